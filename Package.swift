@@ -1,0 +1,69 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is built with the same rules, so that a file means the same wherever it lies.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+/// Files, descriptors and error numbers with types; the file system seam stands on it.
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+/// The command line of the tool.
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies + ["CairnTestSupport"], swiftSettings: settings)
+}
+
+let package = Package(
+    name: "cairn",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "Cairn", targets: ["Cairn"]),
+        .executable(name: "cairn", targets: ["CairnTool"]),
+    ],
+    dependencies: [
+        .package(
+            url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+        .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
+    ],
+    targets: [
+        .target(name: "CCairn"),
+        // The module map links lz4 itself: no pkg-config is needed.
+        .systemLibrary(name: "CLZ4", providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+        module("CairnModel"),
+        module("CairnStore", ["CairnModel"]),
+        module("CairnFormat", ["CCairn", "CLZ4"]),
+        module("CairnFileSystem", ["CCairn", system]),
+        module("CairnLog", ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn"]),
+        module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"]),
+        module("CairnInspection", ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog"]),
+        .executableTarget(
+            name: "CairnTool",
+            dependencies: [
+                "CairnInspection", "CairnObjects", "CairnLog", "CairnStore", "CairnModel", arguments,
+            ],
+            swiftSettings: settings),
+        module("Cairn", ["CairnObjects", "CairnLog", "CairnStore", "CairnModel"]),
+
+        .target(
+            name: "CairnTestSupport", path: "Tests/CairnTestSupport", swiftSettings: settings),
+        tests("CairnModelTests", ["CairnModel"]),
+        tests("CairnStoreTests", ["CairnStore", "CairnModel"]),
+        tests("CairnFormatTests", ["CairnFormat"]),
+        tests("CairnFileSystemTests", ["CairnFileSystem"]),
+        tests("CairnLogTests", ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem"]),
+        tests("CairnObjectsTests", ["Cairn"]),
+        tests("CairnInspectionTests", ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem"]),
+    ]
+)
