@@ -1,0 +1,60 @@
+// A whole model: what a user describes, before it is checked and resolved into a `Schema`.
+
+/// A model: entities, configurations and fetch request templates.
+///
+/// A model is a value. It is checked, and its inheritance resolved, when a ``Schema`` is made from it.
+public struct ManagedObjectModel: Sendable, Hashable, Codable {
+    /// The entities, in the order of the model.
+    public var entities: [EntityDescription]
+    /// Named subsets of the entities.
+    public var configurations: [String: [String]] = [:]
+    /// Named requests, in the order of the model.
+    public var fetchRequestTemplates: [FetchRequestTemplate] = []
+    /// Free text that tells versions apart for people.
+    public var versionIdentifiers: [String] = []
+    /// What the model file says beyond all this, kept so that it is not lost.
+    public var otherMarks: [String: String] = [:]
+
+    /// Describes a model.
+    public init(entities: [EntityDescription] = []) {
+        self.entities = entities
+    }
+
+    /// The entity of that name, or nil.
+    public func entity(named name: String) -> EntityDescription? {
+        entities.first { $0.name == name }
+    }
+}
+
+/// A named request that is stored in a model.
+public struct FetchRequestTemplate: Sendable, Hashable, Codable {
+    /// The template's name.
+    public var name: String
+    /// The entity that is fetched.
+    public var entityName: String
+    /// The predicate, with `$VARIABLE`s to be filled in.
+    public var predicateFormat: String?
+    /// The greatest number of results; 0 = all.
+    public var fetchLimit = 0
+    /// How many rows are read at a time; 0 = all.
+    public var fetchBatchSize = 0
+    /// The kind of result, as Core Data numbers them.
+    public var resultType = 0
+    /// Whether subentities are included.
+    public var includesSubentities = true
+    /// Whether the rows' values are read as well.
+    public var includesPropertyValues = true
+    /// Whether unsaved changes are seen.
+    public var includesPendingChanges = true
+    /// Whether objects come as faults.
+    public var returnsObjectsAsFaults = true
+    /// Whether equal results are given once.
+    public var returnsDistinctResults = false
+
+    /// Describes a template.
+    public init(_ name: String, entityName: String, predicateFormat: String?) {
+        self.name = name
+        self.entityName = entityName
+        self.predicateFormat = predicateFormat
+    }
+}

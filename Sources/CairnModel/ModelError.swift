@@ -1,0 +1,62 @@
+// What can be wrong with a model, and where.
+
+/// An error in a model or a model file, with the element and, for files, the place.
+public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kind of error it is. More kinds may come.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The kind's name.
+        public let description: String
+
+        private init(_ name: String) { description = name }
+
+        /// The file cannot be read.
+        public static let unreadable = Code("unreadable")
+        /// The XML is broken.
+        public static let malformed = Code("malformed")
+        /// An element lacks something, or has a value that is not understood.
+        public static let invalidElement = Code("invalidElement")
+        /// Two things bear the same name.
+        public static let duplicateName = Code("duplicateName")
+        /// A name is used that the model does not have.
+        public static let unknownName = Code("unknownName")
+        /// An inverse does not lead back.
+        public static let mismatchedInverse = Code("mismatchedInverse")
+        /// A uniqueness constraint or index names something it cannot be built on.
+        public static let invalidConstraint = Code("invalidConstraint")
+        /// An entity inherits from itself.
+        public static let circularInheritance = Code("circularInheritance")
+        /// A default or limit does not fit the attribute.
+        public static let invalidValue = Code("invalidValue")
+    }
+    /// What kind of error it is.
+    public let code: Code
+    /// What is wrong, as a sentence.
+    public let message: String
+    /// The element it is about, for example `Product.price`.
+    public let element: String?
+    /// The file, if the model came from one.
+    public var file: String?
+    /// The line in the file, from 1.
+    public var line: Int?
+
+    /// An error about an element of a model.
+    public init(
+        _ code: Code, _ message: String, element: String? = nil, file: String? = nil,
+        line: Int? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.element = element
+        self.file = file
+        self.line = line
+    }
+
+    public var description: String {
+        var text = ""
+        if let file { text += "\(file):" }
+        if let line { text += "\(line):" }
+        if !text.isEmpty { text += " " }
+        if let element { text += "\(element): " }
+        return text + message
+    }
+}

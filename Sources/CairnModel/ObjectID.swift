@@ -1,0 +1,98 @@
+// The identity of a managed object: which store, which entity hierarchy, which number in it.
+
+public import FoundationEssentials
+
+/// The identity of an object, stable for its whole life and across processes.
+///
+/// An id is a plain value: it can be kept, sent between tasks and turned into a URI and back. An object
+/// that has not been saved yet has a *temporary* id, which the save replaces by a permanent one, unless
+/// a permanent one was obtained before.
+public struct ObjectID: Sendable, Hashable {
+    /// The store's identifier; of a temporary id, the context's.
+    public let store: UUID
+    /// Which entity hierarchy of the store: all entities under one root share their numbers.
+    public let hierarchy: UInt32
+    /// The object's number in its hierarchy, never given twice.
+    public let reference: UInt64
+    /// Whether the object has not been given a permanent identity yet.
+    public let isTemporary: Bool
+
+    /// The id of a stored object.
+    public init(store: UUID, hierarchy: UInt32, reference: UInt64) {
+        self.store = store
+        self.hierarchy = hierarchy
+        self.reference = reference
+        self.isTemporary = false
+    }
+
+    /// The id of an object that no store knows yet.
+    public init(temporary reference: UInt64, hierarchy: UInt32, context: UUID) {
+        self.store = context
+        self.hierarchy = hierarchy
+        self.reference = reference
+        self.isTemporary = true
+    }
+
+    /// The id as a URI: `x-cairn://STORE/hHIERARCHY/pREFERENCE`, with `t` for a temporary reference.
+    public var uriRepresentation: URL {
+        let text =
+            "x-cairn://\(store.uuidString)/h\(hierarchy)/\(isTemporary ? "t" : "p")\(reference)"
+        guard let url = URL(string: text) else {
+            preconditionFailure("an object id is always a valid URI: \(text)")
+        }
+        return url
+    }
+
+    /// The id that a URI stands for, or nil if it is none.
+    public init?(uriRepresentation: URL) {
+        let text = uriRepresentation.absoluteString
+        let prefix = "x-cairn://"
+        guard text.hasPrefix(prefix) else { return nil }
+        let parts = text.dropFirst(prefix.count).split(
+            separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, let store = UUID(uuidString: String(parts[0])),
+            parts[1].first == "h", let hierarchy = UInt32(parts[1].dropFirst()),
+            let kind = parts[2].first, kind == "p" || kind == "t",
+            let reference = UInt64(parts[2].dropFirst())
+        else { return nil }
+        if kind == "t" {
+            self.init(temporary: reference, hierarchy: hierarchy, context: store)
+        } else {
+            self.init(store: store, hierarchy: hierarchy, reference: reference)
+        }
+    }
+
+    public static func == (left: ObjectID, right: ObjectID) -> Bool {
+        left.reference == right.reference && left.hierarchy == right.hierarchy
+            && left.isTemporary == right.isTemporary && left.store == right.store
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        // The store is the same for nearly all ids of a table: hashing it would buy nothing.
+        hasher.combine(reference)
+        hasher.combine(hierarchy)
+    }
+}
+
+extension ObjectID: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let url = try container.decode(URL.self)
+        guard let id = ObjectID(uriRepresentation: url) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "\(url) is not the URI of an object id")
+        }
+        self = id
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(uriRepresentation)
+    }
+}
+
+extension ObjectID: CustomStringConvertible {
+    public var description: String {
+        "\(isTemporary ? "t" : "p")\(reference)@h\(hierarchy)"
+    }
+}

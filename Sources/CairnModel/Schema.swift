@@ -1,0 +1,190 @@
+// A model that has been checked and resolved: what stores and object layers work with.
+//
+// A schema numbers what the model names. Entities have an index; every entity lists all its columns,
+// attributes, relationships and constraints, inherited ones first, so that a column of a parent has the
+// same index in all its descendants.
+//
+// Columns are what a row stores: one for each attribute that is not transient (a composite attribute
+// has one for each leaf, named by the dotted path) and one for each to-one relationship. To-many
+// relationships are stored on the other side, if that is to-one, and as pairs otherwise.
+//
+// Invariants: a schema never changes; indexes are dense from 0; `columns` of a child begins with the
+// columns of its parent, in the same order, and so do attributes, relationships and constraints.
+// Threads: immutable, so any.
+
+/// A checked and resolved model.
+public final class Schema: Sendable {
+    /// The model this was made from.
+    public let model: ManagedObjectModel
+    /// All entities, abstract ones too, in the order of the model.
+    public let entities: [SchemaEntity]
+    /// The relationships that are stored as pairs.
+    public let pairs: [SchemaPairs]
+    private let indexes: [String: Int]
+
+    /// Checks a model and resolves it.
+    ///
+    /// - Throws: `ModelError` for the first thing that is wrong.
+    public init(_ model: ManagedObjectModel) throws(ModelError) {
+        let resolved = try SchemaResolver(model).resolve()
+        self.model = model
+        self.entities = resolved.entities
+        self.pairs = resolved.pairs
+        self.indexes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.index) })
+    }
+
+    /// The entity of that name, or nil.
+    public func entity(named name: String) -> SchemaEntity? {
+        indexes[name].map { entities[$0] }
+    }
+}
+
+/// An entity with everything it has and inherits.
+public final class SchemaEntity: Sendable {
+    /// Its place in `Schema.entities`.
+    public let index: Int
+    /// Its name.
+    public let name: String
+    /// The entity it inherits from.
+    public let parent: Int?
+    /// The top of its hierarchy; itself if it has no parent.
+    public let root: Int
+    /// Itself and all its descendants, itself first.
+    public let family: [Int]
+    /// Whether it has no objects of its own.
+    public let isAbstract: Bool
+    /// All attributes, inherited ones first.
+    public let attributes: [SchemaAttribute]
+    /// All relationships, inherited ones first.
+    public let relationships: [SchemaRelationship]
+    /// All stored columns, inherited ones first.
+    public let columns: [SchemaColumn]
+    /// All uniqueness constraints that hold for its objects, inherited ones first.
+    public let constraints: [SchemaConstraint]
+    /// The description in the model.
+    public let description: EntityDescription
+    private let columnIndexes: [String: Int]
+    private let attributeIndexes: [String: Int]
+    private let relationshipIndexes: [String: Int]
+
+    init(
+        index: Int, parent: Int?, root: Int, family: [Int], description: EntityDescription,
+        attributes: [SchemaAttribute], relationships: [SchemaRelationship], columns: [SchemaColumn],
+        constraints: [SchemaConstraint]
+    ) {
+        self.index = index
+        self.name = description.name
+        self.parent = parent
+        self.root = root
+        self.family = family
+        self.isAbstract = description.isAbstract
+        self.description = description
+        self.attributes = attributes
+        self.relationships = relationships
+        self.columns = columns
+        self.constraints = constraints
+        columnIndexes = Dictionary(
+            uniqueKeysWithValues: columns.enumerated().map { ($1.name, $0) })
+        attributeIndexes = Dictionary(
+            uniqueKeysWithValues: attributes.enumerated().map { ($1.description.name, $0) })
+        relationshipIndexes = Dictionary(
+            uniqueKeysWithValues: relationships.enumerated().map { ($1.description.name, $0) })
+    }
+
+    /// The index of the column of that name (dotted for a leaf of a composite attribute), or nil.
+    public func columnIndex(named name: String) -> Int? { columnIndexes[name] }
+
+    /// The index of the attribute of that name, or nil.
+    public func attributeIndex(named name: String) -> Int? { attributeIndexes[name] }
+
+    /// The index of the relationship of that name, or nil.
+    public func relationshipIndex(named name: String) -> Int? { relationshipIndexes[name] }
+
+    /// Whether this is `other` or inherits from it.
+    public func isKind(of other: SchemaEntity) -> Bool { other.family.contains(index) }
+}
+
+/// An attribute of an entity.
+public struct SchemaAttribute: Sendable {
+    /// The description in the model.
+    public let description: AttributeDescription
+    /// The entity that declares it.
+    public let declaringEntity: Int
+    /// Its columns: none if it is transient, several if it is composite, else one.
+    public let columns: Range<Int>
+}
+
+/// What a row stores of one attribute, leaf of a composite attribute, or to-one relationship.
+public struct SchemaColumn: Sendable {
+    /// What a column holds.
+    public enum Kind: Sendable, Hashable {
+        /// Values of an attribute of that type.
+        case attribute(AttributeType)
+        /// Targets of a to-one relationship: objects of the hierarchy under that entity.
+        case reference(root: Int)
+    }
+    /// The property's name; dotted for a leaf of a composite attribute.
+    public let name: String
+    /// What it holds.
+    public let kind: Kind
+    /// The attribute's description (the leaf's, for a composite one); nil for a relationship.
+    public let attribute: AttributeDescription?
+    /// The relationship's index in the entity; nil for an attribute.
+    public let relationship: Int?
+    /// The entity that declares it.
+    public let declaringEntity: Int
+    /// Whether nil may be saved.
+    public let isOptional: Bool
+    /// The value of a new object.
+    public let defaultValue: Value
+}
+
+/// A relationship of an entity.
+public struct SchemaRelationship: Sendable {
+    /// Where the members are kept.
+    public enum Storage: Sendable, Hashable {
+        /// In a column of the entity itself.
+        case column(Int)
+        /// In a column of the destination: the inverse is to-one.
+        case inverseColumn(entity: Int, column: Int)
+        /// As pairs; whether this side is the pairs' source.
+        case pairs(Int, isSource: Bool)
+        /// Nowhere: the relationship is transient.
+        case transient
+    }
+    /// The description in the model.
+    public let description: RelationshipDescription
+    /// The entity that declares it.
+    public let declaringEntity: Int
+    /// The entity it leads to.
+    public let destination: Int
+    /// The index of the inverse among the destination's relationships.
+    public let inverse: Int?
+    /// Where the members are kept.
+    public let storage: Storage
+}
+
+/// A uniqueness constraint.
+public struct SchemaConstraint: Sendable, Hashable {
+    /// The entity that declares it: it holds over that entity and all its descendants.
+    public let declaringEntity: Int
+    /// Its columns, in the order of the model.
+    public let columns: [Int]
+    /// The names of its columns.
+    public let names: [String]
+}
+
+/// A relationship that neither side can keep in a column: many-to-many, or to-many without inverse.
+public struct SchemaPairs: Sendable {
+    /// `Entity.relationship` of the source side.
+    public let name: String
+    /// The entity that declares the source side.
+    public let source: Int
+    /// The relationship's index in the source.
+    public let sourceRelationship: Int
+    /// The entity at the other end.
+    public let destination: Int
+    /// The inverse's index in the destination; nil without inverse. Equal to the source side for a
+    /// relationship that is its own inverse.
+    public let destinationRelationship: Int?
+}

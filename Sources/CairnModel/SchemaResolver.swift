@@ -1,0 +1,362 @@
+// Checks a model and resolves inheritance, inverses and constraints into what `Schema` holds.
+//
+//   1. Names: entities are unique, and properties within an entity and its ancestors.
+//   2. Inheritance: every parent exists, no entity is its own ancestor.
+//   3. Relationships: every destination exists, every inverse leads back.
+//   4. Storage: columns for attributes and to-one relationships, pairs where neither side is to-one.
+//   5. Constraints: every name is a stored attribute or to-one relationship; one that repeats an
+//      ancestor's is dropped.
+
+struct SchemaResolver {
+    let model: ManagedObjectModel
+    private var parents: [Int?] = []
+    private var indexes: [String: Int] = [:]
+
+    init(_ model: ManagedObjectModel) {
+        self.model = model
+    }
+
+    func resolve() throws(ModelError) -> (entities: [SchemaEntity], pairs: [SchemaPairs]) {
+        var copy = self
+        return try copy.run()
+    }
+
+    private mutating func run() throws(ModelError) -> (
+        entities: [SchemaEntity], pairs: [SchemaPairs]
+    ) {
+        try numberEntities()
+        let order = try topDownOrder()
+        var attributes = [[SchemaAttribute]](repeating: [], count: model.entities.count)
+        var columns = [[SchemaColumn]](repeating: [], count: model.entities.count)
+        var relationships = [[(RelationshipDescription, Int)]](
+            repeating: [], count: model.entities.count)
+        for index in order {
+            if let parent = parents[index] {
+                attributes[index] = attributes[parent]
+                columns[index] = columns[parent]
+                relationships[index] = relationships[parent]
+            }
+            try addProperties(
+                of: index, attributes: &attributes[index], columns: &columns[index],
+                relationships: &relationships[index])
+        }
+        let (links, pairs) = try link(relationships, columns: columns, order: order)
+        var constraints = [[SchemaConstraint]](repeating: [], count: model.entities.count)
+        for index in order {
+            constraints[index] = parents[index].map { constraints[$0] } ?? []
+            try addConstraints(of: index, columns: columns[index], to: &constraints[index])
+        }
+        let families = self.families()
+        let entities = model.entities.indices.map { index in
+            SchemaEntity(
+                index: index, parent: parents[index], root: root(of: index),
+                family: families[index],
+                description: model.entities[index], attributes: attributes[index],
+                relationships: links[index], columns: columns[index],
+                constraints: constraints[index])
+        }
+        return (entities, pairs)
+    }
+
+    // MARK: Entities
+
+    private mutating func numberEntities() throws(ModelError) {
+        for (index, entity) in model.entities.enumerated() {
+            guard !entity.name.isEmpty else {
+                throw ModelError(.invalidElement, "entity number \(index + 1) has no name")
+            }
+            guard indexes.updateValue(index, forKey: entity.name) == nil else {
+                throw ModelError(
+                    .duplicateName, "the model has two entities named \(entity.name)",
+                    element: entity.name)
+            }
+        }
+        for entity in model.entities {
+            guard let name = entity.superentityName else {
+                parents.append(nil)
+                continue
+            }
+            guard let parent = indexes[name] else {
+                throw ModelError(
+                    .unknownName, "the parent entity \(name) is not in the model",
+                    element: entity.name)
+            }
+            parents.append(parent)
+        }
+    }
+
+    /// Every entity after its parent.
+    private func topDownOrder() throws(ModelError) -> [Int] {
+        var order: [Int] = []
+        var placed = [Bool](repeating: false, count: model.entities.count)
+        for start in model.entities.indices {
+            var chain: [Int] = []
+            var current: Int? = start
+            while let index = current, !placed[index] {
+                if chain.contains(index) {
+                    let names = (chain + [index]).map { model.entities[$0].name }
+                    throw ModelError(
+                        .circularInheritance,
+                        "the entity inherits from itself: \(names.joined(separator: " → "))",
+                        element: model.entities[index].name)
+                }
+                chain.append(index)
+                current = parents[index]
+            }
+            for index in chain.reversed() {
+                placed[index] = true
+                order.append(index)
+            }
+        }
+        return order
+    }
+
+    private func root(of index: Int) -> Int {
+        var current = index
+        while let parent = parents[current] { current = parent }
+        return current
+    }
+
+    private func families() -> [[Int]] {
+        var families = model.entities.indices.map { [$0] }
+        for index in model.entities.indices {
+            var current = parents[index]
+            while let ancestor = current {
+                families[ancestor].append(index)
+                current = parents[ancestor]
+            }
+        }
+        return families
+    }
+
+    // MARK: Properties
+
+    private func addProperties(
+        of index: Int, attributes: inout [SchemaAttribute], columns: inout [SchemaColumn],
+        relationships: inout [(RelationshipDescription, Int)]
+    ) throws(ModelError) {
+        let entity = model.entities[index]
+        var names = Set(attributes.map(\.description.name))
+        names.formUnion(relationships.map(\.0.name))
+        for attribute in entity.attributes {
+            try claim(attribute.name, in: &names, entity: entity)
+            let start = columns.count
+            if !attribute.isTransient {
+                try addColumns(
+                    of: attribute, path: attribute.name, optional: attribute.isOptional,
+                    entity: index, to: &columns)
+            }
+            attributes.append(
+                SchemaAttribute(
+                    description: attribute, declaringEntity: index, columns: start..<columns.count))
+        }
+        for relationship in entity.relationships {
+            try claim(relationship.name, in: &names, entity: entity)
+            guard let destination = indexes[relationship.destinationEntityName] else {
+                throw ModelError(
+                    .unknownName,
+                    "the destination entity \(relationship.destinationEntityName) is not in the model",
+                    element: "\(entity.name).\(relationship.name)")
+            }
+            if !relationship.isToMany && !relationship.isTransient {
+                columns.append(
+                    SchemaColumn(
+                        name: relationship.name, kind: .reference(root: root(of: destination)),
+                        attribute: nil, relationship: relationships.count, declaringEntity: index,
+                        isOptional: relationship.isOptional, defaultValue: .null))
+            }
+            relationships.append((relationship, index))
+        }
+        for property in entity.fetchedProperties {
+            try claim(property.name, in: &names, entity: entity)
+        }
+    }
+
+    private func claim(_ name: String, in names: inout Set<String>, entity: EntityDescription)
+        throws(ModelError)
+    {
+        guard !name.isEmpty else {
+            throw ModelError(.invalidElement, "a property has no name", element: entity.name)
+        }
+        guard names.insert(name).inserted else {
+            throw ModelError(
+                .duplicateName, "the entity has, or inherits, two properties of this name",
+                element: "\(entity.name).\(name)")
+        }
+    }
+
+    private func addColumns(
+        of attribute: AttributeDescription, path: String, optional: Bool, entity: Int,
+        to columns: inout [SchemaColumn]
+    ) throws(ModelError) {
+        let element = "\(model.entities[entity].name).\(path)"
+        switch attribute.type {
+        case .composite:
+            for leaf in attribute.elements {
+                try addColumns(
+                    of: leaf, path: "\(path).\(leaf.name)", optional: optional || leaf.isOptional,
+                    entity: entity, to: &columns)
+            }
+        case .undefined, .objectID:
+            throw ModelError(
+                .invalidElement,
+                "an attribute of type \(attribute.type.rawValue) can only be transient",
+                element: element)
+        default:
+            if !attribute.defaultValue.isNull {
+                guard attribute.defaultValue.fits(attribute.type) else {
+                    throw ModelError(
+                        .invalidValue,
+                        "the default \(attribute.defaultValue) is not a value of type \(attribute.type.rawValue)",
+                        element: element)
+                }
+            }
+            columns.append(
+                SchemaColumn(
+                    name: path, kind: .attribute(attribute.type), attribute: attribute,
+                    relationship: nil, declaringEntity: entity, isOptional: optional,
+                    defaultValue: attribute.defaultValue))
+        }
+    }
+
+    // MARK: Relationships
+
+    private func link(
+        _ relationships: [[(RelationshipDescription, Int)]], columns: [[SchemaColumn]], order: [Int]
+    ) throws(ModelError) -> ([[SchemaRelationship]], [SchemaPairs]) {
+        var links = [[SchemaRelationship]](repeating: [], count: relationships.count)
+        var pairs: [SchemaPairs] = []
+        /// Pairs by the declaring entity and name of either side.
+        var sides: [String: (Int, isSource: Bool)] = [:]
+        for index in order {
+            links[index] = parents[index].map { links[$0] } ?? []
+            for position in links[index].count..<relationships[index].count {
+                let description = relationships[index][position].0
+                guard let destination = indexes[description.destinationEntityName] else { continue }
+                let inverse = try inverse(
+                    of: description, declaredBy: index, destination: destination, in: relationships)
+                let storage: SchemaRelationship.Storage
+                if description.isTransient {
+                    storage = .transient
+                } else if !description.isToMany {
+                    guard
+                        let column = columns[index].firstIndex(where: {
+                            $0.name == description.name
+                        })
+                    else { preconditionFailure("a stored to-one relationship has a column") }
+                    storage = .column(column)
+                } else if let inverse, !relationships[destination][inverse].0.isToMany {
+                    let name = relationships[destination][inverse].0.name
+                    guard let column = columns[destination].firstIndex(where: { $0.name == name })
+                    else {
+                        throw ModelError(
+                            .mismatchedInverse,
+                            "the inverse \(name) is transient, this side is not",
+                            element: "\(model.entities[index].name).\(description.name)")
+                    }
+                    storage = .inverseColumn(entity: destination, column: column)
+                } else {
+                    let key = "\(index).\(description.name)"
+                    if let known = sides[key] {
+                        storage = .pairs(known.0, isSource: known.isSource)
+                    } else {
+                        storage = .pairs(pairs.count, isSource: true)
+                        sides[key] = (pairs.count, true)
+                        if let inverse {
+                            let (other, owner) = relationships[destination][inverse]
+                            let otherKey = "\(owner).\(other.name)"
+                            if otherKey != key { sides[otherKey] = (pairs.count, false) }
+                        }
+                        pairs.append(
+                            SchemaPairs(
+                                name: "\(model.entities[index].name).\(description.name)",
+                                source: index, sourceRelationship: position,
+                                destination: destination, destinationRelationship: inverse))
+                    }
+                }
+                links[index].append(
+                    SchemaRelationship(
+                        description: description, declaringEntity: index, destination: destination,
+                        inverse: inverse, storage: storage))
+            }
+        }
+        return (links, pairs)
+    }
+
+    private func inverse(
+        of description: RelationshipDescription, declaredBy index: Int, destination: Int,
+        in relationships: [[(RelationshipDescription, Int)]]
+    ) throws(ModelError) -> Int? {
+        guard let name = description.inverseName else { return nil }
+        let element = "\(model.entities[index].name).\(description.name)"
+        guard let position = relationships[destination].firstIndex(where: { $0.0.name == name })
+        else {
+            throw ModelError(
+                .mismatchedInverse,
+                "the inverse \(name) is not a relationship of \(model.entities[destination].name)",
+                element: element)
+        }
+        let (other, _) = relationships[destination][position]
+        guard other.inverseName == nil || other.inverseName == description.name,
+            let back = indexes[other.destinationEntityName],
+            isSame(back, orAncestorOrDescendantOf: index)
+        else {
+            throw ModelError(
+                .mismatchedInverse,
+                "the inverse \(model.entities[destination].name).\(name) does not lead back: it leads to "
+                    + "\(other.destinationEntityName), inverse \(other.inverseName ?? "none")",
+                element: element)
+        }
+        return position
+    }
+
+    private func isSame(_ one: Int, orAncestorOrDescendantOf other: Int) -> Bool {
+        var current: Int? = one
+        while let index = current {
+            if index == other { return true }
+            current = parents[index]
+        }
+        current = other
+        while let index = current {
+            if index == one { return true }
+            current = parents[index]
+        }
+        return false
+    }
+
+    // MARK: Constraints
+
+    private func addConstraints(
+        of index: Int, columns: [SchemaColumn], to constraints: inout [SchemaConstraint]
+    ) throws(ModelError) {
+        let entity = model.entities[index]
+        for names in entity.uniquenessConstraints {
+            let element = "\(entity.name), uniqueness constraint (\(names.joined(separator: ", ")))"
+            guard !names.isEmpty else {
+                throw ModelError(.invalidConstraint, "it names no property", element: element)
+            }
+            var positions: [Int] = []
+            for name in names {
+                guard let position = columns.firstIndex(where: { $0.name == name }) else {
+                    throw ModelError(
+                        .invalidConstraint,
+                        "\(name) is not a stored attribute or to-one relationship of the entity",
+                        element: element)
+                }
+                if positions.contains(position) {
+                    throw ModelError(.invalidConstraint, "it names \(name) twice", element: element)
+                }
+                if columns[position].attribute?.type == .transformable {
+                    throw ModelError(
+                        .invalidConstraint,
+                        "\(name) is transformable: its bytes have no fixed form",
+                        element: element)
+                }
+                positions.append(position)
+            }
+            if constraints.contains(where: { Set($0.columns) == Set(positions) }) { continue }
+            constraints.append(
+                SchemaConstraint(declaringEntity: index, columns: positions, names: names))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// How a value is written into the model that a store keeps.
+
+import FoundationEssentials
+
+extension Value: Codable {
+    private enum Key: String, CodingKey {
+        case integer, decimal, double, float, string, boolean, date, binary, uuid, uri, objectID
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        guard let key = container.allKeys.first else {
+            self = .null
+            return
+        }
+        switch key {
+        case .integer: self = .integer(try container.decode(Int64.self, forKey: key))
+        case .decimal:
+            let text = try container.decode(String.self, forKey: key)
+            guard let value = Decimal(string: text) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: container, debugDescription: "\(text) is not a decimal number")
+            }
+            self = .decimal(value)
+        case .double:
+            self = .double(Double(bitPattern: try container.decode(UInt64.self, forKey: key)))
+        case .float:
+            self = .float(Float(bitPattern: try container.decode(UInt32.self, forKey: key)))
+        case .string: self = .string(try container.decode(String.self, forKey: key))
+        case .boolean: self = .boolean(try container.decode(Bool.self, forKey: key))
+        case .date:
+            let bits = try container.decode(UInt64.self, forKey: key)
+            self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
+        case .binary: self = .binary(try container.decode(Data.self, forKey: key))
+        case .uuid: self = .uuid(try container.decode(UUID.self, forKey: key))
+        case .uri: self = .uri(try container.decode(URL.self, forKey: key))
+        case .objectID: self = .objectID(try container.decode(ObjectID.self, forKey: key))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .null: break
+        case .integer(let value): try container.encode(value, forKey: .integer)
+        case .decimal(let value): try container.encode("\(value)", forKey: .decimal)
+        // As bits: NaN and the infinities have no form in JSON, and no digit may be lost.
+        case .double(let value): try container.encode(value.bitPattern, forKey: .double)
+        case .float(let value): try container.encode(value.bitPattern, forKey: .float)
+        case .string(let value): try container.encode(value, forKey: .string)
+        case .boolean(let value): try container.encode(value, forKey: .boolean)
+        case .date(let value):
+            try container.encode(value.timeIntervalSinceReferenceDate.bitPattern, forKey: .date)
+        case .binary(let value): try container.encode(value, forKey: .binary)
+        case .uuid(let value): try container.encode(value, forKey: .uuid)
+        case .uri(let value): try container.encode(value, forKey: .uri)
+        case .objectID(let value): try container.encode(value, forKey: .objectID)
+        }
+    }
+}
