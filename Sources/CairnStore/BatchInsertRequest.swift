@@ -1,0 +1,105 @@
+// Inserts and updates many rows as one unit, without objects.
+
+public import CairnModel
+
+/// A batch insert: rows that are inserted, or update what a uniqueness constraint says is the same.
+///
+/// A row finds its stored object by the entity's first uniqueness constraint that has no nil part in the
+/// row. What happens then is the policy's business: `mergeByPropertyObjectTrump` and `overwrite` update
+/// the object under its identity, the others skip the row. A row that another constraint ties to a
+/// different object cannot be both: under the updating policies the batch is refused whole, and names all
+/// such rows. What counts is the state after the batch, so two objects may exchange their values.
+public struct BatchInsertRequest: Sendable {
+    /// What the result should contain.
+    public enum ResultType: Int, Sendable {
+        /// Success alone.
+        case statusOnly = 0
+        /// The ids of inserted and updated objects.
+        case objectIDs = 1
+        /// How many objects were inserted or updated.
+        case count = 2
+    }
+
+    /// What a row says, given until there is none left.
+    package enum Source: Sendable {
+        /// A closure that fills a row and returns true when there was none left to fill.
+        case writer(@Sendable (borrowing RowWriter) throws -> Bool)
+        /// Dictionaries, one a row.
+        case dictionaries(DictionaryRows)
+    }
+
+    /// The entity's name.
+    public let entityName: String
+    /// What is done about rows that are stored already.
+    public var mergePolicy = MergePolicyKind.error
+    /// What the result should contain.
+    public var resultType = ResultType.statusOnly
+    /// Whether a row that updates changes only the columns it names.
+    public var setOnly = false
+    /// Whether stored objects of the entity that no row of the batch names are deleted in the same commit.
+    public var prunesMissing = false
+    /// Whether a row that would be skipped fails the batch instead.
+    public var failsOnConflict = false
+    /// Whether the result lists what became of each row.
+    public var reportsOutcomes = false
+    /// Who writes.
+    public var author: String?
+    /// The name of the context that asks.
+    public var contextName: String?
+    package let source: Source
+
+    /// Rows by a closure: the fast form.
+    ///
+    /// The closure is called until it returns true; the row of that last call is not inserted. It runs
+    /// before the batch takes its turn to write, and must not use the store.
+    public init(
+        entity: SchemaEntity, rows: @escaping @Sendable (borrowing RowWriter) throws -> Bool
+    ) {
+        entityName = entity.name
+        source = .writer(rows)
+    }
+
+    /// Rows as dictionaries: convenient, and some ten times slower than the closure.
+    ///
+    /// Keys are attribute names, dotted for the leaves of a composite attribute. Values are of the
+    /// attribute's type; `NSNull`-like nil is an optional without value.
+    public init(entityName: String, objects: [[String: Any]]) {
+        self.entityName = entityName
+        source = .dictionaries(DictionaryRows(objects))
+    }
+}
+
+/// What became of one row of a batch insert.
+public enum BatchRowOutcome: UInt8, Sendable {
+    /// It is a new object.
+    case inserted
+    /// It changed a stored object.
+    case updated
+    /// It said what was stored already.
+    case unchanged
+    /// It was left out in favour of what is stored.
+    case skipped
+}
+
+/// What a batch insert did.
+public struct BatchInsertResult: Sendable {
+    /// New objects.
+    public var insertedCount = 0
+    /// Stored objects that changed.
+    public var updatedCount = 0
+    /// Rows that said what was stored already.
+    public var unchangedCount = 0
+    /// Rows that were left out.
+    public var skippedCount = 0
+    /// Objects deleted by `prunesMissing`.
+    public var deletedCount = 0
+    /// The ids of inserted and updated objects, in the order of the rows, if they were asked for.
+    public var objectIDs: [ObjectID] = []
+    /// What became of each row, if that was asked for.
+    public var outcomes: [BatchRowOutcome] = []
+    /// The number of the commit; nil if there was nothing to write.
+    public var commit: UInt64?
+
+    /// An empty result.
+    public init() {}
+}

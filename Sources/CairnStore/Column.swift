@@ -1,0 +1,45 @@
+// A typed name of a column, resolved once for a whole batch.
+
+public import CairnModel
+
+/// A column of an entity together with the Swift type of its values.
+///
+/// ```swift
+/// let price = try product.column("price", as: Double.self)
+/// let request = BatchInsertRequest(entity: product) { row in
+///     row[price] = 9.5
+///     return false
+/// }
+/// ```
+public struct Column<Value: AttributeValue>: Sendable {
+    /// The column's index in its entity.
+    public let index: Int
+    @usableFromInline let entity: Int
+
+    init(index: Int, entity: Int) {
+        self.index = index
+        self.entity = entity
+    }
+}
+
+extension SchemaEntity {
+    /// The column of an attribute, for values of a Swift type.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if the entity has no such stored attribute, or if
+    ///   its type is another one.
+    public func column<Value: AttributeValue>(_ name: String, as type: Value.Type)
+        throws(StoreError) -> Column<Value>
+    {
+        guard let index = columnIndex(named: name) else {
+            throw StoreError(
+                .invalidRequest, "the entity has no stored attribute of this name",
+                context: .init(entity: self.name, key: name))
+        }
+        guard case .attribute(let attribute) = columns[index].kind, Value.fits(attribute) else {
+            throw StoreError(
+                .invalidRequest, "values of type \(Value.self) do not fit the attribute",
+                context: .init(entity: self.name, key: name))
+        }
+        return Column(index: index, entity: self.index)
+    }
+}

@@ -1,0 +1,70 @@
+// The contract between an object layer and a backend.
+//
+// Coarse on purpose: requests and batches, never one attribute at a time. A backend is shared by all
+// coordinators and contexts of a process, so everything here may be called from any thread. The calls
+// block: what they wait for is another thread in a system call, never a task.
+
+public import CairnModel
+
+/// A store: keeps objects, answers questions about a fixed state of them, and takes changes as units.
+public protocol PersistentStore: AnyObject, Sendable {
+    /// How the store names its objects.
+    var identity: StoreIdentity { get }
+    /// The model the store holds.
+    var schema: Schema { get }
+    /// Whether nothing can be written.
+    var isReadOnly: Bool { get }
+
+    /// A fixed state: the newest one that is published.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    func snapshot() throws(StoreError) -> any StoreSnapshot
+
+    /// Writes changes, all or nothing.
+    ///
+    /// - Throws: `StoreError`: `.mergeConflict` or `.constraintConflict` with all conflicts under the
+    ///   error policy, `.missingMandatory` if a merge left a mandatory property nil, `.inputOutput`.
+    func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome
+
+    /// Inserts and updates many rows as one unit.
+    ///
+    /// - Throws: `StoreError` that names row and key; nothing is written then.
+    func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult
+
+    /// Deletes many objects as one unit.
+    ///
+    /// - Throws: `StoreError`; nothing is deleted then.
+    func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult
+
+    /// Permanent ids for new objects of these entities, in the same order. They are never given again.
+    func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID]
+
+    /// Ends the use of the store. Snapshots that are still held stay readable.
+    func close() throws(StoreError)
+}
+
+/// A fixed state of a store. It stays readable, whatever is written meanwhile, until it is let go.
+public protocol StoreSnapshot: AnyObject, Sendable {
+    /// The number of the commit whose state this is.
+    var commit: UInt64 { get }
+
+    /// The objects that match, in order.
+    func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult
+
+    /// How many objects match; limit and offset are respected.
+    func count(_ request: StoreFetch) throws(StoreError) -> Int
+
+    /// The rows of these objects, nil for those that do not exist.
+    func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?]
+
+    /// The members of a to-many relationship of several objects, by id.
+    ///
+    /// `relationship` is the index in the entity's relationships.
+    func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
+        throws(StoreError) -> [[ObjectID]]
+
+    /// The objects whose to-one `relationship` of `entity` (or a descendant) leads to `target`, whether
+    /// or not the relationship has an inverse.
+    func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
+        throws(StoreError) -> [ObjectID]
+}

@@ -1,0 +1,23 @@
+// One stored object at one version.
+
+public import CairnModel
+
+/// A stored object as it was in one snapshot.
+public struct Row: Sendable {
+    /// The object's id.
+    public let id: ObjectID
+    /// Its entity, as an index of the schema.
+    public let entity: Int
+    /// Rises by one with each update.
+    public let version: UInt32
+    /// Its values.
+    public let cells: RowCells
+
+    /// A row.
+    public init(id: ObjectID, entity: Int, version: UInt32, cells: RowCells) {
+        self.id = id
+        self.entity = entity
+        self.version = version
+        self.cells = cells
+    }
+}

@@ -1,0 +1,64 @@
+// Fills one row of a batch after another.
+
+package import CairnModel
+import FoundationEssentials
+
+/// The row of a batch insert that is being filled.
+///
+/// Columns that are not set take their default value, or keep what is stored when the request says
+/// `setOnly`. The writer is valid only inside the closure it is given to.
+public struct RowWriter: ~Copyable {
+    @usableFromInline let columns: UnsafeMutablePointer<ColumnBuffer>
+    @usableFromInline let row: Int
+    @usableFromInline let entity: Int
+
+    package init(_ batch: ColumnBatch, entity: Int) {
+        guard let base = batch.columns.baseAddress else {
+            preconditionFailure("an entity without columns takes no rows by a writer")
+        }
+        columns = base
+        row = batch.rows
+        self.entity = entity
+    }
+
+    /// Sets a column.
+    @inlinable public subscript<Value: AttributeValue>(_ column: Column<Value>) -> Value {
+        @available(*, unavailable, message: "a row of a batch can only be written")
+        get { preconditionFailure("a row of a batch can only be written") }
+        nonmutating set { set(column, newValue) }
+    }
+
+    /// Sets a column.
+    @inlinable public func set<Value: AttributeValue>(_ column: Column<Value>, _ value: Value) {
+        precondition(column.entity == entity, "the column belongs to another entity")
+        value._store(in: &columns[column.index], row: row)
+    }
+
+    /// Sets a column by its index to a value of the column's type.
+    package func set(_ column: Int, _ value: Value) -> Bool {
+        columns[column].store(value, row: row)
+    }
+}
+
+extension ColumnBuffer {
+    /// Sets a cell to a value; false if the value's type is another one.
+    package mutating func store(_ value: CairnModel.Value, row: Int) -> Bool {
+        switch (value, kind) {
+        case (.null, _): setNil(row: row)
+        case (.integer(let value), .integer): setInteger(value, row: row)
+        case (.boolean(let value), .integer): setInteger(value ? 1 : 0, row: row)
+        case (.objectID(let value), .integer):
+            setInteger(Int64(bitPattern: value.reference), row: row)
+        case (.double(let value), .double): setDouble(value, row: row)
+        case (.date(let value), .double): setDouble(value.timeIntervalSinceReferenceDate, row: row)
+        case (.float(let value), .float): setFloat(value, row: row)
+        case (.string(let value), .bytes): setString(value, row: row)
+        case (.uri(let value), .bytes): value._store(in: &self, row: row)
+        case (.binary(let value), .bytes): value._store(in: &self, row: row)
+        case (.decimal(let value), .bytes): value._store(in: &self, row: row)
+        case (.uuid(let value), .fixed16): value._store(in: &self, row: row)
+        default: return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,174 @@
+// What a context wants written, as one unit.
+//
+// Values are given by column index of the object's entity. Relationships that are kept in a column are
+// values of that column; those that are kept as pairs are listed as additions and removals.
+
+public import CairnModel
+
+/// The changes of one save.
+public struct SaveRequest: Sendable {
+    /// A new object.
+    public struct Inserted: Sendable {
+        /// Its id: temporary, or permanent if one was obtained.
+        public var id: ObjectID
+        /// Its entity, as an index of the schema.
+        public var entity: Int
+        /// One value for each column.
+        public var values: [Value]
+        /// Which columns were set by somebody, as opposed to having their default.
+        public var assigned: ColumnSet
+
+        /// Describes a new object.
+        public init(id: ObjectID, entity: Int, values: [Value], assigned: ColumnSet) {
+            self.id = id
+            self.entity = entity
+            self.values = values
+            self.assigned = assigned
+        }
+    }
+
+    /// A changed object.
+    public struct Updated: Sendable {
+        /// Its id.
+        public var id: ObjectID
+        /// Its entity, as an index of the schema.
+        public var entity: Int
+        /// The row that the changes were made against.
+        public var base: Row
+        /// The columns that changed, with their new values.
+        public var changes: [(column: Int, value: Value)]
+
+        /// Describes a changed object.
+        public init(id: ObjectID, entity: Int, base: Row, changes: [(column: Int, value: Value)]) {
+            self.id = id
+            self.entity = entity
+            self.base = base
+            self.changes = changes
+        }
+    }
+
+    /// An object to be deleted.
+    public struct Deleted: Sendable {
+        /// Its id.
+        public var id: ObjectID
+        /// Its entity, as an index of the schema.
+        public var entity: Int
+        /// The version that was seen when it was deleted; nil if its row was never read.
+        public var version: UInt32?
+
+        /// Describes a deleted object.
+        public init(id: ObjectID, entity: Int, version: UInt32?) {
+            self.id = id
+            self.entity = entity
+            self.version = version
+        }
+    }
+
+    /// A pair that is added to, or removed from, a relationship kept as pairs.
+    public struct PairChange: Sendable, Hashable {
+        /// Which pairs, as an index of the schema.
+        public var pairs: Int
+        /// The object on the source side.
+        public var source: ObjectID
+        /// The object on the destination side.
+        public var destination: ObjectID
+        /// Whether it is added.
+        public var isAddition: Bool
+
+        /// Describes a change of a pair.
+        public init(pairs: Int, source: ObjectID, destination: ObjectID, isAddition: Bool) {
+            self.pairs = pairs
+            self.source = source
+            self.destination = destination
+            self.isAddition = isAddition
+        }
+    }
+
+    /// What is done about conflicts.
+    public enum Resolution: Sendable, Hashable {
+        /// By a built-in policy, within the save. Its error policy throws.
+        case policy(MergePolicyKind)
+        /// Not at all: nothing is written and the conflicts are returned.
+        case report
+    }
+
+    /// New objects, in the order of their creation.
+    public var inserted: [Inserted] = []
+    /// Changed objects.
+    public var updated: [Updated] = []
+    /// Objects to be deleted. Delete rules have been applied by whoever asks.
+    public var deleted: [Deleted] = []
+    /// Pairs added and removed.
+    public var pairChanges: [PairChange] = []
+    /// What is done about conflicts.
+    public var resolution: Resolution = .policy(.error)
+    /// Whether a new object that is merged into a stored one gives it only what was assigned.
+    public var mergesAssignedOnly = false
+    /// Who writes.
+    public var author: String?
+    /// The name of the context that saves.
+    public var contextName: String?
+
+    /// An empty request.
+    public init() {}
+}
+
+/// What a save did.
+public enum SaveOutcome: Sendable {
+    /// It is written.
+    case saved(SaveResult)
+    /// Nothing is written: these conflicts stand against it.
+    case conflicts([SaveConflict])
+}
+
+/// What a save did to each object.
+public struct SaveResult: Sendable {
+    /// The number of the commit; nil if there was nothing to write.
+    public var commit: UInt64?
+    /// The permanent ids of new objects that had temporary ones.
+    public var permanentIDs: [ObjectID: ObjectID] = [:]
+    /// The rows of all inserted and updated objects as they are now stored, merged where a policy merged.
+    public var rows: [ObjectID: Row] = [:]
+    /// Objects of the request that were merged into, or dropped in favour of, another one: by the id they
+    /// had in the request, the survivor's permanent id.
+    public var absorbed: [ObjectID: ObjectID] = [:]
+    /// Updated objects that went back to what is stored; their rows are in `rows`.
+    public var reverted: [ObjectID] = []
+    /// Stored objects that the policy deleted.
+    public var displaced: [ObjectID] = []
+    /// Deleted objects whose deletion the policy took back; their rows are in `rows`.
+    public var undeleted: [ObjectID] = []
+
+    /// A result of a save that wrote nothing.
+    public init() {}
+}
+
+/// A set of columns of one entity.
+public struct ColumnSet: Sendable, Hashable {
+    private var words: [UInt64] = []
+
+    /// The empty set.
+    public init() {}
+
+    /// Whether there is none.
+    public var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+
+    /// Whether a column is in the set.
+    public func contains(_ column: Int) -> Bool {
+        let word = column >> 6
+        return word < words.count && words[word] & (1 << UInt64(column & 63)) != 0
+    }
+
+    /// Adds a column.
+    public mutating func insert(_ column: Int) {
+        let word = column >> 6
+        while words.count <= word { words.append(0) }
+        words[word] |= 1 << UInt64(column & 63)
+    }
+
+    /// Takes a column out.
+    public mutating func remove(_ column: Int) {
+        let word = column >> 6
+        if word < words.count { words[word] &= ~(1 << UInt64(column & 63)) }
+    }
+}

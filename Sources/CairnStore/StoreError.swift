@@ -1,0 +1,132 @@
+// What can go wrong between an object layer and a store.
+//
+// One struct for every failure: a number that Core Data's users know, a sentence, where it happened, and
+// for a save the conflicts. Codes can be added without breaking a switch.
+
+public import CairnModel
+
+/// An error of a store, a save, a fetch or a batch request.
+public struct StoreError: Error, Sendable {
+    /// The kind of error, with the number that Core Data uses for it.
+    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+        /// The number.
+        public let rawValue: Int
+
+        /// The code with that number.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// The number as text.
+        public var description: String { "\(rawValue)" }
+
+        /// Several errors; see `StoreError.details`.
+        public static let multiple = Code(rawValue: 1560)
+        /// A value is refused by the model.
+        public static let validation = Code(rawValue: 1550)
+        /// A mandatory property is nil.
+        public static let missingMandatory = Code(rawValue: 1570)
+        /// A relationship has too few members.
+        public static let tooFewMembers = Code(rawValue: 1580)
+        /// A relationship has too many members.
+        public static let tooManyMembers = Code(rawValue: 1590)
+        /// A delete rule forbids the deletion.
+        public static let deleteDenied = Code(rawValue: 1600)
+        /// The object is not in the store.
+        public static let objectNotFound = Code(rawValue: 133_000)
+        /// A relationship leads into another store.
+        public static let foreignObject = Code(rawValue: 133_010)
+        /// Somebody else changed the object meanwhile.
+        public static let mergeConflict = Code(rawValue: 133_020)
+        /// A uniqueness constraint is violated.
+        public static let constraintConflict = Code(rawValue: 133_021)
+        /// The store cannot be opened.
+        public static let openFailed = Code(rawValue: 134_080)
+        /// Another process writes to the store.
+        public static let storeInUse = Code(rawValue: 134_090)
+        /// The store was made with another model.
+        public static let incompatibleModel = Code(rawValue: 134_100)
+        /// A request that the store cannot carry out.
+        public static let invalidRequest = Code(rawValue: 134_060)
+        /// The store is opened for reading only.
+        public static let readOnly = Code(rawValue: 134_030)
+        /// Reading or writing failed in the operating system.
+        public static let inputOutput = Code(rawValue: 134_070)
+        /// The store's bytes are damaged.
+        public static let damaged = Code(rawValue: 134_085)
+        /// The store was closed, or an earlier failure forbids writing.
+        public static let unusable = Code(rawValue: 134_086)
+    }
+
+    /// Where it happened, as far as that is known.
+    public struct Context: Sendable, Hashable {
+        /// The entity's name.
+        public var entity: String?
+        /// The property's name.
+        public var key: String?
+        /// The row of a batch, from 0.
+        public var row: Int?
+        /// The object.
+        public var objectID: ObjectID?
+        /// The store's folder or the file in it.
+        public var path: String?
+        /// The segment's number.
+        public var segment: UInt32?
+        /// The byte position in the segment.
+        public var offset: UInt64?
+
+        /// Says where something happened.
+        public init(
+            entity: String? = nil, key: String? = nil, row: Int? = nil, objectID: ObjectID? = nil,
+            path: String? = nil, segment: UInt32? = nil, offset: UInt64? = nil
+        ) {
+            self.entity = entity
+            self.key = key
+            self.row = row
+            self.objectID = objectID
+            self.path = path
+            self.segment = segment
+            self.offset = offset
+        }
+    }
+
+    /// The kind of error.
+    public var code: Code
+    /// What happened, as a sentence.
+    public var message: String
+    /// Where it happened.
+    public var context: Context
+    /// The single errors of `.multiple`.
+    public var details: [StoreError]
+    /// The conflicts of a save that failed with `.mergeConflict` or `.constraintConflict`.
+    public var conflicts: [SaveConflict]
+
+    /// An error with its place.
+    public init(
+        _ code: Code, _ message: String, context: Context = Context(), details: [StoreError] = [],
+        conflicts: [SaveConflict] = []
+    ) {
+        self.code = code
+        self.message = message
+        self.context = context
+        self.details = details
+        self.conflicts = conflicts
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    /// The sentence with its place.
+    public var description: String {
+        var places: [String] = []
+        if let entity = context.entity {
+            places.append(context.key.map { "\(entity).\($0)" } ?? entity)
+        } else if let key = context.key {
+            places.append(key)
+        }
+        if let row = context.row { places.append("row \(row + 1)") }
+        if let path = context.path { places.append(path) }
+        if let segment = context.segment { places.append("segment \(segment)") }
+        if let offset = context.offset { places.append("offset \(offset)") }
+        let place = places.isEmpty ? "" : places.joined(separator: ", ") + ": "
+        let more = details.map { "\n  \($0)" }.joined()
+        return "\(place)\(message) (\(code))\(more)"
+    }
+}

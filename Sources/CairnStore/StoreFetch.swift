@@ -1,0 +1,44 @@
+// A question to a snapshot.
+
+public import CairnModel
+
+/// Which objects are wanted, in which order, and whether with their values.
+public struct StoreFetch: Sendable {
+    /// The entity, as an index of the schema.
+    public var entity: Int
+    /// Whether the entity's descendants are included.
+    public var includesSubentities = true
+    /// The condition; its keys and values must fit the entity.
+    public var predicate: PredicateNode?
+    /// The order; objects that are equal in it come by id.
+    public var sort: [SortKey] = []
+    /// The greatest number of results; nil = all.
+    public var limit: Int?
+    /// How many results are left out first.
+    public var offset = 0
+    /// Whether the rows are wanted with their values.
+    public var includesRows = false
+
+    /// Asks for all objects of an entity.
+    public init(entity: Int, predicate: PredicateNode? = nil) {
+        self.entity = entity
+        self.predicate = predicate
+    }
+}
+
+/// The answer to a `StoreFetch`.
+public struct StoreFetchResult: Sendable {
+    /// The objects, in order.
+    public var ids: [ObjectID]
+    /// Their rows in the same order, if they were asked for; else empty.
+    public var rows: [Row]
+    /// How the answer was found, for people: an index or a scan.
+    public var plan: String
+
+    /// An answer.
+    public init(ids: [ObjectID], rows: [Row], plan: String) {
+        self.ids = ids
+        self.rows = rows
+        self.plan = plan
+    }
+}
