@@ -110,6 +110,11 @@ package final class Catalog: Sendable {
     /// The index of the hidden entity of the schema's pairs.
     package func entityIndex(ofPairs pairs: Int) -> Int { schema.entities.count + pairs }
 
+    /// The schema entity that names a stored one's hierarchy; for hidden entities the pairs' source.
+    package func schemaEntity(_ entity: Int) -> Int {
+        entity < schema.entities.count ? entity : schema.pairs[entity - schema.entities.count].source
+    }
+
     /// Every entity of the tree that is `entity` or a descendant.
     package func family(of entity: Int) -> [Int] {
         entity < schema.entities.count ? schema.entities[entity].family : [entity]
