@@ -117,3 +117,12 @@ extension FileSystem {
         }
     }
 }
+
+extension File {
+    /// Writes all of `bytes` at `offset`, as the call above.
+    package func write(_ bytes: RawSpan, at offset: UInt64) throws(FileSystemError) {
+        try bytes.withUnsafeBytes { (bytes) throws(FileSystemError) in
+            try write(bytes, at: offset)
+        }
+    }
+}
