@@ -95,7 +95,8 @@ package enum OpenMode: Sendable, Hashable, CaseIterable {
     case createOrOpen
 }
 
-/// A file's or folder's identity on this machine, the same whatever path leads to it.
+/// A file's or folder's identity on this machine, the same whatever path leads to it. No other has it
+/// while the file has a name or is open; a disk may give it again after that.
 package struct FileIdentity: Sendable, Hashable {
     package let device: UInt64
     package let inode: UInt64

@@ -159,7 +159,7 @@ private final class LockingProcess {
         process.standardOutput = output
         try process.run()
         let line = output.fileHandleForReading.availableData
-        try #require(String(decoding: line, as: UTF8.self) .hasPrefix("locked"))
+        try #require(String(decoding: line, as: UTF8.self).hasPrefix("locked"))
     }
 
     var id: Int32 { process.processIdentifier }
