@@ -45,25 +45,34 @@ let package = Package(
         module("CairnStore", ["CairnModel"]),
         module("CairnFormat", ["CCairn", "CLZ4"]),
         module("CairnFileSystem", ["CCairn", system]),
-        module("CairnLog", ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn"]),
+        module(
+            "CairnLog", ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn"]),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"]),
-        module("CairnInspection", ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog"]),
+        module(
+            "CairnInspection",
+            ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog"]),
         .executableTarget(
             name: "CairnTool",
             dependencies: [
-                "CairnInspection", "CairnObjects", "CairnLog", "CairnStore", "CairnModel", arguments,
+                "CairnInspection", "CairnObjects", "CairnLog", "CairnStore", "CairnModel",
+                arguments,
             ],
             swiftSettings: settings),
         module("Cairn", ["CairnObjects", "CairnLog", "CairnStore", "CairnModel"]),
 
         .target(
-            name: "CairnTestSupport", path: "Tests/CairnTestSupport", swiftSettings: settings),
+            name: "CairnTestSupport", dependencies: ["CairnFileSystem", system],
+            path: "Tests/CairnTestSupport", swiftSettings: settings),
         tests("CairnModelTests", ["CairnModel"]),
         tests("CairnStoreTests", ["CairnStore", "CairnModel"]),
         tests("CairnFormatTests", ["CairnFormat"]),
-        tests("CairnFileSystemTests", ["CairnFileSystem"]),
-        tests("CairnLogTests", ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem"]),
+        tests("CairnFileSystemTests", ["CairnFileSystem", "CCairn", system]),
+        tests(
+            "CairnLogTests",
+            ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem"]),
         tests("CairnObjectsTests", ["Cairn"]),
-        tests("CairnInspectionTests", ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem"]),
+        tests(
+            "CairnInspectionTests",
+            ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem"]),
     ]
 )
