@@ -27,6 +27,7 @@ public final class Schema: Sendable {
     /// - Throws: `ModelError` for the first thing that is wrong.
     public init(_ model: ManagedObjectModel) throws(ModelError) {
         let resolved = try SchemaResolver(model).resolve()
+        try ModelChecks(model: model, entities: resolved.entities).run()
         self.model = model
         self.entities = resolved.entities
         self.pairs = resolved.pairs

@@ -193,6 +193,11 @@ struct SchemaResolver {
         switch attribute.type {
         case .composite:
             for leaf in attribute.elements {
+                guard !leaf.name.isEmpty else {
+                    throw ModelError(
+                        .invalidElement, "an element of the composite has no name", element: element
+                    )
+                }
                 try addColumns(
                     of: leaf, path: "\(path).\(leaf.name)", optional: optional || leaf.isOptional,
                     entity: entity, to: &columns)
@@ -210,6 +215,11 @@ struct SchemaResolver {
                         "the default \(attribute.defaultValue) is not a value of type \(attribute.type.rawValue)",
                         element: element)
                 }
+            }
+            // An attribute may be named `a.b` and so meet the element `b` of a composite `a`.
+            guard !columns.contains(where: { $0.name == path }) else {
+                throw ModelError(
+                    .duplicateName, "the entity has two columns of this name", element: element)
             }
             columns.append(
                 SchemaColumn(
