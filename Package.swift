@@ -52,11 +52,11 @@ let package = Package(
         module("CairnFormat", ["CCairn", "CLZ4"]),
         module("CairnFileSystem", ["CCairn", system]),
         module(
-            "CairnLog", ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn"]),
+            "CairnLog", ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn", system]),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"]),
         module(
             "CairnInspection",
-            ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog"]),
+            ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog", system]),
         .executableTarget(
             name: "CairnTool",
             dependencies: [
@@ -75,10 +75,10 @@ let package = Package(
         tests("CairnFileSystemTests", ["CairnFileSystem", "CCairn", system]),
         tests(
             "CairnLogTests",
-            ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem"]),
+            ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system]),
         tests("CairnObjectsTests", ["Cairn"]),
         tests(
             "CairnInspectionTests",
-            ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem"]),
+            ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem", system]),
     ]
 )

@@ -41,6 +41,8 @@ public struct BatchInsertRequest: Sendable {
     public var setOnly = false
     /// Whether stored objects of the entity that no row of the batch names are deleted in the same commit.
     public var prunesMissing = false
+    /// Whether `prunesMissing` may delete every object because there are no rows at all.
+    public var allowsEmpty = false
     /// Whether a row that would be skipped fails the batch instead.
     public var failsOnConflict = false
     /// Whether the result lists what became of each row.

@@ -10,13 +10,13 @@ import Synchronization
 
 /// The blocks in memory.
 final class BlockCache: Sendable {
-    private struct Entry {
+    fileprivate struct Entry {
         let block: CachedBlock
         let cost: Int
         var isUsed: Bool
     }
 
-    private struct Table {
+    fileprivate struct Table {
         var entries: [UInt64: Entry] = [:]
         var order: [UInt64] = []
         var hand = 0

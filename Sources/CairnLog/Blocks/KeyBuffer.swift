@@ -8,8 +8,10 @@
 // Threads: owned by one commit or one fetch.
 
 import CCairn
+import CairnFormat
 import CairnModel
 import CairnStore
+import FoundationEssentials
 
 /// Room for the bytes of one key, reused from key to key.
 struct KeyBuffer: ~Copyable {
@@ -60,7 +62,7 @@ struct KeyBuffer: ~Copyable {
 
     /// Whether the key equals other bytes.
     @inline(__always) func equals(_ other: borrowing KeyBuffer) -> Bool {
-        count == other.count && memcmp(base, other.base, count) == 0
+        count == other.count && compareCells(bytes, other.bytes) == 0
     }
 }
 

@@ -42,7 +42,7 @@ struct RowBlockEncoder: ~Copyable {
         }
         // Format errors leave the closure as store errors: the block is too large.
         return try log.append(.block) { writer throws(StoreError) in
-            do {
+            do throws(FormatError) {
                 try selection.withUnsafeBufferPointer { selection throws(FormatError) in
                     try encoder.encode(
                         entity: entity.id, schemaVersion: schemaVersion, columns: columns,

@@ -26,8 +26,14 @@ struct CommitBuilder: ~Copyable {
     var updatedCount = 0
     var deletedCount = 0
     var hasChanges = false
+    /// Numbers below these are handed out, whether or not their objects are saved.
+    private(set) var reserved: [UInt32]
 
-    init(engine: Engine, state: EngineState, pages: consuming PageTransaction, log: consuming LogWriter) {
+    init(
+        engine: Engine, state: EngineState, pages: consuming PageTransaction,
+        log: consuming LogWriter, reserved: [UInt32]
+    ) {
+        self.reserved = reserved
         self.engine = engine
         self.state = state
         self.pages = pages
@@ -111,6 +117,17 @@ struct CommitBuilder: ~Copyable {
                 context: .init(entity: catalog.entities[catalog.trees[tree].root].name))
         }
         state.nextNumbers[tree] = number + 1
+        return number
+    }
+
+    /// A number for an id that is handed out before its object is saved. From time to time a range of them is
+    /// written, so that no crash lets one be given again (DR1).
+    mutating func handOutNumber(tree: Int) throws(StoreError) -> UInt32 {
+        let number = try issueNumber(tree: tree)
+        if number >= reserved[tree] {
+            reserved[tree] = min(FormatLimits.maximumNumber, number &+ 1024)
+            hasChanges = true
+        }
         return number
     }
 
@@ -206,7 +223,10 @@ struct CommitBuilder: ~Copyable {
             firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount + 1), time: time,
             inserted: UInt64(insertedCount), updated: UInt64(updatedCount),
             deleted: UInt64(deletedCount),
-            counters: zip(catalog.trees, state.nextNumbers).map { TreeCounter(tree: $0.id, next: $1) },
+            counters: catalog.trees.indices.map {
+                TreeCounter(
+                    tree: catalog.trees[$0].id, next: max(state.nextNumbers[$0], reserved[$0]))
+            },
             author: author ?? "", context: contextName ?? "")
         try log.append(.commit) { writer throws(StoreError) in payload.encode(to: &writer) }
         try log.flush()

@@ -47,6 +47,8 @@ final class Engine: Sendable {
         var mustRoll: Bool
         /// The next number of each tree, also after commits that failed: a number is given once.
         var nextNumbers: [UInt32]
+        /// Numbers below these may have been handed out as ids of objects that are not saved yet.
+        var reserved: [UInt32]
     }
 
     let files: StoreFiles
@@ -90,7 +92,7 @@ final class Engine: Sendable {
         turn = Mutex(
             Turn(
                 end: opened.end, segments: opened.segments, durable: opened.durable, failure: nil, mustRoll: !opened.report.wasClosed,
-                nextNumbers: state.nextNumbers))
+                nextNumbers: state.nextNumbers, reserved: state.nextNumbers))
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
@@ -153,7 +155,7 @@ final class Engine: Sendable {
         #if canImport(Darwin)
             Int(bitPattern: pthread_self())
         #else
-            Int(bitPattern: UInt(pthread_self()))
+            Int(bitPattern: UInt(bitPattern: Int(pthread_self())))
         #endif
     }
 
@@ -173,7 +175,7 @@ final class Engine: Sendable {
             engine: self, state: state, pages: PageTransaction(epoch: state.commit + 1, pool: pool),
             log: LogWriter(
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit + 1,
-                mark: turn.durable, limit: sizes.writeBufferBytes))
+                mark: turn.durable, limit: sizes.writeBufferBytes), reserved: turn.reserved)
         let result: R
         do {
             result = try body(&builder)
@@ -216,6 +218,7 @@ final class Engine: Sendable {
             }
         }
         turn.end = end
+        turn.reserved = builder.reserved
         let state = builder.state
         registry.publish(state, epoch: state.commit, replaced: builder.pages.commit())
         return state.commit
@@ -255,8 +258,8 @@ final class Engine: Sendable {
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
     private func beginSegment(_ turn: inout Turn) throws(StoreError) {
         let catalog = registry.published().catalog
-        let segment: Segment
-        do {
+        let segment: (segment: Segment, end: LogEnd)
+        do throws(FileSystemError) {
             segment = try files.makeSegment(
                 after: turn.end, segments: turn.segments, storeID: storeID, time: clock.now(),
                 commit: registry.published().commit, durable: turn.durable,

@@ -3,6 +3,7 @@
 import CairnFileSystem
 import CairnFormat
 package import CairnStore
+import SystemPackage
 
 extension StoreError {
     /// A failed call of the operating system.

@@ -1,7 +1,7 @@
 // What can be chosen when a store is opened.
 
 package import CairnFileSystem
-public import CairnModel
+package import FoundationEssentials
 
 /// Choices for opening a store.
 public struct LogStoreOptions: Sendable {
@@ -20,6 +20,8 @@ public struct LogStoreOptions: Sendable {
     public var createsIfMissing = true
     /// When a commit returns.
     public var durability = Durability.full
+    /// Seconds to wait for another process that writes, before `.storeInUse` is thrown.
+    public var timeout = 0.25
     /// Bytes that decoded and read blocks may take; nil = a sixteenth of the memory, at most 256 MiB.
     public var cacheBytes: Int?
 
@@ -27,6 +29,8 @@ public struct LogStoreOptions: Sendable {
     package var fileSystem: any FileSystem = POSIXFileSystem()
     /// The time that commits are stamped with.
     package var clock: any StoreClock = SystemClock()
+    /// The identity of a new store; nil = a random one.
+    package var storeIdentifier: UUID?
     /// The sizes of things.
     package var sizes = StoreSizes()
 

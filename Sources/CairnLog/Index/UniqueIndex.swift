@@ -224,7 +224,7 @@ private struct Partition {
     /// Sets a slot in pages of this commit; the header must be of this commit.
     @inline(__always)
     private func set(_ slot: Int, _ value: UInt64, in pages: inout PageTransaction) {
-        let at = header.data + Self.listOffset &+ (slot >> 6) &* 8
+        let at = header.data + (Self.listOffset &+ (slot >> 6) &* 8)
         let old = Page(address: at.load(as: UInt.self))
         let own = pages.writable(old)
         if own != old { at.storeBytes(of: own.address, as: UInt.self) }

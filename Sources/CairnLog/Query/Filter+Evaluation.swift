@@ -3,6 +3,7 @@
 // Each comparison is one loop over one column; AND, OR and NOT combine whole selections. A column that the
 // block does not have is nil in every row.
 
+import CCairn
 import CairnFormat
 import CairnStore
 import FoundationEssentials
@@ -110,7 +111,7 @@ extension Filter {
             } else {
                 for row in 0..<rows {
                     if cells.isExternal(at: row) {
-                        do {
+                        do throws(StoreError) {
                             let bytes = try block.large(cells.bytes(at: row))
                             out[row] = bytes.withUnsafeBytes { order.holds(compareCells($0, value)) } ? 1 : 0
                         } catch {
@@ -134,7 +135,7 @@ extension Filter {
 func compareCells(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
     let common = min(left.count, right.count)
     if common > 0, let a = left.baseAddress, let b = right.baseAddress {
-        let order = memcmp(a, b, common)
+        let order = cairn_compare(a, b, common)
         if order != 0 { return Int(order) }
     }
     return left.count - right.count
