@@ -31,6 +31,10 @@ package struct DictionaryRows: Sendable {
     /// Where the cells of each row end.
     private(set) var ends: [Int] = []
     private var indexes: [String: Int] = [:]
+    /// By key: which one came after it the last time. Dictionaries with the same keys mostly have the same
+    /// order, so that a comparison saves a hash.
+    private var followers: [Int] = [0]
+    private var previous = 0
 
     init(_ objects: [[String: Any]]) {
         ends.reserveCapacity(objects.count)
@@ -40,6 +44,7 @@ package struct DictionaryRows: Sendable {
             ends.append(cells.count)
         }
         indexes = [:]
+        followers = []
     }
 
     private mutating func add(_ object: [String: Any], prefix: String) {
@@ -57,10 +62,23 @@ package struct DictionaryRows: Sendable {
     }
 
     private mutating func index(_ key: String) -> Int {
-        if let known = indexes[key] { return known }
-        indexes[key] = keys.count
-        keys.append(key)
-        return keys.count - 1
+        let guess = followers[previous]
+        if guess < keys.count, keys[guess] == key {
+            previous = guess
+            return guess
+        }
+        let index: Int
+        if let known = indexes[key] {
+            index = known
+        } else {
+            index = keys.count
+            indexes[key] = index
+            keys.append(key)
+            if followers.count <= index { followers.append(index) }
+        }
+        followers[previous] = index
+        previous = index
+        return index
     }
 }
 
@@ -85,7 +103,9 @@ struct DictionaryFiller: RowFiller {
     private static func target(_ key: String, _ entity: SchemaEntity) -> Target {
         if let column = entity.columnIndex(named: key) {
             if let reason = entity.columns[column].reasonNotToBeSet { return .refused(reason) }
-            if case .attribute(let type) = entity.columns[column].kind { return .column(column, type) }
+            if case .attribute(let type) = entity.columns[column].kind {
+                return .column(column, type)
+            }
         }
         if let leaves = entity.compositeColumns(key) { return .composite(leaves) }
         return .refused(entity.reasonForUnknownKey(key))

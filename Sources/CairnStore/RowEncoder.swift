@@ -78,7 +78,7 @@ final class RowEncoder: Encoder {
             }
             next += 1
         }
-        guard let column = entity.columnIndex(named: name) else { throw unknownKey(name) }
+        guard let column = entity.columnIndex(named: name) else { throw failure ?? unknownKey(name) }
         if let place = order.firstIndex(where: { $0.column == column }) {
             expected = place + 1
         } else {
@@ -188,7 +188,8 @@ final class RowEncoder: Encoder {
             let uuid = unsafeBitCast(value, to: UUID.self)
             return try set(.uuid(uuid), type: "UUID", for: name)
         }
-        if T.self == URL.self || T.self == Data.self || T.self == Decimal.self || T.self == [UInt8].self,
+        if T.self == URL.self || T.self == Data.self || T.self == Decimal.self
+            || T.self == [UInt8].self,
             let plain = Value(any: value)
         {
             return try set(plain, type: "\(T.self)", for: name)
@@ -201,7 +202,8 @@ final class RowEncoder: Encoder {
 
     /// Notes that a list was given, and returns a container that takes nothing.
     func refuseList(key: String?) -> any UnkeyedEncodingContainer {
-        let error = error(key, key == nil ? "a row cannot be a list" : "a list is not a value of an attribute")
+        let error = error(
+            key, key == nil ? "a row cannot be a list" : "a list is not a value of an attribute")
         note(error)
         return RefusingContainer(error: error)
     }
