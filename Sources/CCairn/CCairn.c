@@ -1,1 +1,185 @@
+// CRC-32C, the hash of long keys, and locks by open file.
+//
+// Thread rule: everything here may be called from any thread; the tables are filled before main.
+
+#define _GNU_SOURCE
 #include "CCairn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+// MARK: CRC-32C
+
+// The reflected Castagnoli polynomial.
+#define POLYNOMIAL 0x82f63b78u
+
+// tables[0] takes a byte through the register; tables[k] does so with k zero bytes after it.
+static uint32_t tables[8][256];
+
+__attribute__((constructor)) static void fill_tables(void) {
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        uint32_t crc = byte;
+        for (int bit = 0; bit < 8; bit++) crc = (crc >> 1) ^ (POLYNOMIAL & (0u - (crc & 1u)));
+        tables[0][byte] = crc;
+    }
+    for (int k = 1; k < 8; k++) {
+        for (uint32_t byte = 0; byte < 256; byte++) {
+            uint32_t crc = tables[k - 1][byte];
+            tables[k][byte] = (crc >> 8) ^ tables[0][crc & 255u];
+        }
+    }
+}
+
+uint32_t cairn_crc32c_portable(uint32_t crc, const void *data, size_t length) {
+    const uint8_t *bytes = data;
+    crc = ~crc;
+    for (; length >= 8; length -= 8, bytes += 8) {
+        uint64_t word = cairn_load64(bytes) ^ crc;
+        crc = tables[7][word & 255] ^ tables[6][(word >> 8) & 255] ^ tables[5][(word >> 16) & 255]
+            ^ tables[4][(word >> 24) & 255] ^ tables[3][(word >> 32) & 255] ^ tables[2][(word >> 40) & 255]
+            ^ tables[1][(word >> 48) & 255] ^ tables[0][word >> 56];
+    }
+    for (; length > 0; length--, bytes++) crc = (crc >> 8) ^ tables[0][(crc ^ *bytes) & 255u];
+    return ~crc;
+}
+
+#if defined(__x86_64__)
+
+#define HAS_INSTRUCTION __builtin_cpu_supports("sse4.2")
+
+__attribute__((target("sse4.2"))) static uint32_t crc32c_by_instruction(uint32_t crc, const void *data, size_t length) {
+    const uint8_t *bytes = data;
+    uint64_t wide = (uint32_t)~crc;
+    for (; length >= 8; length -= 8, bytes += 8) wide = __builtin_ia32_crc32di(wide, cairn_load64(bytes));
+    uint32_t narrow = (uint32_t)wide;
+    for (; length > 0; length--, bytes++) narrow = __builtin_ia32_crc32qi(narrow, *bytes);
+    return ~narrow;
+}
+
+#elif defined(__aarch64__)
+
+#if defined(__ARM_FEATURE_CRC32)
+// Compiled in for every machine of the platform (Apple's).
+#define HAS_INSTRUCTION 1
+#define CRC_TARGET
+#elif defined(__linux__)
+#include <sys/auxv.h>
+// HWCAP_CRC32, bit 7 by the kernel's interface for arm64.
+#define HAS_INSTRUCTION (getauxval(AT_HWCAP) & (1ul << 7))
+#define CRC_TARGET __attribute__((target("crc")))
+#endif
+
+#ifdef HAS_INSTRUCTION
+CRC_TARGET static uint32_t crc32c_by_instruction(uint32_t crc, const void *data, size_t length) {
+    const uint8_t *bytes = data;
+    crc = ~crc;
+    for (; length >= 8; length -= 8, bytes += 8) crc = __builtin_arm_crc32cd(crc, cairn_load64(bytes));
+    for (; length > 0; length--, bytes++) crc = __builtin_arm_crc32cb(crc, *bytes);
+    return ~crc;
+}
+#endif
+
+#endif
+
+uint32_t cairn_crc32c(uint32_t crc, const void *data, size_t length) {
+#ifdef HAS_INSTRUCTION
+    if (HAS_INSTRUCTION) return crc32c_by_instruction(crc, data, length);
+#endif
+    return cairn_crc32c_portable(crc, data, length);
+}
+
+// MARK: Hash
+
+// Three lanes of 16 bytes while more than 48 are left, then 16 at a time, then the last 16 bytes of the
+// key, which may overlap what was read before. Every factor holds a word that depends on the seed, so
+// that no key of an adversary can make a factor zero without knowing the seed.
+uint64_t cairn_hash64_long(const void *key, size_t length, uint64_t seed) {
+    const uint8_t *bytes = key;
+    size_t left = length;
+    uint64_t state = cairn_fold(seed ^ CAIRN_HASH_A, CAIRN_HASH_B) ^ (uint64_t)length;
+    const uint64_t secret = cairn_fold(seed ^ CAIRN_HASH_C, CAIRN_HASH_D);
+    if (left > 48) {
+        uint64_t second = state ^ CAIRN_HASH_C, third = state ^ CAIRN_HASH_D;
+        do {
+            state = cairn_fold(cairn_load64(bytes) ^ secret, cairn_load64(bytes + 8) ^ state);
+            second = cairn_fold(cairn_load64(bytes + 16) ^ secret ^ CAIRN_HASH_A, cairn_load64(bytes + 24) ^ second);
+            third = cairn_fold(cairn_load64(bytes + 32) ^ secret ^ CAIRN_HASH_B, cairn_load64(bytes + 40) ^ third);
+            bytes += 48;
+            left -= 48;
+        } while (left > 48);
+        state ^= second ^ third;
+    }
+    for (; left > 16; left -= 16, bytes += 16)
+        state = cairn_fold(cairn_load64(bytes) ^ secret, cairn_load64(bytes + 8) ^ state);
+    return cairn_hash_finish(cairn_load64(bytes + left - 16) ^ secret, cairn_load64(bytes + left - 8) ^ state);
+}
+
+// MARK: Locks by open file
+
+// The kernel's numbers, for C libraries whose headers hide them.
+#if defined(__linux__)
+#ifndef F_OFD_GETLK
+#define F_OFD_GETLK 36
+#define F_OFD_SETLK 37
+#endif
+#elif defined(__APPLE__)
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK 90
+#define F_OFD_GETLK 92
+#endif
+#endif
+
+#ifdef F_OFD_SETLK
+
+static struct flock one_byte(int64_t byte, int type) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);  // l_pid must be 0 for these commands
+    lock.l_type = (short)(type == 2 ? F_WRLCK : type == 1 ? F_RDLCK : F_UNLCK);
+    lock.l_whence = SEEK_SET;
+    lock.l_start = (off_t)byte;
+    lock.l_len = 1;
+    return lock;
+}
+
+int cairn_ofd_lock(int descriptor, int64_t byte, int type) {
+    struct flock lock = one_byte(byte, type);
+    return fcntl(descriptor, F_OFD_SETLK, &lock) == -1 ? errno : 0;
+}
+
+int cairn_ofd_test(int descriptor, int64_t byte, int32_t *holder) {
+    struct flock lock = one_byte(byte, 2);
+    *holder = 0;
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) == -1) return errno;
+    if (lock.l_type != F_UNLCK) *holder = (int32_t)lock.l_pid;
+    return 0;
+}
+
+#else
+
+// No lock at all is worse than no store: a second writer would not be noticed.
+int cairn_ofd_lock(int descriptor, int64_t byte, int type) {
+    (void)descriptor, (void)byte, (void)type;
+    return ENOTSUP;
+}
+
+int cairn_ofd_test(int descriptor, int64_t byte, int32_t *holder) {
+    (void)descriptor, (void)byte;
+    *holder = 0;
+    return ENOTSUP;
+}
+
+#endif
+
+// MARK: Sync
+
+int cairn_sync_data(int descriptor) {
+#if defined(__APPLE__)
+    // fsync leaves data in the drive's cache there; network volumes know only fsync.
+    if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
+    if (errno != ENOTSUP && errno != EINVAL) return errno;
+    return fsync(descriptor) == -1 ? errno : 0;
+#else
+    return fdatasync(descriptor) == -1 ? errno : 0;
+#endif
+}

@@ -1,0 +1,129 @@
+// The one door to the operating system.
+//
+// Everything the engine asks of a disk goes through these two protocols, so that every fault of a
+// disk can be a test. There is no rename and no mapping of files into memory: nothing needs them, and
+// each would be one more way to lose data in a crash.
+//
+// Calls are coarse (one per read or write), so existentials cost nothing that matters.
+//
+// What every implementation keeps:
+//   1. A call is whole or throws `FileSystemError`; interruptions and short transfers are not seen.
+//   2. Reading past the end gives fewer bytes, never an error. What was never written reads as zero.
+//   3. A file that was unlinked stays readable and writable through what is open.
+//   4. Locks belong to the open file: another open, of this process too, is somebody else.
+//   5. Numbers that no file can have (offsets over `Int64.max`) throw and never trap.
+//
+// Threads: a file system and its files may be used from any thread at once. What a reader gets of
+// bytes that another thread is writing is not defined, as with the system's own calls.
+
+package import SystemPackage
+
+/// Folders and files of one kind of disk.
+package protocol FileSystem: Sendable {
+    /// Opens a regular file; a folder is EISDIR, anything else that is no regular file EINVAL.
+    func open(_ path: FilePath, _ mode: OpenMode) throws(FileSystemError) -> any File
+
+    /// Makes the names in a folder durable: files created and unlinked there before the call.
+    func syncDirectory(_ path: FilePath) throws(FileSystemError)
+
+    /// The names in a folder without "." and "..", in the order of their bytes.
+    func list(_ path: FilePath) throws(FileSystemError) -> [String]
+
+    /// Takes the name of a file away; the content lives until nobody has it open.
+    func unlink(_ path: FilePath) throws(FileSystemError)
+
+    /// Makes one folder; its parent must exist.
+    func makeDirectory(_ path: FilePath) throws(FileSystemError)
+
+    /// Removes a folder that is empty.
+    func removeDirectory(_ path: FilePath) throws(FileSystemError)
+
+    /// Which file or folder a path leads to, whatever it is called.
+    func identity(of path: FilePath) throws(FileSystemError) -> FileIdentity
+}
+
+/// An open regular file. It closes when the last reference goes; `close` does so with an error to see.
+package protocol File: AnyObject, Sendable {
+    /// The path it was opened by, for messages; it may lead elsewhere by now.
+    var path: FilePath { get }
+
+    /// Which file this is, as `FileSystem.identity(of:)` tells it.
+    var identity: FileIdentity { get }
+
+    /// Fills `buffer` from `offset` on. Gives the bytes read: fewer than asked only at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileSystemError)
+        -> Int
+
+    /// Writes all of `bytes` at `offset`, making the file longer where needed. When it throws, any
+    /// beginning of `bytes` may have been written.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError)
+
+    /// Returns when content and size are on the medium. After it has thrown, nothing is known of any
+    /// write since the last success, and calling again proves nothing.
+    func synchronizeData() throws(FileSystemError)
+
+    /// Cuts or lengthens (with zeros) the file to `size` bytes.
+    func truncate(to size: UInt64) throws(FileSystemError)
+
+    func size() throws(FileSystemError) -> UInt64
+
+    /// Locks one byte (which need not exist) without waiting; false where another open file is in the
+    /// way. A lock this open file already has on the byte is replaced.
+    func lock(byte: UInt64, exclusive: Bool) throws(FileSystemError) -> Bool
+
+    /// Drops the lock of one byte, if this open file has it.
+    func unlock(byte: UInt64) throws(FileSystemError)
+
+    /// The process that has the byte locked through another open file: nil for nobody, and where the
+    /// system does not tell.
+    func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32?
+
+    /// Closes now and drops the locks. Everything after it throws EBADF. No other call of this object
+    /// may be under way.
+    func close() throws(FileSystemError)
+}
+
+/// How a file is opened.
+package enum OpenMode: Sendable, Hashable, CaseIterable {
+    /// To read what exists.
+    case read
+    /// To read and write what exists.
+    case readWrite
+    /// A new file to read and write; EEXIST where the name is taken.
+    case create
+    /// To read and write, made empty where it does not exist.
+    case createOrOpen
+}
+
+/// A file's or folder's identity on this machine, the same whatever path leads to it. No other has it
+/// while the file has a name or is open; a disk may give it again after that.
+package struct FileIdentity: Sendable, Hashable {
+    package let device: UInt64
+    package let inode: UInt64
+
+    package init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+}
+
+extension FileSystem {
+    /// Whether something (file or folder) has this path.
+    package func exists(_ path: FilePath) throws(FileSystemError) -> Bool {
+        do {
+            _ = try identity(of: path)
+            return true
+        } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
+            return false
+        }
+    }
+}
+
+extension File {
+    /// Writes all of `bytes` at `offset`, as the call above.
+    package func write(_ bytes: RawSpan, at offset: UInt64) throws(FileSystemError) {
+        try bytes.withUnsafeBytes { (bytes) throws(FileSystemError) in
+            try write(bytes, at: offset)
+        }
+    }
+}

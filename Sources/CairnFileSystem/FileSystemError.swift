@@ -1,0 +1,65 @@
+// What went wrong at the door to the operating system, with enough to act on.
+
+package import SystemPackage
+
+/// One failed call: what was asked, of which file, and the system's reason.
+package struct FileSystemError: Error, Sendable, Hashable {
+    package let operation: Operation
+    package let path: FilePath
+    /// The system's error number.
+    package let code: Errno
+    /// Where in the file, for calls that name a place.
+    package let offset: UInt64?
+
+    package init(_ operation: Operation, _ path: FilePath, _ code: Errno, offset: UInt64? = nil) {
+        self.operation = operation
+        self.path = path
+        self.code = code
+        self.offset = offset
+    }
+
+    /// The calls of the file system, for errors and for counting them in tests.
+    package enum Operation: String, Sendable, Hashable, CaseIterable {
+        case open = "open"
+        case syncDirectory = "sync folder"
+        case list = "list folder"
+        case unlink = "delete"
+        case makeDirectory = "make folder"
+        case removeDirectory = "remove folder"
+        case identify = "look up"
+        case read = "read"
+        case write = "write"
+        case synchronize = "sync"
+        case truncate = "change the size of"
+        case size = "ask the size of"
+        case lock = "lock"
+        case unlock = "unlock"
+        case lockHolder = "ask who locks"
+        case close = "close"
+    }
+}
+
+extension FileSystemError: CustomStringConvertible {
+    /// "cannot write /shop.cairn/1.segment at byte 4096: No space left on device (28); free some space"
+    package var description: String {
+        let place = offset.map { " at byte \($0)" } ?? ""
+        let advice = advice.map { "; \($0)" } ?? ""
+        return "cannot \(operation.rawValue) \(path)\(place): \(code) (\(code.rawValue))\(advice)"
+    }
+
+    /// What a person can do about it, where the number alone says it.
+    private var advice: String? {
+        switch code {
+        case .noSpace: "free some space on that disk and try again"
+        case .diskQuotaExceeded: "the user's share of that disk is used up"
+        case .permissionDenied, .notPermitted: "check who owns it and its permissions"
+        case .readOnlyFileSystem: "the disk is mounted read-only"
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
+            "raise the limit of open files (ulimit -n)"
+        case .ioError: "the disk or its connection failed; look at the system's log"
+        case .noLocks, .notSupported:
+            operation == .lock ? "that disk does not offer file locks" : nil
+        default: nil
+        }
+    }
+}

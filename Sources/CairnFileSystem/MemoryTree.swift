@@ -1,0 +1,154 @@
+// The names of a disk in memory. Pure values: the lock around them is the file system's.
+//
+// A path is walked a component at a time, as the system does, so that "a/../b" fails where "a" is not
+// there. What a path leads to is a `Place`: the folder it is in, its name there and what has that name.
+
+internal import SystemPackage
+
+struct MemoryTree: Sendable {
+    enum Entry: Sendable {
+        case folder(UInt64)
+        case file(MemoryContent)
+    }
+
+    struct Place {
+        let folder: UInt64
+        /// Nil where the path ends in "/", "." or "..": then `folder` itself is meant.
+        let name: FilePath.Component?
+        let entry: Entry?
+    }
+
+    private static let root: UInt64 = 1
+    /// What the systems allow a name, in bytes.
+    private static let longestName = 255
+    private static let longestPath = 4095
+
+    private var folders: [UInt64: [FilePath.Component: Entry]] = [root: [:]]
+    private var parents: [UInt64: UInt64] = [root: root]
+    private var lastNumber = root
+
+    private mutating func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    // MARK: Paths
+
+    private func place(_ path: FilePath) throws(Errno) -> Place {
+        if path.isEmpty { throw .noSuchFileOrDirectory }
+        if path.length > Self.longestPath { throw .fileNameTooLong }
+        var folder = Self.root
+        var name: FilePath.Component?
+        var entry: Entry?
+        for component in path.components {
+            if name != nil {
+                // The component before must be a folder for this one to be in it.
+                switch entry {
+                case .folder(let number): folder = number
+                case .file: throw .notDirectory
+                case nil: throw .noSuchFileOrDirectory
+                }
+                name = nil
+                entry = nil
+            }
+            switch component.kind {
+            case .currentDirectory: break
+            case .parentDirectory: folder = parents[folder] ?? Self.root
+            case .regular:
+                if component.string.utf8.count > Self.longestName { throw .fileNameTooLong }
+                name = component
+                entry = folders[folder]?[component]
+            }
+        }
+        return Place(folder: folder, name: name, entry: entry)
+    }
+
+    /// The number of the folder that a path leads to.
+    func folder(_ path: FilePath) throws(Errno) -> UInt64 {
+        let place = try place(path)
+        if place.name == nil { return place.folder }
+        switch place.entry {
+        case .folder(let number): return number
+        case .file: throw .notDirectory
+        case nil: throw .noSuchFileOrDirectory
+        }
+    }
+
+    /// The number of whatever a path leads to.
+    func inode(_ path: FilePath) throws(Errno) -> UInt64 {
+        let place = try place(path)
+        if place.name == nil { return place.folder }
+        switch place.entry {
+        case .folder(let number): return number
+        case .file(let content): return content.identity.inode
+        case nil: throw .noSuchFileOrDirectory
+        }
+    }
+
+    // MARK: Calls
+
+    /// The file and a number for this opening of it.
+    mutating func open(
+        _ path: FilePath, _ mode: OpenMode, on device: UInt64
+    ) throws(Errno) -> (MemoryContent, UInt64) {
+        let place = try place(path)
+        guard let name = place.name else {
+            throw mode == .create ? .fileExists : .isDirectory
+        }
+        switch place.entry {
+        case .folder:
+            throw mode == .create ? .fileExists : .isDirectory
+        case .file(let content):
+            if mode == .create { throw .fileExists }
+            return (content, nextNumber())
+        case nil:
+            guard mode == .create || mode == .createOrOpen else { throw .noSuchFileOrDirectory }
+            let content = MemoryContent(FileIdentity(device: device, inode: nextNumber()))
+            folders[place.folder]?[name] = .file(content)
+            return (content, nextNumber())
+        }
+    }
+
+    func list(_ path: FilePath) throws(Errno) -> [String] {
+        sortedByBytes((folders[try folder(path)] ?? [:]).keys.map(\.string))
+    }
+
+    mutating func unlink(_ path: FilePath) throws(Errno) {
+        let place = try place(path)
+        guard let name = place.name else { throw .isDirectory }
+        switch place.entry {
+        case .folder: throw .isDirectory
+        case .file: folders[place.folder]?[name] = nil
+        case nil: throw .noSuchFileOrDirectory
+        }
+    }
+
+    mutating func makeFolder(_ path: FilePath) throws(Errno) {
+        let place = try place(path)
+        guard let name = place.name, place.entry == nil else { throw .fileExists }
+        let number = nextNumber()
+        folders[place.folder]?[name] = .folder(number)
+        folders[number] = [:]
+        parents[number] = place.folder
+    }
+
+    mutating func removeFolder(_ path: FilePath) throws(Errno) {
+        let place = try place(path)
+        guard let name = place.name else {
+            switch path.lastComponent?.kind {
+            case .currentDirectory: throw .invalidArgument
+            case .parentDirectory: throw .directoryNotEmpty
+            default: throw .resourceBusy
+            }
+        }
+        switch place.entry {
+        case .folder(let number):
+            if folders[number]?.isEmpty == false { throw .directoryNotEmpty }
+            folders[place.folder]?[name] = nil
+            folders[number] = nil
+            parents[number] = nil
+        case .file: throw .notDirectory
+        case nil: throw .noSuchFileOrDirectory
+        }
+    }
+}

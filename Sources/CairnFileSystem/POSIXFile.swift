@@ -1,0 +1,162 @@
+// One open descriptor of the real disk.
+//
+// Transfers are cut into pieces of at most 1 GiB (the systems cap a call just under 2 GiB, some with an
+// error) and go on after a short transfer until done or until the end of the file.
+//
+// Invariant: the descriptor is open exactly as long as `isClosed` is false; it is closed once.
+// Threads: any; `close` must not meet another call (a reused descriptor would be somebody else's file).
+
+internal import CCairn
+internal import Synchronization
+package import SystemPackage
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+package final class POSIXFile: File {
+    package let path: FilePath
+    package let identity: FileIdentity
+    private let descriptor: CInt
+    private let isClosed = Atomic(false)
+
+    private static let longestTransfer = 1 << 30
+
+    init(_ descriptor: CInt, _ path: FilePath, _ identity: FileIdentity) {
+        self.descriptor = descriptor
+        self.path = path
+        self.identity = identity
+    }
+
+    deinit {
+        if !isClosed.load(ordering: .relaxed) { _ = closeDescriptor(descriptor) }
+    }
+
+    package func close() throws(FileSystemError) {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { throw error(.close, EBADF) }
+        try check(.close, closeDescriptor(descriptor))
+    }
+
+    // MARK: Content
+
+    package func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(FileSystemError) -> Int {
+        try checkOpen(.read)
+        guard let start = buffer.baseAddress, let first = Int64(exactly: offset) else { return 0 }
+        // What would lie past the largest offset cannot be there.
+        let count = Int(min(Int64(buffer.count), Int64.max - first))
+        var done = 0
+        while done < count {
+            let piece = min(count - done, Self.longestTransfer)
+            let moved = pread(descriptor, start + done, piece, off_t(first) + off_t(done))
+            if moved == 0 { break }
+            if moved > 0 {
+                done += moved
+            } else if errno != EINTR {
+                throw error(.read, errno, at: offset + UInt64(done))
+            }
+        }
+        return done
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) {
+        try checkOpen(.write)
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
+        guard let first = Int64(exactly: offset), Int64(bytes.count) <= Int64.max - first else {
+            throw error(.write, EFBIG, at: offset)
+        }
+        var done = 0
+        while done < bytes.count {
+            let piece = min(bytes.count - done, Self.longestTransfer)
+            let moved = pwrite(descriptor, start + done, piece, off_t(first) + off_t(done))
+            if moved > 0 {
+                done += moved
+            } else if moved == 0 {
+                // Not known to happen for a regular file; going on would be an endless loop.
+                throw error(.write, EIO, at: offset + UInt64(done))
+            } else if errno != EINTR {
+                throw error(.write, errno, at: offset + UInt64(done))
+            }
+        }
+    }
+
+    package func synchronizeData() throws(FileSystemError) {
+        try checkOpen(.synchronize)
+        try check(.synchronize, repeatingInterrupted { cairn_sync_data(descriptor) })
+    }
+
+    package func truncate(to size: UInt64) throws(FileSystemError) {
+        try checkOpen(.truncate)
+        guard let length = Int64(exactly: size) else { throw error(.truncate, EFBIG, at: size) }
+        let code = repeatingInterrupted { ftruncate(descriptor, off_t(length)) == -1 ? errno : 0 }
+        try check(.truncate, code, at: size)
+    }
+
+    package func size() throws(FileSystemError) -> UInt64 {
+        try checkOpen(.size)
+        var status = stat()
+        try check(.size, fstat(descriptor, &status) == -1 ? errno : 0)
+        return UInt64(clamping: status.st_size)
+    }
+
+    // MARK: Locks
+
+    package func lock(byte: UInt64, exclusive: Bool) throws(FileSystemError) -> Bool {
+        let place = try lockPlace(.lock, byte)
+        let code = repeatingInterrupted { cairn_ofd_lock(descriptor, place, exclusive ? 2 : 1) }
+        if code == EAGAIN || code == EACCES { return false }
+        try check(.lock, code, at: byte)
+        return true
+    }
+
+    package func unlock(byte: UInt64) throws(FileSystemError) {
+        let place = try lockPlace(.unlock, byte)
+        try check(.unlock, repeatingInterrupted { cairn_ofd_lock(descriptor, place, 0) }, at: byte)
+    }
+
+    package func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
+        let place = try lockPlace(.lockHolder, byte)
+        var holder: Int32 = 0
+        let code = repeatingInterrupted { cairn_ofd_test(descriptor, place, &holder) }
+        try check(.lockHolder, code, at: byte)
+        if holder > 0 { return holder }
+        guard holder < 0 else { return nil }
+        #if os(Linux)
+            return LockHolderSearch.process(locking: place, of: identity, except: descriptor)
+        #else
+            return nil
+        #endif
+    }
+
+    private func lockPlace(
+        _ operation: FileSystemError.Operation, _ byte: UInt64
+    ) throws(FileSystemError) -> Int64 {
+        try checkOpen(operation)
+        // The byte after it must have a number too.
+        guard byte < UInt64(Int64.max) else { throw error(operation, EOVERFLOW, at: byte) }
+        return Int64(byte)
+    }
+
+    // MARK: Errors
+
+    private func checkOpen(_ operation: FileSystemError.Operation) throws(FileSystemError) {
+        if isClosed.load(ordering: .relaxed) { throw error(operation, EBADF) }
+    }
+
+    private func check(
+        _ operation: FileSystemError.Operation, _ code: CInt, at offset: UInt64? = nil
+    ) throws(FileSystemError) {
+        if code != 0 { throw error(operation, code, at: offset) }
+    }
+
+    private func error(
+        _ operation: FileSystemError.Operation, _ code: CInt, at offset: UInt64? = nil
+    ) -> FileSystemError {
+        FileSystemError(operation, path, Errno(rawValue: code), offset: offset)
+    }
+}
