@@ -78,7 +78,9 @@ final class RowEncoder: Encoder {
             }
             next += 1
         }
-        guard let column = entity.columnIndex(named: name) else { throw failure ?? unknownKey(name) }
+        guard let column = entity.columnIndex(named: name) else {
+            throw failure ?? unknownKey(name)
+        }
         if let place = order.firstIndex(where: { $0.column == column }) {
             expected = place + 1
         } else {

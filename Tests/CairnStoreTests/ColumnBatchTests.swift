@@ -1,5 +1,6 @@
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -224,7 +225,7 @@ struct SealingTests {
 
     @Test("fills untouched cells with their default and leaves their state alone")
     func defaults() throws {
-        var random = SeededRandom()
+        var random = RandomSource()
         let attributes = Samples.everyType.map { attribute in
             var value = Value.null
             while value.isNull { value = Samples.value(attribute.type, using: &random) }
@@ -237,14 +238,14 @@ struct SealingTests {
             for row in 0..<3 where row != 1 || !["text", "large"].contains(attribute.name) {
                 #expect(
                     try Samples.value(batch, attribute.name, row: row) == attribute.defaultValue,
-                    "\(attribute.name) \(random)")
+                    "\(attribute.name) seed \(random.seed)")
                 #expect(batch.columns[index].states[row] == ColumnBuffer.State.untouched)
             }
         }
         #expect(try Samples.value(batch, "text", row: 1) == .string("given"))
         #expect(try Samples.value(batch, "large", row: 1) == .integer(5))
         batch.reset()
-        #expect(batch.rows == 0 && batch.columns.allSatisfy { $0.isNil(row: 0) })
+        #expect(batch.rows == 0 && batch.columns.allSatisfy { !$0.hasValue(0) })
     }
 
     @Test("refuses mandatory attributes that are nil or missing, naming row and key")

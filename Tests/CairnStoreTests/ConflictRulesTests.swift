@@ -1,5 +1,6 @@
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -61,7 +62,7 @@ struct ConflictRulesTests {
     @Test("the columns in which rows differ are found")
     func differences() throws {
         let entity = try Samples.entity(Samples.everyType)
-        var random = SeededRandom()
+        var random = RandomSource()
         for _ in 0..<100 {
             var builder = RowCellsBuilder(columns: entity.columns.count)
             let values = Samples.everyType.map { Samples.value($0.type, using: &random) }
@@ -75,7 +76,9 @@ struct ConflictRulesTests {
                 if other != values[index] { expected.insert(index) }
                 builder.set(index, value: other)
             }
-            #expect(Rules.differences(base, builder.finish(), of: entity) == expected, "\(random)")
+            #expect(
+                Rules.differences(base, builder.finish(), of: entity) == expected,
+                "seed \(random.seed)")
         }
     }
 

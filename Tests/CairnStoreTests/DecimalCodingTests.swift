@@ -1,5 +1,6 @@
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -28,21 +29,21 @@ struct DecimalCodingTests {
 
     @Test("give the number back, digit by digit, and equal numbers have equal bytes")
     func roundTrip() throws {
-        var random = SeededRandom()
+        var random = RandomSource()
         for _ in 0..<3000 {
             let number = Samples.decimal(using: &random)
             let bytes = DecimalCoding.encode(number)
-            let again = try #require(decode(bytes), "\(number), \(random)")
-            #expect(again == number, "\(random)")
-            #expect("\(again)" == "\(number)", "\(random)")
-            #expect(DecimalCoding.encode(again) == bytes, "\(random)")
+            let again = try #require(decode(bytes), "\(number), seed \(random.seed)")
+            #expect(again == number, "seed \(random.seed)")
+            #expect("\(again)" == "\(number)", "seed \(random.seed)")
+            #expect(DecimalCoding.encode(again) == bytes, "seed \(random.seed)")
             #expect(bytes.count <= DecimalCoding.longest)
         }
     }
 
     @Test("are the same for equal numbers, however they were made")
     func equality() throws {
-        var random = SeededRandom()
+        var random = RandomSource()
         for _ in 0..<1000 {
             let digits = Int64.random(in: -1_000_000_000...1_000_000_000, using: &random)
             let exponent = Int.random(in: -20...20, using: &random)
@@ -51,9 +52,13 @@ struct DecimalCodingTests {
             let padded = "\(digits)" + String(repeating: "0", count: zeros) + "e\(exponent - zeros)"
             var sum = Decimal()
             for _ in 0..<8 { sum += plain / 8 }
-            for other in [try #require(Decimal(string: padded)), sum, plain * 1000 / 1000, -(-plain)] {
-                #expect(other == plain, "\(random)")
-                #expect(DecimalCoding.encode(other) == DecimalCoding.encode(plain), "\(random)")
+            for other in [
+                try #require(Decimal(string: padded)), sum, plain * 1000 / 1000, -(-plain),
+            ] {
+                #expect(other == plain, "seed \(random.seed)")
+                #expect(
+                    DecimalCoding.encode(other) == DecimalCoding.encode(plain),
+                    "seed \(random.seed)")
             }
         }
     }
@@ -90,7 +95,7 @@ struct DecimalCodingTests {
 
     @Test("random bytes are refused or are the form of what they give")
     func randomBytes() {
-        var random = SeededRandom()
+        var random = RandomSource()
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0...20, using: &random)).map { index in
                 index == 0
@@ -98,7 +103,7 @@ struct DecimalCodingTests {
                     : UInt8.random(in: 0...255, using: &random)
             }
             if let number = decode(bytes) {
-                #expect(DecimalCoding.encode(number) == bytes, "\(bytes) \(random)")
+                #expect(DecimalCoding.encode(number) == bytes, "\(bytes) seed \(random.seed)")
             }
         }
     }

@@ -1,5 +1,6 @@
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -83,7 +84,7 @@ struct EncodableRowsTests {
 
     @Test("find their columns whatever the order of the keys, row by row")
     func order() throws {
-        var random = SeededRandom()
+        var random = RandomSource()
         let names = (0..<30).map { "a\($0)" }
         let entity = try Samples.entity(names.map { .init($0, .integer64) })
         let rows = (0..<300).map { _ in
@@ -96,7 +97,7 @@ struct EncodableRowsTests {
             let given = Dictionary(uniqueKeysWithValues: row.pairs)
             for name in names {
                 let value = given[name].map { Value.integer(Int64($0)) } ?? .null
-                #expect(try Samples.value(batch, name, row: index) == value, "\(random)")
+                #expect(try Samples.value(batch, name, row: index) == value, "seed \(random.seed)")
             }
         }
     }

@@ -1,5 +1,6 @@
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ struct RowCellsTests {
         "hold random values of every type, in rows of few and of many columns",
         arguments: [1, 5, 13, 64, 65, 130])
     func roundTrip(columns: Int) throws {
-        var random = SeededRandom()
+        var random = RandomSource()
         let attributes = (0..<columns).map {
             let sample = Samples.everyType[$0 % Samples.everyType.count]
             return AttributeDescription("\(sample.name)\($0)", sample.type)
@@ -29,11 +30,13 @@ struct RowCellsTests {
             }
             let shuffled = builder.finish()
             for index in values.indices {
-                #expect(inOrder.value(index, of: entity, in: store) == values[index], "\(random)")
-                #expect(inOrder.isNull(index) == values[index].isNull, "\(random)")
-                #expect(inOrder.isEqual(shuffled, column: index, of: entity), "\(random)")
+                #expect(
+                    inOrder.value(index, of: entity, in: store) == values[index],
+                    "seed \(random.seed)")
+                #expect(inOrder.isNull(index) == values[index].isNull, "seed \(random.seed)")
+                #expect(inOrder.isEqual(shuffled, column: index, of: entity), "seed \(random.seed)")
             }
-            #expect(inOrder == shuffled, "equal rows have equal bytes; \(random)")
+            #expect(inOrder == shuffled, "equal rows have equal bytes; seed \(random.seed)")
         }
     }
 
@@ -87,7 +90,7 @@ struct RowCellsTests {
 struct ColumnSetTests {
     @Test("behaves as a set of numbers does")
     func model() {
-        var random = SeededRandom()
+        var random = RandomSource()
         for _ in 0..<200 {
             var (set, model) = (ColumnSet(), Set<Int>())
             var (other, otherModel) = (ColumnSet(), Set<Int>())
@@ -105,15 +108,20 @@ struct ColumnSetTests {
                     model.insert(column)
                 }
             }
-            #expect(Array(set) == model.sorted(), "\(random)")
-            #expect(set.count == model.count && set.isEmpty == model.isEmpty, "\(random)")
-            #expect((0..<256).allSatisfy { set.contains($0) == model.contains($0) }, "\(random)")
+            #expect(Array(set) == model.sorted(), "seed \(random.seed)")
+            #expect(set.count == model.count && set.isEmpty == model.isEmpty, "seed \(random.seed)")
             #expect(
-                Array(set.subtracting(other)) == model.subtracting(otherModel).sorted(), "\(random)"
+                (0..<256).allSatisfy { set.contains($0) == model.contains($0) },
+                "seed \(random.seed)")
+            #expect(
+                Array(set.subtracting(other)) == model.subtracting(otherModel).sorted(),
+                "seed \(random.seed)"
             )
-            #expect(Array(set.union(other)) == model.union(otherModel).sorted(), "\(random)")
             #expect(
-                set == ColumnSet(model), "equal sets are equal however they came to be; \(random)")
+                Array(set.union(other)) == model.union(otherModel).sorted(), "seed \(random.seed)")
+            #expect(
+                set == ColumnSet(model),
+                "equal sets are equal however they came to be; seed \(random.seed)")
             #expect(set.hashValue == ColumnSet(model).hashValue)
         }
     }

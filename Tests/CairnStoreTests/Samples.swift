@@ -2,6 +2,7 @@
 
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -43,7 +44,7 @@ enum Samples {
     static func value(_ batch: ColumnBatch, _ name: String, row: Int) throws -> Value {
         let index = try #require(batch.entity.columnIndex(named: name))
         let column = batch.columns[index]
-        if column.isNil(row: row) { return .null }
+        if !column.hasValue(row) { return .null }
         let store = StoreIdentity(identifier: UUID(), hierarchies: [1])
         var builder = RowCellsBuilder(columns: batch.entity.columns.count)
         switch column.kind {
@@ -63,7 +64,7 @@ enum Samples {
     }
 
     /// A random value for an attribute of a type, nil at times.
-    static func value(_ type: AttributeType, using random: inout SeededRandom) -> Value {
+    static func value(_ type: AttributeType, using random: inout RandomSource) -> Value {
         if Int.random(in: 0..<6, using: &random) == 0 { return .null }
         switch type {
         case .integer16: return .integer(Int64(Int16.random(in: .min ... .max, using: &random)))
@@ -86,7 +87,7 @@ enum Samples {
         }
     }
 
-    static func text(using random: inout SeededRandom) -> String {
+    static func text(using random: inout RandomSource) -> String {
         let letters = Array("abcdefghij é漢🙂\u{0}")
         return String(
             (0..<Int.random(in: 0..<40, using: &random)).map { _ in
@@ -95,34 +96,12 @@ enum Samples {
     }
 
     /// A number with up to 38 digits and any exponent that fits.
-    static func decimal(using random: inout SeededRandom) -> Decimal {
+    static func decimal(using random: inout RandomSource) -> Decimal {
         let digits = Int.random(in: 1...38, using: &random)
         let text = (0..<digits).map { _ in "\(Int.random(in: 0...9, using: &random))" }.joined()
         let exponent = Int.random(in: -128...(127 - 38), using: &random)
         let sign = Bool.random(using: &random) ? "-" : ""
         return Decimal(string: "\(sign)\(text)e\(exponent)") ?? 0
-    }
-}
-
-/// Random numbers that can be had again: the seed is printed when a test fails, and CAIRN_SEED sets it.
-struct SeededRandom: RandomNumberGenerator, CustomStringConvertible {
-    let seed: UInt64
-    private var state: UInt64
-
-    init() {
-        let given = ProcessInfo.processInfo.environment["CAIRN_SEED"].flatMap(UInt64.init)
-        seed = given ?? .random(in: 1 ... .max)
-        state = seed
-    }
-
-    var description: String { "CAIRN_SEED=\(seed)" }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }
 
