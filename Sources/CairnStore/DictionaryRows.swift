@@ -31,10 +31,6 @@ package struct DictionaryRows: Sendable {
     /// Where the cells of each row end.
     private(set) var ends: [Int] = []
     private var indexes: [String: Int] = [:]
-    /// By key: which one came after it the last time. Dictionaries with the same keys mostly have the same
-    /// order, so that a comparison saves a hash.
-    private var followers: [Int] = [0]
-    private var previous = 0
 
     init(_ objects: [[String: Any]]) {
         ends.reserveCapacity(objects.count)
@@ -44,7 +40,6 @@ package struct DictionaryRows: Sendable {
             ends.append(cells.count)
         }
         indexes = [:]
-        followers = []
     }
 
     private mutating func add(_ object: [String: Any], prefix: String) {
@@ -62,23 +57,11 @@ package struct DictionaryRows: Sendable {
     }
 
     private mutating func index(_ key: String) -> Int {
-        let guess = followers[previous]
-        if guess < keys.count, keys[guess] == key {
-            previous = guess
-            return guess
-        }
-        let index: Int
-        if let known = indexes[key] {
-            index = known
-        } else {
-            index = keys.count
-            indexes[key] = index
-            keys.append(key)
-            if followers.count <= index { followers.append(index) }
-        }
-        followers[previous] = index
-        previous = index
-        return index
+        // No use in guessing the next key: each dictionary has an order of its own.
+        if let known = indexes[key] { return known }
+        indexes[key] = keys.count
+        keys.append(key)
+        return keys.count - 1
     }
 }
 
