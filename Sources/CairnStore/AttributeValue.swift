@@ -159,7 +159,11 @@ extension Decimal: AttributeValue {
         if isNaN {
             column.setNil(row: row)
         } else {
-            DecimalCoding.encode(self).withUnsafeBytes { column.setBytes($0, row: row) }
+            withUnsafeTemporaryAllocation(byteCount: DecimalCoding.longest, alignment: 1) {
+                buffer in
+                let count = DecimalCoding.encode(self, into: buffer)
+                column.setBytes(UnsafeRawBufferPointer(rebasing: buffer[..<count]), row: row)
+            }
         }
     }
     /// The value as it crosses the borders of a store.

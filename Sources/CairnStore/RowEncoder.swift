@@ -11,7 +11,7 @@
 // Threads: one encoder belongs to one filler.
 
 import CairnModel
-import Foundation
+import FoundationEssentials
 
 /// An encoder whose output is one row; reused from row to row.
 final class RowEncoder: Encoder {
@@ -28,7 +28,8 @@ final class RowEncoder: Encoder {
         /// The place in `order` of the next key, if the row is like the one before.
         var expected = 0
         var columns: UnsafeMutablePointer<ColumnBuffer>
-        var row = 0
+        /// The row that is being encoded; -1 between rows.
+        var row = -1
         var requestRow = 0
         /// What went wrong where nothing can be thrown.
         var failure: StoreError?
@@ -69,6 +70,11 @@ final class RowEncoder: Encoder {
         state.pointee.requestRow = firstRow + batch.rows
         state.pointee.expected = 0
         state.pointee.failure = nil
+        // Whoever kept a container finds no column by it later, when the batch may be gone.
+        defer {
+            state.pointee.row = -1
+            state.pointee.expected = state.pointee.order.count
+        }
         try value.encode(to: self)
         if let failure = state.pointee.failure { throw failure }
     }
@@ -97,6 +103,7 @@ final class RowEncoder: Encoder {
             }
             next += 1
         }
+        guard row >= 0 else { throw error(name, "the row was given already") }
         guard let column = entity.columnIndex(named: name) else {
             throw state.pointee.failure ?? unknownKey(name)
         }
@@ -189,7 +196,9 @@ final class RowEncoder: Encoder {
     }
 
     func setNil(for name: String) throws {
-        if entity.columnIndex(named: name) == nil, let leaves = entity.compositeColumns(name) {
+        if row >= 0, entity.columnIndex(named: name) == nil,
+            let leaves = entity.compositeColumns(name)
+        {
             for column in leaves {
                 try checkMayBeSet(column)
                 columns[column].setNil(row: row)

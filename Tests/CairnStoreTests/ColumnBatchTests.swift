@@ -179,6 +179,17 @@ struct ClosureRowsTests {
             try storeError { _ = try request.makeFiller(for: other) }.code == .incompatibleModel)
     }
 
+    @Test("an entity without columns takes rows too")
+    func noColumns() throws {
+        let entity = try Samples.entity([])
+        let given = Given(3)
+        #expect(
+            try fill(BatchInsertRequest(entity: entity) { _ in given.isOver() }, entity).rows == 3)
+        #expect(
+            try fill(BatchInsertRequest(entityName: "Sample", objects: [[:], [:]]), entity).rows
+                == 2)
+    }
+
     @Test("a column of another entity traps instead of writing where it must not")
     func foreignColumn() async {
         await #expect(processExitsWith: .failure) {

@@ -221,6 +221,32 @@ struct EncodableRowsTests {
         }
     }
 
+    @Test("a container that somebody kept gives an error later")
+    func keptContainer() throws {
+        struct Keeper: Encodable {
+            let kept: Kept
+            func encode(to encoder: any Encoder) throws {
+                kept.container = encoder.singleValueContainer()
+                kept.keyed = encoder.container(keyedBy: Key.self)
+                try kept.keyed?.encode("a", forKey: .text)
+            }
+        }
+        enum Key: String, CodingKey { case text, moment }
+        final class Kept: @unchecked Sendable {
+            // Used by this test's thread alone.
+            var container: (any SingleValueEncodingContainer)?
+            var keyed: KeyedEncodingContainer<Key>?
+        }
+        let entity = try Samples.entity(Samples.everyType)
+        let kept = Kept()
+        let batch = try fillRows([Keeper(kept: kept)], entity)
+        #expect(batch.rows == 1)
+        #expect(throws: StoreError.self) { try kept.keyed?.encode("b", forKey: .text) }
+        #expect(throws: StoreError.self) { try kept.keyed?.encodeNil(forKey: .moment) }
+        #expect(throws: StoreError.self) { try kept.container?.encode(["text": "b"]) }
+        #expect(try Samples.value(batch, "text", row: 0) == .string("a"))
+    }
+
     @Test("numbers convert if that is exact")
     func conversions() throws {
         struct Row: Encodable {
