@@ -107,7 +107,8 @@ package enum DecimalCoding {
 
     // MARK: By text
 
-    private static func coefficientFromText(_ value: Decimal) -> UInt128 {
+    /// The digits as a whole number; how they are found where the layout is not known.
+    package static func coefficientFromText(_ value: Decimal) -> UInt128 {
         var digits = value.significand
         if digits.isSignMinus { digits.negate() }
         var coefficient: UInt128 = 0
@@ -117,7 +118,8 @@ package enum DecimalCoding {
         return coefficient
     }
 
-    private static func numberFromText(negative: Bool, exponent: Int, coefficient: UInt128)
+    /// The number of these parts; how it is made where the layout is not known.
+    package static func numberFromText(negative: Bool, exponent: Int, coefficient: UInt128)
         -> Decimal?
     {
         Decimal(string: "\(negative ? "-" : "")\(coefficient)e\(exponent)")

@@ -73,6 +73,28 @@ struct DecimalCodingTests {
         }
     }
 
+    @Test("are the same where digits are taken from text")
+    func text() throws {
+        var random = RandomSource()
+        for _ in 0..<1000 {
+            let number = Samples.decimal(using: &random)
+            let bytes = DecimalCoding.encode(number)
+            guard bytes.count > 1 else { continue }
+            var coefficient: UInt128 = 0
+            for byte in bytes[2...].reversed() { coefficient = coefficient << 8 | UInt128(byte) }
+            // The significand may have trailing zeros that the bytes do not have.
+            var digits = DecimalCoding.coefficientFromText(number)
+            while digits != coefficient, digits.isMultiple(of: 10) { digits /= 10 }
+            #expect(digits == coefficient, "\(number) seed \(random.seed)")
+            let again = DecimalCoding.numberFromText(
+                negative: bytes[0] == 2, exponent: Int(Int8(bitPattern: bytes[1])),
+                coefficient: coefficient)
+            #expect(again == number, "seed \(random.seed)")
+        }
+        #expect(DecimalCoding.coefficientFromText(.greatestFiniteMagnitude) == .max)
+        #expect(DecimalCoding.coefficientFromText(-.greatestFiniteMagnitude) == .max)
+    }
+
     @Test("are digits that arithmetic can go on with")
     func arithmetic() throws {
         let price = try #require(decode(DecimalCoding.encode(Decimal(string: "19.99")!)))
