@@ -114,7 +114,8 @@ package struct DeathsPayload {
                                 fromByteOffset: index * 2, as: UInt16.self)))
                 }
             case .bitmap:
-                guard data.count == (rows + 7) / 8, data[data.count - 1] >> UInt8((rows - 1) & 7) <= 1
+                guard data.count == (rows + 7) / 8,
+                    data[data.count - 1] >> UInt8((rows - 1) & 7) <= 1
                 else { throw outside(rows, data.count * 8) }
                 for (index, byte) in data.enumerated() {
                     var rest = byte
@@ -164,7 +165,8 @@ extension ByteReader {
         let data = try take(length)
         guard let form = DeathsForm(rawValue: rawForm), place.segment != 0 else {
             throw FormatError(
-                .malformed, "F-612", "an entry has no known form", at: start, found: UInt64(rawForm))
+                .malformed, "F-612", "an entry has no known form", at: start, found: UInt64(rawForm)
+            )
         }
         let isRight =
             switch form {
@@ -187,7 +189,8 @@ extension UnsafeRawBufferPointer {
     fileprivate var slotsRise: Bool {
         var previous = -1
         for offset in stride(from: 0, to: count, by: 2) {
-            let slot = Int(UInt16(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+            let slot = Int(
+                UInt16(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
             if slot <= previous || slot >= FormatLimits.maximumRows { return false }
             previous = slot
         }

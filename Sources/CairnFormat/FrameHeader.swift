@@ -51,7 +51,8 @@ package struct FrameHeader: Sendable, Hashable {
 
     /// A header for a payload; `chain` is computed.
     package init(
-        kind: FrameKind, flags: UInt8 = 0, payload: UnsafeRawBufferPointer, commit: UInt64, lsn: UInt64,
+        kind: FrameKind, flags: UInt8 = 0, payload: UnsafeRawBufferPointer, commit: UInt64,
+        lsn: UInt64,
         mark: UInt64, predecessor: UInt32, storeTag: UInt32, segment: UInt32
     ) {
         precondition(
@@ -156,7 +157,9 @@ package struct FrameHeader: Sendable, Hashable {
     /// Holds the header against the place where it was found.
     package func check(_ expected: Expectation) throws(FormatError) {
         if segment != expected.segment { throw mismatch("F-307", 48, expected.segment, segment) }
-        if storeTag != expected.storeTag { throw mismatch("F-307", 44, expected.storeTag, storeTag) }
+        if storeTag != expected.storeTag {
+            throw mismatch("F-307", 44, expected.storeTag, storeTag)
+        }
         if lsn != expected.lsn { throw mismatch("F-306", 24, expected.lsn, lsn) }
         if predecessor != expected.chain {
             throw mismatch("F-308", 40, expected.chain, predecessor)

@@ -141,7 +141,8 @@ package struct SegmentHeader: Sendable, Hashable {
     /// The checksum of a header that was decoded before: what its first frame is chained to.
     package static func chain(ofEncoded bytes: UnsafeRawBufferPointer) -> UInt32 {
         precondition(bytes.count >= Self.size, "a segment header has 4,096 bytes")
-        return UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: Field.checksum, as: UInt32.self))
+        return UInt32(
+            littleEndian: bytes.loadUnaligned(fromByteOffset: Field.checksum, as: UInt32.self))
     }
 
     private func checkNumbers() throws(FormatError) {
@@ -154,7 +155,8 @@ package struct SegmentHeader: Sendable, Hashable {
             } else if predecessor == 0 {
                 baseLSN == 0 && predecessorEnd == 0 && predecessorChain == 0
             } else {
-                predecessor < number && predecessorEnd >= UInt64(Self.size) && predecessorEnd & 7 == 0
+                predecessor < number && predecessorEnd >= UInt64(Self.size)
+                    && predecessorEnd & 7 == 0
                     && baseLSN & 7 == 0 && baseLSN >= predecessorEnd && baseLSN < 1 << 62
             }
         guard isRight else {

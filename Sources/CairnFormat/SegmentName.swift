@@ -14,7 +14,9 @@ package enum SegmentName {
 
     /// The number in a file's name; nil if it is not the name of a segment.
     package static func number(in name: String) -> UInt32? {
-        guard name.utf8.count == digits + suffix.utf8.count, name.hasSuffix(suffix) else { return nil }
+        guard name.utf8.count == digits + suffix.utf8.count, name.hasSuffix(suffix) else {
+            return nil
+        }
         var number: UInt64 = 0
         for byte in name.utf8.prefix(digits) {
             guard byte >= 48, byte <= 57 else { return nil }

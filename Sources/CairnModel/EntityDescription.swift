@@ -77,14 +77,27 @@ public struct FetchIndexDescription: Sendable, Hashable, Codable {
             self.expressionType = type
         }
     }
+    /// How the model says it.
+    public enum Form: String, Sendable, Hashable, Codable {
+        /// As a named fetch index.
+        case fetchIndex
+        /// As the old mark `indexed` of a single property.
+        case indexed
+        /// As an old compound index, whose elements may also be `self` and `entity`.
+        case compoundIndex
+    }
     /// The index's name.
     public var name: String
+    /// How the model says it.
+    public var form = Form.fetchIndex
     /// What it is built over.
     public var elements: [Element]
     /// Limits the index to the objects that match.
     public var partialIndexPredicate: String?
     /// Free text of the model's author.
     public var userInfo: [String: String] = [:]
+    /// What the model file says beyond all this, kept so that it is not lost.
+    public var otherMarks: [String: String] = [:]
 
     /// Describes an index.
     public init(_ name: String, elements: [Element]) {
@@ -105,6 +118,8 @@ public struct FetchedPropertyDescription: Sendable, Hashable, Codable {
     public var predicateFormat: String?
     /// Free text of the model's author.
     public var userInfo: [String: String] = [:]
+    /// What the model file says beyond all this, kept so that it is not lost.
+    public var otherMarks: [String: String] = [:]
 
     /// Describes a fetched property.
     public init(_ name: String, entityName: String, predicateFormat: String?) {

@@ -27,6 +27,7 @@ public final class Schema: Sendable {
     /// - Throws: `ModelError` for the first thing that is wrong.
     public init(_ model: ManagedObjectModel) throws(ModelError) {
         let resolved = try SchemaResolver(model).resolve()
+        try ModelChecks(model: model, entities: resolved.entities).run()
         self.model = model
         self.entities = resolved.entities
         self.pairs = resolved.pairs
@@ -187,4 +188,6 @@ public struct SchemaPairs: Sendable {
     /// The inverse's index in the destination; nil without inverse. Equal to the source side for a
     /// relationship that is its own inverse.
     public let destinationRelationship: Int?
+    /// The pairs as rows: a hidden entity with the columns `source` and `destination`.
+    package let entity: SchemaEntity
 }

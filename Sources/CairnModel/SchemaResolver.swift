@@ -193,6 +193,11 @@ struct SchemaResolver {
         switch attribute.type {
         case .composite:
             for leaf in attribute.elements {
+                guard !leaf.name.isEmpty else {
+                    throw ModelError(
+                        .invalidElement, "an element of the composite has no name", element: element
+                    )
+                }
                 try addColumns(
                     of: leaf, path: "\(path).\(leaf.name)", optional: optional || leaf.isOptional,
                     entity: entity, to: &columns)
@@ -210,6 +215,11 @@ struct SchemaResolver {
                         "the default \(attribute.defaultValue) is not a value of type \(attribute.type.rawValue)",
                         element: element)
                 }
+            }
+            // An attribute may be named `a.b` and so meet the element `b` of a composite `a`.
+            guard !columns.contains(where: { $0.name == path }) else {
+                throw ModelError(
+                    .duplicateName, "the entity has two columns of this name", element: element)
             }
             columns.append(
                 SchemaColumn(
@@ -271,7 +281,9 @@ struct SchemaResolver {
                             SchemaPairs(
                                 name: "\(model.entities[index].name).\(description.name)",
                                 source: index, sourceRelationship: position,
-                                destination: destination, destinationRelationship: inverse))
+                                destination: destination, destinationRelationship: inverse,
+                                entity: pairEntity(
+                                    pairs.count, source: index, description, destination)))
                     }
                 }
                 links[index].append(
@@ -281,6 +293,22 @@ struct SchemaResolver {
             }
         }
         return (links, pairs)
+    }
+
+    /// The hidden entity of pairs.
+    private func pairEntity(
+        _ position: Int, source: Int, _ relationship: RelationshipDescription, _ destination: Int
+    ) -> SchemaEntity {
+        let index = model.entities.count + position
+        let columns = [("source", source), ("destination", destination)].map { name, end in
+            SchemaColumn(
+                name: name, kind: .reference(root: root(of: end)), attribute: nil, relationship: nil,
+                declaringEntity: index, isOptional: false, defaultValue: .null)
+        }
+        return SchemaEntity(
+            index: index, parent: nil, root: index, family: [index],
+            description: EntityDescription("\(model.entities[source].name).\(relationship.name)"),
+            attributes: [], relationships: [], columns: columns, constraints: [])
     }
 
     private func inverse(

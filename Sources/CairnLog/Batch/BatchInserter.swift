@@ -36,11 +36,11 @@ struct BatchInserter: ~Copyable {
     private var staged: [UInt16] = []
     private var numbers: [UInt32] = []
     private var versions: [UInt32] = []
-    private var dead: [Bool] = []
 
     private var key = KeyBuffer()
     private var other = KeyBuffer()
     private var touched = NumberSet()
+    private var listed = NumberSet()
     /// Keys that another object had when the row came: row, constraint, the row's object.
     private var suspects: [(row: Int, unique: Int, number: UInt32, hash: UInt64)] = []
     private var refused: [StoreError] = []
@@ -97,7 +97,7 @@ struct BatchInserter: ~Copyable {
             guard key.load(batch, row: row, columns: columns) else { continue }
             known = true
             if let number = try find(unique, &builder) {
-                return try meet(number, row, of: batch, &builder)
+                return try meet(number, unique, row, of: batch, &builder)
             }
             break
         }
@@ -167,9 +167,10 @@ struct BatchInserter: ~Copyable {
     // MARK: A row that is stored already
 
     private mutating func meet(
-        _ number: UInt32, _ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder
+        _ number: UInt32, _ unique: Int, _ row: Int, of batch: ColumnBatch,
+        _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        guard updates else { return try skip(row, number, entity.uniques[0], &builder) }
+        guard updates else { return try skip(row, number, unique, &builder) }
         touch(number)
         let cell = builder.state.directories[entity.tree][number]
         if cell.handle == handle, !cell.isEmpty {
@@ -397,7 +398,8 @@ struct BatchInserter: ~Copyable {
 
     private mutating func note(_ outcome: BatchRowOutcome, _ number: UInt32?) {
         if request.reportsOutcomes { result.outcomes.append(outcome) }
-        if request.resultType == .objectIDs, let number {
+        if request.resultType == .objectIDs, let number, !listed.contains(number) {
+            listed.insert(number)
             result.objectIDs.append(identity.id(UInt64(number), entity: entityIndex))
         }
     }

@@ -28,25 +28,33 @@ final class CachedBlock: Sendable {
         self.payload = payload
         self.place = place
         self.largeValues = largeValues
-        rows = head.rowCount
+        rows = head.rows
         decoded = Mutex(Array(repeating: nil, count: head.columns.count))
     }
 
     /// What the block takes in memory once its columns are decoded, about.
-    var cost: Int { payload.count + head.columns.reduce(0) { $0 + Int($1.rawLength) } + 256 }
+    var cost: Int { payload.count + head.rawLength + 256 }
 
     /// The cells of a column; nil if the block does not have it, so that every row is nil.
     func column(_ column: Catalog.StoredColumn) throws(StoreError) -> DecodedColumn? {
-        try self.column(propertyID: column.propertyID)
+        guard let cells = try self.column(propertyID: column.propertyID) else { return nil }
+        guard cells.kind.rawValue == column.kind.rawValue + 1 else {
+            throw .damaged(
+                "a column has not the kind of its property (F-415)", segment: place.segment,
+                offset: UInt64(place.byteOffset))
+        }
+        return cells
     }
 
     /// The cells of a column by its property id.
     func column(propertyID: UInt32) throws(StoreError) -> DecodedColumn? {
-        guard let index = head.columnIndex(of: propertyID) else { return nil }
+        guard let index = head.columns.firstIndex(where: { $0.propertyID == propertyID }) else { return nil }
         if let known = decoded.withLock({ $0[index] }) { return known }
         let column: DecodedColumn
         do {
-            column = try head.decodeColumn(index, of: payload.bytes)
+            let entry = head.columns[index]
+            column = try DecodedColumn.decode(
+                slice: UnsafeRawBufferPointer(rebasing: payload.bytes[entry.range]), entry, rows: rows)
         } catch {
             throw StoreError(error, at: place)
         }
@@ -79,7 +87,7 @@ final class CachedBlock: Sendable {
     func withBytes<R>(
         _ cells: DecodedColumn, _ row: Int, _ body: (UnsafeRawBufferPointer) -> R
     ) throws(StoreError) -> R {
-        if cells.isExternal(row) {
+        if cells.isExternal(at: row) {
             let bytes = try large(cells.cell(row))
             return bytes.withUnsafeBytes { body($0) }
         }

@@ -85,7 +85,7 @@ extension KeyBuffer {
     }
 
     private mutating func append(_ column: ColumnBuffer, row: Int, compound: Bool) -> Bool {
-        guard column.states[row] != ColumnBuffer.State.null, column.hasValue(row) else { return false }
+        guard column.hasValue(row) else { return false }
         switch column.kind {
         case .integer:
             if compound { append(length: 8) }
@@ -156,5 +156,41 @@ extension KeyBuffer {
     private mutating func part(_ bytes: UnsafeRawBufferPointer, _ compound: Bool) {
         if compound { append(length: bytes.count) }
         append(bytes)
+    }
+}
+
+extension KeyBuffer {
+    /// Loads the key of a stored row; false if a part is nil.
+    mutating func load(
+        _ block: CachedBlock, row: Int, entity: Catalog.StoredEntity, columns: [Int]
+    ) throws(StoreError) -> Bool {
+        clear()
+        let compound = columns.count > 1
+        for column in columns {
+            guard let cells = try block.column(entity.columns[column]), !cells.isNil(at: row) else {
+                return false
+            }
+            switch cells.kind {
+            case .integer:
+                if compound { append(length: 8) }
+                append(word: UInt64(bitPattern: cells.integer(at: row)))
+            case .double:
+                guard let bits = keyBits(cells.double(at: row)) else { return false }
+                if compound { append(length: 8) }
+                append(word: bits)
+            case .float:
+                guard let bits = keyBits(cells.float(at: row)) else { return false }
+                if compound { append(length: 8) }
+                append(word: bits)
+            case .bytes, .fixed16:
+                if cells.isExternal(at: row) {
+                    let value = try block.large(cells.bytes(at: row))
+                    value.withUnsafeBytes { part($0, compound) }
+                } else {
+                    part(cells.cell(row), compound)
+                }
+            }
+        }
+        return true
     }
 }

@@ -44,9 +44,10 @@ final class LargeValueReader: Sendable {
                 throw .damaged("a large value ends early", segment: segment.number, offset: offset)
             }
             do {
-                let (head, data) = try ValuePayloadHeader.decode(payload.bytes)
+                let head = try ValuePayload(decoding: payload.bytes)
+                let data = ValuePayload.piece(of: payload.bytes)
                 guard head.sequence == sequence, head.totalLength == reference.length,
-                    UInt64(value.count + data.count) <= reference.length
+                    head.pieceOffset == UInt64(value.count)
                 else {
                     throw StoreError.damaged(
                         "a piece of a large value is out of place", segment: segment.number,

@@ -14,14 +14,14 @@ struct RowReader {
     /// The raw cells of a row.
     func cells(_ block: CachedBlock, _ row: Int, _ builder: inout RowCellsBuilder) throws(StoreError) -> RowCells {
         for (index, column) in catalog.entities[entity].columns.enumerated() {
-            guard let cells = try block.column(column), !cells.isNil(row) else { continue }
+            guard let cells = try block.column(column), !cells.isNil(at: row) else { continue }
             switch column.kind {
             case .integer: builder.set(index, word: UInt64(bitPattern: cells.integer(at: row)))
             case .double: builder.set(index, word: cells.double(at: row).bitPattern)
             case .float: builder.set(index, word: UInt64(cells.float(at: row).bitPattern))
             case .fixed16: builder.set(index, bytes: cells.fixed16(at: row))
             case .bytes:
-                if cells.isExternal(row) {
+                if cells.isExternal(at: row) {
                     let value = try block.large(cells.bytes(at: row))
                     value.withUnsafeBytes { builder.set(index, bytes: $0) }
                 } else {
@@ -35,22 +35,9 @@ struct RowReader {
     /// The values of a row, by column.
     func values(_ block: CachedBlock, _ row: Int) throws(StoreError) -> [Value] {
         let stored = catalog.entities[entity]
-        if stored.isHidden {
-            var values: [Value] = []
-            for column in stored.columns {
-                guard let cells = try block.column(column), !cells.isNil(row), let tree = column.target
-                else {
-                    values.append(.null)
-                    continue
-                }
-                let root = catalog.schemaEntity(catalog.trees[tree].root)
-                values.append(.objectID(identity.id(UInt64(cells.number(row)), entity: root)))
-            }
-            return values
-        }
         var builder = RowCellsBuilder(columns: stored.columns.count)
         let cells = try cells(block, row, &builder)
-        let entity = catalog.schema.entities[self.entity]
+        let entity = catalog.description(of: self.entity)
         return entity.columns.indices.map { cells.value($0, of: entity, in: identity) }
     }
 }

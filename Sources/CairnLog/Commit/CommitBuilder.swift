@@ -146,7 +146,7 @@ struct CommitBuilder: ~Copyable {
         }
         for reference in entity.references {
             let column = entity.columns[catalog.references[reference].column]
-            if let cells = try block.column(column), !cells.isNil(cell.slot) {
+            if let cells = try block.column(column), !cells.isNil(at: cell.slot) {
                 state.inverses[reference].remove(
                     source: number, target: cells.number(cell.slot), in: &pages)
             }
@@ -177,7 +177,8 @@ struct CommitBuilder: ~Copyable {
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
         let place = try encoder.write(
-            batch, entity: stored, schemaVersion: catalog.version, selection: selection,
+            batch, entity: stored, treeID: catalog.trees[stored.tree].id,
+            schemaVersion: catalog.version, selection: selection,
             numbers: numbers, versions: versions, sizes: engine.sizes, to: &log)
         state.blocks.fill(
             handle, place: place, rows: selection.count, commit: log.commit,
@@ -200,21 +201,33 @@ struct CommitBuilder: ~Copyable {
 
     /// Appends deaths and the commit frame, and writes everything.
     mutating func seal(time: Double, author: String?, contextName: String?) throws(StoreError) {
-        if !deaths.isEmpty {
-            let lists = deaths.map { (place: state.blocks.entry($0.key).place, slots: $0.value.sorted()) }
-                .sorted { $0.place < $1.place }
-            for part in DeathsPayload.parts(lists) {
-                try log.append(.deaths) { part.encode(to: &$0) }
-            }
-        }
+        if !deaths.isEmpty { try appendDeaths() }
         let payload = CommitPayload(
             firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount + 1), time: time,
             inserted: UInt64(insertedCount), updated: UInt64(updatedCount),
-            deleted: UInt64(deletedCount), author: author ?? "", contextName: contextName ?? "",
-            nextNumbers: zip(catalog.trees, state.nextNumbers).map { ($0.id, $1) })
-        try log.append(.commit) { payload.encode(to: &$0) }
+            deleted: UInt64(deletedCount),
+            counters: zip(catalog.trees, state.nextNumbers).map { TreeCounter(tree: $0.id, next: $1) },
+            author: author ?? "", context: contextName ?? "")
+        try log.append(.commit) { writer throws(StoreError) in payload.encode(to: &writer) }
         try log.flush()
         state.commit = log.commit
         state.end = log.end
+    }
+
+    /// Lists what died, by place, in frames of at most a megabyte or so.
+    private mutating func appendDeaths() throws(StoreError) {
+        let lists = deaths.map { (entry: state.blocks.entry($0.key), slots: $0.value.sorted()) }
+            .sorted { $0.entry.place < $1.entry.place }
+        for part in stride(from: 0, to: lists.count, by: 4096) {
+            try log.append(.deaths) { writer throws(StoreError) in
+                var encoder = DeathsEncoder(to: &writer)
+                for (entry, slots) in lists[part..<min(part + 4096, lists.count)] {
+                    slots.withUnsafeBufferPointer {
+                        encoder.add(entry.place, slots: $0, rows: Int(entry.rows), to: &writer)
+                    }
+                }
+                encoder.finish(&writer)
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@
 import CairnFileSystem
 import CairnFormat
 import CairnStore
+import Synchronization
 
 /// A segment of the log.
 final class Segment: Sendable {
@@ -13,6 +14,8 @@ final class Segment: Sendable {
     let baseLSN: UInt64
     let header: SegmentHeader
     let file: any File
+    /// Where the segment ends, and the chain value there; nil as long as it takes commits.
+    private let sealed = Mutex<(end: UInt64, chain: UInt32)?>(nil)
 
     init(header: SegmentHeader, file: any File) {
         number = header.number
@@ -20,6 +23,15 @@ final class Segment: Sendable {
         self.header = header
         self.file = file
     }
+
+    /// Where the segment ends, once a successor says so.
+    var knownEnd: UInt64? { sealed.withLock { $0?.end } }
+
+    /// The chain value at the segment's end.
+    var sealedChain: UInt32 { sealed.withLock { $0?.chain } ?? 0 }
+
+    /// Says where the segment ends.
+    func seal(at end: UInt64, chain: UInt32) { sealed.withLock { $0 = (end, chain) } }
 
     /// The payload of the frame at an offset, checked against header and checksums.
     ///

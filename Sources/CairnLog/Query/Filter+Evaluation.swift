@@ -40,7 +40,7 @@ extension Filter {
         case .decimal(let column, let order, let value):
             guard let cells = try block.column(entity.columns[column]) else { return none(rows, out) }
             for row in 0..<rows {
-                let cell = cells.isNil(row) ? nil : DecimalCoding.decode(cells.bytes(at: row))
+                let cell = cells.isNil(at: row) ? nil : DecimalCoding.decode(cells.bytes(at: row))
                 out[row] = cell.map { order.holds($0, value) } == true ? 1 : 0
             }
         case .number(let wanted):
@@ -109,7 +109,7 @@ extension Filter {
                 for row in 0..<rows { out[row] = matches[cells.code(at: row)] }
             } else {
                 for row in 0..<rows {
-                    if cells.isExternal(row) {
+                    if cells.isExternal(at: row) {
                         do {
                             let bytes = try block.large(cells.bytes(at: row))
                             out[row] = bytes.withUnsafeBytes { order.holds(compareCells($0, value)) } ? 1 : 0
