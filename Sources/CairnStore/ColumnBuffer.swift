@@ -186,10 +186,10 @@ public struct ColumnBuffer {
         return UnsafeRawBufferPointer(start: data + Int(start), count: Int(lengths[row]))
     }
 
-    /// Whether a cell has a value: it was set to one, or not set at all and has, after sealing, a default.
-    @inlinable package func hasValue(_ row: Int) -> Bool {
+    /// Whether a cell is nil: it was set to nil, or not set at all and has, after sealing, no default.
+    @inlinable package func isNil(row: Int) -> Bool {
         let state = states[row]
-        return state == 1 || (state == 0 && hasDefault)
+        return state == 2 || (state == 0 && !hasDefault)
     }
 
     /// Makes room for so many bytes more; false if the column would become too large, which is noted.

@@ -256,7 +256,7 @@ struct SealingTests {
         #expect(try Samples.value(batch, "text", row: 1) == .string("given"))
         #expect(try Samples.value(batch, "large", row: 1) == .integer(5))
         batch.reset()
-        #expect(batch.rows == 0 && batch.columns.allSatisfy { !$0.hasValue(0) })
+        #expect(batch.rows == 0 && batch.columns.allSatisfy { $0.isNil(row: 0) })
     }
 
     @Test("refuses mandatory attributes that are nil or missing, naming row and key")

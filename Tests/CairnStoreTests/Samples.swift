@@ -44,7 +44,7 @@ enum Samples {
     static func value(_ batch: ColumnBatch, _ name: String, row: Int) throws -> Value {
         let index = try #require(batch.entity.columnIndex(named: name))
         let column = batch.columns[index]
-        if !column.hasValue(row) { return .null }
+        if column.isNil(row: row) { return .null }
         let store = StoreIdentity(identifier: UUID(), hierarchies: [1])
         var builder = RowCellsBuilder(columns: batch.entity.columns.count)
         switch column.kind {
