@@ -64,7 +64,7 @@ public struct BatchInsertRequest: Sendable {
         source = .writer(rows, layout: entity.layout)
     }
 
-    /// Rows as dictionaries: convenient, and some ten times slower than the closure.
+    /// Rows as dictionaries: convenient, and some thirty times slower than the closure.
     ///
     /// Keys are attribute names; the leaves of a composite attribute have dotted names, or are in a nested
     /// dictionary. Values are of the attribute's type, or numbers that can be converted exactly; nil is

@@ -118,7 +118,8 @@ extension ColumnBuffer {
         hasDefault = true
         guard let first = (0..<rows).first(where: { states[$0] == State.untouched }) else { return }
         guard store(value, row: first) else {
-            preconditionFailure("a schema has no default value of another type than its attribute's")
+            preconditionFailure(
+                "a schema has no default value of another type than its attribute's")
         }
         states[first] = State.untouched
         let width = kind.width

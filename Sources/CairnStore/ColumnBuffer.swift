@@ -55,7 +55,7 @@ public struct ColumnBuffer {
     /// The row whose bytes were too many, or -1.
     package private(set) var oversizedRow = -1
     /// Whether untouched cells have the attribute's default value; true only after sealing.
-    package var hasDefault = false
+    @usableFromInline package var hasDefault = false
 
     package init(kind: Kind, rows: Int, reserved: UnsafeMutablePointer<Int>) {
         self.kind = kind
@@ -180,16 +180,16 @@ public struct ColumnBuffer {
         used &+= count
     }
 
-    /// The bytes of a cell that is set.
-    package func bytes(row: Int) -> UnsafeRawBufferPointer {
+    /// The bytes of a cell that has a value.
+    @inlinable package func bytes(row: Int) -> UnsafeRawBufferPointer {
         let start = values.load(fromByteOffset: row &* 4, as: UInt32.self)
         return UnsafeRawBufferPointer(start: data + Int(start), count: Int(lengths[row]))
     }
 
-    /// Whether a cell is nil: it was set to nil, or not set at all and has no default.
-    package func isNil(row: Int) -> Bool {
+    /// Whether a cell is nil: it was set to nil, or not set at all and has, after sealing, no default.
+    @inlinable package func isNil(row: Int) -> Bool {
         let state = states[row]
-        return state == State.null || (state == State.untouched && !hasDefault)
+        return state == 2 || (state == 0 && !hasDefault)
     }
 
     /// Makes room for so many bytes more; false if the column would become too large, which is noted.

@@ -25,7 +25,8 @@ package enum DecimalCoding {
     package static let longest = 18
 
     /// Writes the bytes of a decimal number into a buffer with room for `longest`; returns their number.
-    package static func encode(_ value: Decimal, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    package static func encode(_ value: Decimal, into buffer: UnsafeMutableRawBufferPointer) -> Int
+    {
         let (negative, exponent, coefficient) = parts(value)
         if coefficient == 0 {
             buffer[0] = 0
@@ -47,7 +48,9 @@ package enum DecimalCoding {
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> Decimal? {
         guard let sign = bytes.first, sign <= 2 else { return nil }
         if sign == 0 { return bytes.count == 1 ? Decimal(0) : nil }
-        guard bytes.count >= 3, bytes.count <= longest, bytes[bytes.count - 1] != 0 else { return nil }
+        guard bytes.count >= 3, bytes.count <= longest, bytes[bytes.count - 1] != 0 else {
+            return nil
+        }
         var coefficient: UInt128 = 0
         for byte in bytes[2...].reversed() { coefficient = coefficient << 8 | UInt128(byte) }
         let exponent = Int(Int8(bitPattern: bytes[1]))
@@ -67,7 +70,9 @@ package enum DecimalCoding {
             exponent -= 1
         }
         guard let magnitude = UInt64(exactly: coefficient) else { return nil }
-        if negative { return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil }
+        if negative {
+            return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
+        }
         return Int64(exactly: magnitude)
     }
 
@@ -102,7 +107,8 @@ package enum DecimalCoding {
 
     // MARK: By text
 
-    private static func coefficientFromText(_ value: Decimal) -> UInt128 {
+    /// The digits as a whole number; how they are found where the layout is not known.
+    package static func coefficientFromText(_ value: Decimal) -> UInt128 {
         var digits = value.significand
         if digits.isSignMinus { digits.negate() }
         var coefficient: UInt128 = 0
@@ -112,7 +118,8 @@ package enum DecimalCoding {
         return coefficient
     }
 
-    private static func numberFromText(negative: Bool, exponent: Int, coefficient: UInt128)
+    /// The number of these parts; how it is made where the layout is not known.
+    package static func numberFromText(negative: Bool, exponent: Int, coefficient: UInt128)
         -> Decimal?
     {
         Decimal(string: "\(negative ? "-" : "")\(coefficient)e\(exponent)")
@@ -125,14 +132,16 @@ package enum DecimalCoding {
         guard MemoryLayout<Decimal>.size == MemoryLayout<Layout>.size else { return false }
         let probes: [(Bool, Int, UInt128)] = [
             (false, 0, 1), (true, 0, 7), (false, -3, 0x1_0203), (true, 19, 98_765_432_109_876_543),
-            (false, -128, 12_345_678_901_234_567_890_123), (true, 100, 0x0102_0304_0506_0708_090A_0B0D),
+            (false, -128, 12_345_678_901_234_567_890_123),
+            (true, 100, 0x0102_0304_0506_0708_090A_0B0D),
         ]
         return probes.allSatisfy { negative, exponent, coefficient in
             guard
                 let text = numberFromText(
                     negative: negative, exponent: exponent, coefficient: coefficient)
             else { return false }
-            let made = Layout(negative: negative, exponent: exponent, coefficient: coefficient).decimal
+            let made = Layout(negative: negative, exponent: exponent, coefficient: coefficient)
+                .decimal
             return Layout(text).coefficient == coefficient && made == text && "\(made)" == "\(text)"
                 && made.exponent == exponent && made.isSignMinus == negative
         }
@@ -156,7 +165,8 @@ package enum DecimalCoding {
             self.exponent = Int8(exponent)
             flags = UInt8(words) << 4 | (negative ? 8 : 0) | (coefficient.isMultipleOfTen ? 0 : 4)
             low = (
-                UInt32(truncatingIfNeeded: coefficient), UInt32(truncatingIfNeeded: coefficient >> 32)
+                UInt32(truncatingIfNeeded: coefficient),
+                UInt32(truncatingIfNeeded: coefficient >> 32)
             )
             high = (
                 UInt32(truncatingIfNeeded: coefficient >> 64),
@@ -168,7 +178,8 @@ package enum DecimalCoding {
         var coefficient: UInt128 {
             let words = Int(flags >> 4)
             let all =
-                UInt128(low.0) | UInt128(low.1) << 32 | UInt128(high.0) << 64 | UInt128(high.1) << 96
+                UInt128(low.0) | UInt128(low.1) << 32 | UInt128(high.0) << 64 | UInt128(high.1)
+                << 96
             return words >= 8 ? all : all & (1 << UInt128(words * 16) - 1)
         }
 

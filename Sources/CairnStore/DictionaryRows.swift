@@ -57,6 +57,7 @@ package struct DictionaryRows: Sendable {
     }
 
     private mutating func index(_ key: String) -> Int {
+        // No use in guessing the next key: each dictionary has an order of its own.
         if let known = indexes[key] { return known }
         indexes[key] = keys.count
         keys.append(key)
@@ -85,7 +86,9 @@ struct DictionaryFiller: RowFiller {
     private static func target(_ key: String, _ entity: SchemaEntity) -> Target {
         if let column = entity.columnIndex(named: key) {
             if let reason = entity.columns[column].reasonNotToBeSet { return .refused(reason) }
-            if case .attribute(let type) = entity.columns[column].kind { return .column(column, type) }
+            if case .attribute(let type) = entity.columns[column].kind {
+                return .column(column, type)
+            }
         }
         if let leaves = entity.compositeColumns(key) { return .composite(leaves) }
         return .refused(entity.reasonForUnknownKey(key))

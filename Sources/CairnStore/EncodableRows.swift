@@ -24,7 +24,8 @@ private struct EncodableFiller<Rows: IteratorProtocol>: RowFiller where Rows.Ele
                 try encoder.encode(row, into: batch, firstRow: firstRow)
             } catch {
                 batch.forget(row: batch.rows)
-                throw StoreError(rowsFailed: error, entity: batch.entity, row: firstRow + batch.rows)
+                throw StoreError(
+                    rowsFailed: error, entity: batch.entity, row: firstRow + batch.rows)
             }
             batch.rows += 1
         }

@@ -3,7 +3,6 @@
 // `CellEncoder` and `CellContainer` are three words, so that their existentials need no allocation.
 
 import CairnModel
-import Foundation
 
 /// Takes the keys of a row, or of a nested object with a dotted prefix.
 struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {

@@ -16,6 +16,8 @@ extension Value {
             self = .double(value)
         } else if type == Bool.self, let value = any as? Bool {
             self = .boolean(value)
+        } else if type == Date.self, let value = any as? Date {
+            self = .date(value)
         } else if type is AnyClass {
             self.init(object: any)
         } else {
