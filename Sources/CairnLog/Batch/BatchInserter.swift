@@ -47,7 +47,10 @@ struct BatchInserter: ~Copyable {
     private var refusedCount = 0
 
     /// A batch for an entity of the catalog.
-    init(_ request: BatchInsertRequest, policy: MergePolicyKind, entity: Int, catalog: Catalog, identity: StoreIdentity) {
+    init(
+        _ request: BatchInsertRequest, policy: MergePolicyKind, entity: Int, catalog: Catalog,
+        identity: StoreIdentity
+    ) {
         self.request = request
         self.entityIndex = entity
         self.entity = catalog.entities[entity]
@@ -56,7 +59,9 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Inserts the rows of a sealed column batch; `firstRow` is the number of its first row.
-    mutating func insert(_ batch: ColumnBatch, firstRow: Int, _ builder: inout CommitBuilder) throws(StoreError) {
+    mutating func insert(_ batch: ColumnBatch, firstRow: Int, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
         self.firstRow = firstRow
         var row = 0
         while row < batch.rows {
@@ -90,7 +95,9 @@ struct BatchInserter: ~Copyable {
 
     // MARK: One row
 
-    private mutating func insert(_ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder) throws(StoreError) {
+    private mutating func insert(_ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
         var known = false
         for unique in entity.uniques {
             let columns = builder.catalog.uniques[unique].columns
@@ -126,7 +133,9 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Puts the key that is loaded into an index, and notes it if another object has it.
-    private mutating func enter(_ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder) throws(StoreError) {
+    private mutating func enter(
+        _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
         let hash = key.hash(seed: builder.seed)
         if entity.uniques.count > 1, try find(unique, &builder) != nil {
             suspects.append((firstRow + row, unique, number, hash))
@@ -135,8 +144,11 @@ struct BatchInserter: ~Copyable {
     }
 
     /// The object that has the key that is loaded.
-    private mutating func find(_ unique: Int, _ builder: inout CommitBuilder) throws(StoreError) -> UInt32? {
-        var cursor = builder.state.uniques[unique].firstCandidate(hash: key.hash(seed: builder.seed))
+    private mutating func find(_ unique: Int, _ builder: inout CommitBuilder) throws(StoreError)
+        -> UInt32?
+    {
+        var cursor = builder.state.uniques[unique].firstCandidate(
+            hash: key.hash(seed: builder.seed))
         while let number = cursor.next() {
             if try loadKey(of: number, unique, &builder), other.equals(key) { return number }
         }
@@ -144,16 +156,21 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Loads the key of an object, which may be a row of the open block.
-    private mutating func loadKey(of number: UInt32, _ unique: Int, _ builder: inout CommitBuilder) throws(StoreError) -> Bool {
+    private mutating func loadKey(of number: UInt32, _ unique: Int, _ builder: inout CommitBuilder)
+        throws(StoreError) -> Bool
+    {
         let cell = builder.state.directories[entity.tree][number]
         if cell.handle == handle, !cell.isEmpty, let batch {
             return other.load(
-                batch, row: Int(staged[cell.slot]), columns: builder.catalog.uniques[unique].columns)
+                batch, row: Int(staged[cell.slot]), columns: builder.catalog.uniques[unique].columns
+            )
         }
         return try builder.loadKey(of: number, unique: unique, into: &other)
     }
 
-    private mutating func skip(_ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder) throws(StoreError) {
+    private mutating func skip(
+        _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
         touch(number)
         if request.failsOnConflict {
             refuse(
@@ -192,7 +209,9 @@ struct BatchInserter: ~Copyable {
             let had = try other.load(block, row: cell.slot, entity: entity, columns: columns)
             let has = key.load(batch, row: row, columns: columns)
             if had && has && key.equals(other) { continue }
-            if had { builder.removeKey(other.hash(seed: builder.seed), number: number, unique: unique) }
+            if had {
+                builder.removeKey(other.hash(seed: builder.seed), number: number, unique: unique)
+            }
             if has { try enter(row, number, unique, &builder) }
         }
         builder.kill(cell.handle, slot: cell.slot)
@@ -222,7 +241,9 @@ struct BatchInserter: ~Copyable {
             let had = other.load(batch, row: before, columns: columns)
             let has = key.load(batch, row: row, columns: columns)
             if had && has && key.equals(other) { continue }
-            if had { builder.removeKey(other.hash(seed: builder.seed), number: number, unique: unique) }
+            if had {
+                builder.removeKey(other.hash(seed: builder.seed), number: number, unique: unique)
+            }
             if has { try enter(row, number, unique, &builder) }
         }
         // The number keeps its slot and its version: to the outside it is written once.
@@ -258,7 +279,8 @@ struct BatchInserter: ~Copyable {
             note(.unchanged, nil)
             return
         }
-        let suspectsNow = try builder.rewrite(entity: stored, number: number, old: old, values: values)
+        let suspectsNow = try builder.rewrite(
+            entity: stored, number: number, old: old, values: values)
         for suspect in suspectsNow {
             suspects.append((firstRow + row, suspect.unique, number, suspect.hash))
         }
@@ -272,7 +294,9 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Fills the cells that the row leaves alone from what is stored.
-    private func complete(_ row: Int, of batch: ColumnBatch, from block: CachedBlock, _ slot: Int) throws(StoreError) {
+    private func complete(_ row: Int, of batch: ColumnBatch, from block: CachedBlock, _ slot: Int)
+        throws(StoreError)
+    {
         for (index, column) in entity.columns.enumerated()
         where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
             try batch.columns[index].copyCell(from: block, column, slot, to: row)
@@ -290,7 +314,9 @@ struct BatchInserter: ~Copyable {
 
     // MARK: The open block
 
-    private mutating func stage(_ row: Int, _ number: UInt32, version: UInt32, _ builder: inout CommitBuilder) {
+    private mutating func stage(
+        _ row: Int, _ number: UInt32, version: UInt32, _ builder: inout CommitBuilder
+    ) {
         if staged.isEmpty { handle = builder.openBlock(entity: entityIndex) }
         let slot = staged.count
         staged.append(UInt16(row))
@@ -330,7 +356,8 @@ struct BatchInserter: ~Copyable {
         if request.prunesMissing { try prune(&builder) }
         for suspect in suspects { try judge(suspect, &builder) }
         guard refusedCount > 0 else { return }
-        let more = refusedCount > refused.count ? ", the first \(refused.count) of them are listed" : ""
+        let more =
+            refusedCount > refused.count ? ", the first \(refused.count) of them are listed" : ""
         throw StoreError(
             .constraintConflict,
             "\(refusedCount) row\(refusedCount == 1 ? "" : "s") of the batch cannot be stored beside what is there\(more)",
@@ -359,7 +386,8 @@ struct BatchInserter: ~Copyable {
 
     /// Whether a key that was noted is shared in the state after the batch.
     private mutating func judge(
-        _ suspect: (row: Int, unique: Int, number: UInt32, hash: UInt64), _ builder: inout CommitBuilder
+        _ suspect: (row: Int, unique: Int, number: UInt32, hash: UInt64),
+        _ builder: inout CommitBuilder
     ) throws(StoreError) {
         guard try builder.hasRow(tree: entity.tree, suspect.number),
             try builder.loadKey(of: suspect.number, unique: suspect.unique, into: &key),
@@ -368,10 +396,12 @@ struct BatchInserter: ~Copyable {
         var cursor = builder.state.uniques[suspect.unique].firstCandidate(hash: suspect.hash)
         while let number = cursor.next() {
             guard number != suspect.number,
-                try builder.loadKey(of: number, unique: suspect.unique, into: &other), other.equals(key)
+                try builder.loadKey(of: number, unique: suspect.unique, into: &other),
+                other.equals(key)
             else { continue }
             return refuse(
-                row: suspect.row, suspect.unique, number, "the key belongs to another object", &builder)
+                row: suspect.row, suspect.unique, number, "the key belongs to another object",
+                &builder)
         }
     }
 
@@ -417,7 +447,8 @@ struct NumberSet {
     mutating func insert(_ number: UInt32) {
         let word = Int(number >> 6)
         if word >= words.count {
-            words.append(contentsOf: repeatElement(0, count: word + 1 + words.count / 2 - words.count))
+            words.append(
+                contentsOf: repeatElement(0, count: word + 1 + words.count / 2 - words.count))
         }
         words[word] |= 1 << UInt64(number & 63)
     }

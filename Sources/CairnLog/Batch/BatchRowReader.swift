@@ -15,7 +15,8 @@ struct BatchRowReader {
             case .attribute(let type) = catalog.schema.entities[entity].columns[column].kind
         else { return .null }
         switch type {
-        case .integer16, .integer32, .integer64: return .integer(Int64(bitPattern: buffer.word(row)))
+        case .integer16, .integer32, .integer64:
+            return .integer(Int64(bitPattern: buffer.word(row)))
         case .boolean: return .boolean(buffer.word(row) != 0)
         case .double: return .double(Double(bitPattern: buffer.word(row)))
         case .date:
@@ -24,7 +25,8 @@ struct BatchRowReader {
         case .float: return .float(Float(bitPattern: UInt32(truncatingIfNeeded: buffer.word(row))))
         case .string: return .string(String(decoding: buffer.cell(row), as: UTF8.self))
         case .uri:
-            return URL(string: String(decoding: buffer.cell(row), as: UTF8.self)).map(Value.uri) ?? .null
+            return URL(string: String(decoding: buffer.cell(row), as: UTF8.self)).map(Value.uri)
+                ?? .null
         case .binary, .transformable: return .binary(Data(buffer.cell(row)))
         case .decimal: return DecimalCoding.decode(buffer.cell(row)).map(Value.decimal) ?? .null
         case .uuid: return UUIDCoding.decode(buffer.cell(row)).map(Value.uuid) ?? .null

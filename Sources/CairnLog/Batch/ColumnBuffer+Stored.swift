@@ -69,12 +69,14 @@ extension ColumnBuffer {
             values.storeBytes(of: word(other), toByteOffset: row &* 8, as: UInt64.self)
         case .float:
             values.storeBytes(
-                of: UInt32(truncatingIfNeeded: word(other)), toByteOffset: row &* 4, as: UInt32.self)
+                of: UInt32(truncatingIfNeeded: word(other)), toByteOffset: row &* 4, as: UInt32.self
+            )
         case .fixed16: return setFixed16(cell(other), row: row)
         case .bytes:
             // Both cells share their bytes.
             values.storeBytes(
-                of: values.load(fromByteOffset: other &* 4, as: UInt32.self), toByteOffset: row &* 4,
+                of: values.load(fromByteOffset: other &* 4, as: UInt32.self),
+                toByteOffset: row &* 4,
                 as: UInt32.self)
             lengths[row] = lengths[other]
             states[row] = states[other] == State.external ? State.external : State.set

@@ -26,14 +26,17 @@ struct DeletePlanner {
     private var doomed: Set<UInt64> = []
     /// Rows whose reference to a deleted object is cleared.
     private var cleared: [UInt64: [Int]] = [:]
-    private var denials: [(object: UInt64, by: UInt64, key: String, entity: Int, number: UInt32)] = []
+    private var denials: [(object: UInt64, by: UInt64, key: String, entity: Int, number: UInt32)] =
+        []
 
     init(catalog: Catalog, identity: StoreIdentity) {
         self.catalog = catalog
         self.identity = identity
     }
 
-    private func key(_ tree: Int, _ number: UInt32) -> UInt64 { UInt64(tree) << 32 | UInt64(number) }
+    private func key(_ tree: Int, _ number: UInt32) -> UInt64 {
+        UInt64(tree) << 32 | UInt64(number)
+    }
 
     /// Deletes objects of a tree; those that do not exist are passed over.
     mutating func delete(_ numbers: [UInt32], tree: Int, _ builder: inout CommitBuilder)
@@ -47,7 +50,8 @@ struct DeletePlanner {
             try applyRules(order[next], &builder)
             next += 1
         }
-        outcome.cascaded = order.count { $0.entity < catalog.schema.entities.count } - outcome.requested
+        outcome.cascaded =
+            order.count { $0.entity < catalog.schema.entities.count } - outcome.requested
         try checkDenials()
         try clearReferences(&builder)
         for row in order {
@@ -74,7 +78,8 @@ struct DeletePlanner {
     ) throws(StoreError) {
         // What points at the row, by whatever column.
         var sources: [UInt32] = []
-        for (position, reference) in catalog.references.enumerated() where reference.target == row.tree {
+        for (position, reference) in catalog.references.enumerated()
+        where reference.target == row.tree {
             sources.removeAll(keepingCapacity: true)
             builder.sources(reference: position, target: row.number, into: &sources)
             let tree = catalog.entities[reference.entity].tree
@@ -176,7 +181,8 @@ struct DeletePlanner {
                         context: .init(
                             entity: catalog.entities[entity].name,
                             key: catalog.entities[entity].columns[column].name,
-                            objectID: identity.id(UInt64(number), entity: catalog.schemaEntity(entity))))
+                            objectID: identity.id(
+                                UInt64(number), entity: catalog.schemaEntity(entity))))
                 }
                 values[column] = .null
             }

@@ -35,7 +35,9 @@ final class BlockCache: Sendable {
     var bytes: Int { table.withLock { $0.bytes } }
 
     /// The block at a place, read by the closure if it is not here.
-    func block(_ place: Place, read: () throws(StoreError) -> CachedBlock) throws(StoreError) -> CachedBlock {
+    func block(_ place: Place, read: () throws(StoreError) -> CachedBlock) throws(StoreError)
+        -> CachedBlock
+    {
         let key = UInt64(place.segment) << 32 | UInt64(place.offset8)
         if let known = table.withLock({ table in table.use(key) }) { return known }
         let block = try read()
@@ -63,7 +65,9 @@ extension BlockCache.Table {
         while bytes > budget, order.count > 1 {
             if hand >= order.count { hand = 0 }
             let key = order[hand]
-            guard let index = entries.index(forKey: key) else { preconditionFailure("order names entries") }
+            guard let index = entries.index(forKey: key) else {
+                preconditionFailure("order names entries")
+            }
             if entries.values[index].isUsed {
                 entries.values[index].isUsed = false
                 hand += 1

@@ -48,13 +48,16 @@ final class CachedBlock: Sendable {
 
     /// The cells of a column by its property id.
     func column(propertyID: UInt32) throws(StoreError) -> DecodedColumn? {
-        guard let index = head.columns.firstIndex(where: { $0.propertyID == propertyID }) else { return nil }
+        guard let index = head.columns.firstIndex(where: { $0.propertyID == propertyID }) else {
+            return nil
+        }
         if let known = decoded.withLock({ $0[index] }) { return known }
         let column: DecodedColumn
         do {
             let entry = head.columns[index]
             column = try DecodedColumn.decode(
-                slice: UnsafeRawBufferPointer(rebasing: payload.bytes[entry.range]), entry, rows: rows)
+                slice: UnsafeRawBufferPointer(rebasing: payload.bytes[entry.range]), entry,
+                rows: rows)
         } catch {
             throw StoreError(error, at: place)
         }
@@ -69,7 +72,8 @@ final class CachedBlock: Sendable {
     func versions() throws(StoreError) -> DecodedColumn { try hidden(HiddenProperty.version) }
 
     private func hidden(_ property: UInt32) throws(StoreError) -> DecodedColumn {
-        guard let column = try column(propertyID: property), column.kind == .integer, column.nils == nil
+        guard let column = try column(propertyID: property), column.kind == .integer,
+            column.nils == nil
         else {
             throw .damaged(
                 "a block lacks its hidden columns", segment: place.segment,
@@ -111,6 +115,7 @@ extension StoreError {
     /// Bytes that break the format, at the place of their frame.
     init(_ error: FormatError, at place: Place) {
         self = .damaged(
-            "\(error.what) (\(error.rule))", segment: place.segment, offset: UInt64(place.byteOffset))
+            "\(error.what) (\(error.rule))", segment: place.segment,
+            offset: UInt64(place.byteOffset))
     }
 }

@@ -35,7 +35,9 @@ struct KeyBuffer: ~Copyable {
 
     @inline(__always) mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if capacity &- count < bytes.count { grow(bytes.count) }
-        if let source = bytes.baseAddress { (base + count).copyMemory(from: source, byteCount: bytes.count) }
+        if let source = bytes.baseAddress {
+            (base + count).copyMemory(from: source, byteCount: bytes.count)
+        }
         count &+= bytes.count
     }
 
@@ -47,7 +49,8 @@ struct KeyBuffer: ~Copyable {
 
     @inline(__always) mutating func append(length: Int) {
         if capacity &- count < 4 { grow(4) }
-        (base + count).storeBytes(of: UInt32(truncatingIfNeeded: length).littleEndian, as: UInt32.self)
+        (base + count).storeBytes(
+            of: UInt32(truncatingIfNeeded: length).littleEndian, as: UInt32.self)
         count &+= 4
     }
 
@@ -123,7 +126,9 @@ extension KeyBuffer {
         return true
     }
 
-    private mutating func append(_ value: Value, compound: Bool, number: (ObjectID) -> UInt32?) -> Bool {
+    private mutating func append(_ value: Value, compound: Bool, number: (ObjectID) -> UInt32?)
+        -> Bool
+    {
         func word(_ bits: UInt64) {
             if compound { append(length: 8) }
             append(word: bits)

@@ -55,7 +55,8 @@ final class LargeValueReader: Sendable {
                 }
                 value.append(contentsOf: data)
             } catch let error as FormatError {
-                throw .damaged("\(error.what) (\(error.rule))", segment: segment.number, offset: offset)
+                throw .damaged(
+                    "\(error.what) (\(error.rule))", segment: segment.number, offset: offset)
             } catch let error as StoreError {
                 throw error
             } catch {

@@ -50,7 +50,8 @@ struct RowBlockEncoder: ~Copyable {
                         versions: versions, into: &writer)
                 }
             } catch {
-                throw StoreError(.invalidRequest, "a block of rows cannot be written: \(error.what)")
+                throw StoreError(
+                    .invalidRequest, "a block of rows cannot be written: \(error.what)")
             }
         }
     }

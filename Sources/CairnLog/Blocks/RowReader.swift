@@ -12,7 +12,9 @@ struct RowReader {
     let entity: Int
 
     /// The raw cells of a row.
-    func cells(_ block: CachedBlock, _ row: Int, _ builder: inout RowCellsBuilder) throws(StoreError) -> RowCells {
+    func cells(_ block: CachedBlock, _ row: Int, _ builder: inout RowCellsBuilder)
+        throws(StoreError) -> RowCells
+    {
         for (index, column) in catalog.entities[entity].columns.enumerated() {
             guard let cells = try block.column(column), !cells.isNil(at: row) else { continue }
             switch column.kind {

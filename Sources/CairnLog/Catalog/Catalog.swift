@@ -89,7 +89,8 @@ package final class Catalog: Sendable {
     }
 
     init(
-        schema: Schema, version: UInt32, place: Place = .none, trees: [Tree], entities: [StoredEntity],
+        schema: Schema, version: UInt32, place: Place = .none, trees: [Tree],
+        entities: [StoredEntity],
         uniques: [UniqueDefinition], references: [ReferenceDefinition]
     ) {
         self.schema = schema
@@ -122,7 +123,8 @@ package final class Catalog: Sendable {
 
     /// The schema entity that names a stored one's hierarchy; for hidden entities the pairs' source.
     package func schemaEntity(_ entity: Int) -> Int {
-        entity < schema.entities.count ? entity : schema.pairs[entity - schema.entities.count].source
+        entity < schema.entities.count
+            ? entity : schema.pairs[entity - schema.entities.count].source
     }
 
     /// The description of an entity's columns, hidden ones included.

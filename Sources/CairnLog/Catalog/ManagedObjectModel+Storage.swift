@@ -16,7 +16,8 @@ extension ManagedObjectModel {
         let added = names.subtracting(otherNames).sorted()
         let missing = otherNames.subtracting(names).sorted()
         if !added.isEmpty || !missing.isEmpty {
-            let parts = added.map { "the store lacks the entity \($0)" }
+            let parts =
+                added.map { "the store lacks the entity \($0)" }
                 + missing.map { "the model lacks the entity \($0)" }
             return parts.joined(separator: ", ")
         }
@@ -54,7 +55,8 @@ extension EntityDescription {
 
 extension AttributeDescription {
     fileprivate var storage: AttributeDescription {
-        var attribute = AttributeDescription(name, type, optional: isOptional, default: defaultValue)
+        var attribute = AttributeDescription(
+            name, type, optional: isOptional, default: defaultValue)
         attribute.elements = elements.map(\.storage)
         return attribute
     }

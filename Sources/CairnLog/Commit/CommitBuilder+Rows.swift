@@ -50,7 +50,8 @@ extension CommitBuilder {
     }
 
     /// Takes a row that is written anew, or born, out of the old targets' lists and into the new ones'.
-    mutating func moveReferences(entity: Int, number: UInt32, from old: [Value]?, to new: [Value]?) {
+    mutating func moveReferences(entity: Int, number: UInt32, from old: [Value]?, to new: [Value]?)
+    {
         for reference in catalog.entities[entity].references {
             let column = catalog.references[reference].column
             let before = old.flatMap { Self.number(of: $0[column]) }
@@ -92,7 +93,9 @@ extension CommitBuilder {
             numbers.append(row.number)
             versions.append(row.version)
             batch.rows += 1
-            if batch.rows == engine.sizes.rowsPerBlock || batch.byteCount > engine.sizes.bytesPerBlock {
+            if batch.rows == engine.sizes.rowsPerBlock
+                || batch.byteCount > engine.sizes.bytesPerBlock
+            {
                 try writeBlock(batch, entity, &selection, &numbers, &versions)
             }
         }
@@ -116,7 +119,9 @@ extension CommitBuilder {
     // MARK: Pairs
 
     /// The pair of two objects, if it is stored.
-    mutating func findPair(entity: Int, source: UInt32, destination: UInt32) throws(StoreError) -> UInt32? {
+    mutating func findPair(entity: Int, source: UInt32, destination: UInt32) throws(StoreError)
+        -> UInt32?
+    {
         guard let unique = catalog.entities[entity].uniques.first else { return nil }
         var key = KeyBuffer()
         key.loadPair(source, destination)
@@ -126,13 +131,16 @@ extension CommitBuilder {
     /// The two ends of a pair.
     mutating func pair(entity: Int, number: UInt32) throws(StoreError) -> (UInt32, UInt32) {
         guard let row = try storedRow(entity: entity, number: number),
-            let source = Self.number(of: row.values[0]), let destination = Self.number(of: row.values[1])
+            let source = Self.number(of: row.values[0]),
+            let destination = Self.number(of: row.values[1])
         else { throw .damaged("an inverse table names a pair that is not there") }
         return (source, destination)
     }
 
     /// Writes new pairs.
-    mutating func addPairs(_ pairs: [(entity: Int, source: UInt32, destination: UInt32)]) throws(StoreError) {
+    mutating func addPairs(_ pairs: [(entity: Int, source: UInt32, destination: UInt32)])
+        throws(StoreError)
+    {
         var pending = PendingRows()
         var key = KeyBuffer()
         for pair in pairs {
@@ -169,7 +177,9 @@ extension CommitBuilder {
     }
 
     /// The key of an object as people say it.
-    mutating func keyText(of number: UInt32, entity: Int, unique: Int? = nil) throws(StoreError) -> String {
+    mutating func keyText(of number: UInt32, entity: Int, unique: Int? = nil) throws(StoreError)
+        -> String
+    {
         guard let row = try storedRow(entity: entity, number: number),
             let unique = unique ?? catalog.entities[entity].uniques.first
         else { return "p\(number)" }

@@ -83,13 +83,17 @@ struct CommitBuilder: ~Copyable {
         var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: seed))
         var other = KeyBuffer()
         while let number = cursor.next() {
-            if try loadKey(of: number, unique: unique, into: &other), other.equals(key) { return number }
+            if try loadKey(of: number, unique: unique, into: &other), other.equals(key) {
+                return number
+            }
         }
         return nil
     }
 
     /// Loads the key that a live row has in a unique index; false if a part is nil.
-    mutating func loadKey(of number: UInt32, unique: Int, into key: inout KeyBuffer) throws(StoreError) -> Bool {
+    mutating func loadKey(of number: UInt32, unique: Int, into key: inout KeyBuffer)
+        throws(StoreError) -> Bool
+    {
         let definition = catalog.uniques[unique]
         let tree = catalog.entities[definition.entity].tree
         let cell = state.directories[tree][number]

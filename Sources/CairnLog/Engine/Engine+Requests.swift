@@ -110,7 +110,9 @@ extension Engine {
             result.deletedCount = outcome.requested
             result.cascadedCount = outcome.cascaded
             if request.reportsIDs {
-                result.objectIDs = outcome.numbers.map { identity.id(UInt64($0.number), entity: $0.entity) }
+                result.objectIDs = outcome.numbers.map {
+                    identity.id(UInt64($0.number), entity: $0.entity)
+                }
             }
             return result
         }
@@ -120,9 +122,11 @@ extension Engine {
     }
 
     /// The objects that a batch delete means, in the newest state.
-    private func targets(of request: BatchDeleteRequest, _ state: EngineState) throws(StoreError) -> (
-        Int, [UInt32]
-    ) {
+    private func targets(of request: BatchDeleteRequest, _ state: EngineState) throws(StoreError)
+        -> (
+            Int, [UInt32]
+        )
+    {
         switch request.target {
         case .fetch(let fetch):
             let tree = state.catalog.entities[fetch.entity].tree
@@ -132,7 +136,8 @@ extension Engine {
             let tree = state.catalog.entities[entity].tree
             var numbers: [UInt32] = []
             for id in ids {
-                guard identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference) else {
+                guard identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference)
+                else {
                     throw StoreError(
                         .foreignObject, "the object belongs to another store or entity",
                         context: .init(entity: state.catalog.entities[entity].name, objectID: id))

@@ -91,7 +91,8 @@ final class Engine: Sendable {
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         turn = Mutex(
             Turn(
-                end: opened.end, segments: opened.segments, durable: opened.durable, failure: nil, mustRoll: !opened.report.wasClosed,
+                end: opened.end, segments: opened.segments, durable: opened.durable, failure: nil,
+                mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers, reserved: state.nextNumbers))
     }
 
@@ -141,7 +142,8 @@ final class Engine: Sendable {
         guard holder.load(ordering: .relaxed) != me else {
             throw StoreError(
                 .invalidRequest,
-                "the store is written to from within a batch insert's closure, which would wait for itself")
+                "the store is written to from within a batch insert's closure, which would wait for itself"
+            )
         }
         return try turn.withLock { turn throws(StoreError) in
             holder.store(me, ordering: .relaxed)
@@ -207,7 +209,9 @@ final class Engine: Sendable {
     }
 
     /// Syncs a sealed commit and makes it what readers see. Gives its number.
-    private func finish(_ builder: consuming CommitBuilder, _ turn: inout Turn) throws(StoreError) -> UInt64 {
+    private func finish(_ builder: consuming CommitBuilder, _ turn: inout Turn) throws(StoreError)
+        -> UInt64
+    {
         let end = builder.log.end
         if durability == .full {
             do {
@@ -229,7 +233,9 @@ final class Engine: Sendable {
         do {
             // Relaxed commits may have left a segment behind that was not synced yet.
             for segment in turn.segments
-            where segment.baseLSN <= end.lsn && segment.lsnIsBehind(turn.durable, last: turn.segments.last) {
+            where segment.baseLSN <= end.lsn
+                && segment.lsnIsBehind(turn.durable, last: turn.segments.last)
+            {
                 try segment.file.synchronizeData()
             }
         } catch {
@@ -240,11 +246,13 @@ final class Engine: Sendable {
         turn.durable = end.lsn
         files.writeMark(
             MarkRecord(
-                store: storeID, commit: commit, lsn: end.lsn, chain: end.chain, segment: end.segment))
+                store: storeID, commit: commit, lsn: end.lsn, chain: end.chain, segment: end.segment
+            ))
     }
 
     /// Forgets a commit: what it wrote is cut off before anybody hears of the failure.
-    private func abandon(_ builder: consuming CommitBuilder, _ turn: inout Turn) throws(StoreError) {
+    private func abandon(_ builder: consuming CommitBuilder, _ turn: inout Turn) throws(StoreError)
+    {
         builder.pages.abandon()
         guard builder.log.hasWritten, let segment = turn.segments.last else { return }
         do {
@@ -263,7 +271,9 @@ final class Engine: Sendable {
             segment = try files.makeSegment(
                 after: turn.end, segments: turn.segments, storeID: storeID, time: clock.now(),
                 commit: registry.published().commit, durable: turn.durable,
-                counters: zip(catalog.trees, turn.nextNumbers).map { TreeCounter(tree: $0.id, next: $1) },
+                counters: zip(catalog.trees, turn.nextNumbers).map {
+                    TreeCounter(tree: $0.id, next: $1)
+                },
                 schema: catalog.place, schemaVersion: catalog.version)
         } catch {
             throw StoreError(error)
@@ -280,7 +290,8 @@ final class Engine: Sendable {
             guard !turn.isClosed else { return }
             turn.isClosed = true
             defer { files.release() }
-            guard !isReadOnly, turn.failure == nil, !turn.mustRoll, let segment = turn.segments.last else {
+            guard !isReadOnly, turn.failure == nil, !turn.mustRoll, let segment = turn.segments.last
+            else {
                 return
             }
             let state = registry.published()
@@ -289,7 +300,9 @@ final class Engine: Sendable {
                 mark: turn.durable, limit: sizes.writeBufferBytes)
             let payload = ClosePayload(
                 time: clock.now(),
-                counters: zip(catalogTrees, turn.nextNumbers).map { TreeCounter(tree: $0.id, next: $1) })
+                counters: zip(catalogTrees, turn.nextNumbers).map {
+                    TreeCounter(tree: $0.id, next: $1)
+                })
             try log.append(.close) { writer throws(StoreError) in payload.encode(to: &writer) }
             try log.flush()
             try synchronize(log.end, commit: state.commit, &turn)

@@ -28,7 +28,9 @@ final class EngineRegistry: Sendable {
     private let engines = Mutex<[Key: Entry]>([:])
 
     /// The engine of a store, opened if nobody has it open.
-    func open(_ folder: FilePath, schema: Schema?, options: LogStoreOptions) throws(StoreError) -> Engine {
+    func open(_ folder: FilePath, schema: Schema?, options: LogStoreOptions) throws(StoreError)
+        -> Engine
+    {
         try engines.withLock { engines throws(StoreError) in
             let opener = StoreOpener(folder: folder, options: options)
             let lock = try opener.openLockFile()
@@ -52,7 +54,9 @@ final class EngineRegistry: Sendable {
     /// One user less; the last one closes the engine.
     func close(_ engine: Engine) throws(StoreError) {
         try engines.withLock { engines throws(StoreError) in
-            guard let (key, entry) = engines.first(where: { $0.value.engine === engine }) else { return }
+            guard let (key, entry) = engines.first(where: { $0.value.engine === engine }) else {
+                return
+            }
             if entry.users > 1 {
                 engines[key]?.users -= 1
                 return
@@ -65,6 +69,7 @@ final class EngineRegistry: Sendable {
     private static func key(_ lock: any File, _ options: LogStoreOptions) -> Key {
         Key(
             identity: lock.identity, isReadOnly: options.isReadOnly,
-            fileSystem: (options.fileSystem as AnyObject as? MemoryFileSystem).map(ObjectIdentifier.init))
+            fileSystem: (options.fileSystem as AnyObject as? MemoryFileSystem).map(
+                ObjectIdentifier.init))
     }
 }

@@ -101,14 +101,18 @@ struct UniqueIndex: Sendable {
         let header = self.header(of: half)
         guard !header.isNone else { return false }
         let value = UInt64(number) << 32 | UInt64(half)
-        guard let slot = Partition(header).slot(of: value, bits: partitionBits) else { return false }
+        guard let slot = Partition(header).slot(of: value, bits: partitionBits) else {
+            return false
+        }
         let partition = writablePartition(half, in: &pages)
         partition.remove(slot, bits: partitionBits, in: &pages)
         count -= 1
         return true
     }
 
-    private mutating func writablePartition(_ half: UInt32, in pages: inout PageTransaction) -> Partition {
+    private mutating func writablePartition(_ half: UInt32, in pages: inout PageTransaction)
+        -> Partition
+    {
         let number = partition(of: half)
         let old = Page(address: UInt(partitions[number]))
         let own = pages.writable(old)
@@ -182,11 +186,14 @@ private struct Partition {
 
     @inline(__always) var count: Int {
         get { Int(header.data.load(fromByteOffset: 4, as: UInt32.self)) }
-        nonmutating set { header.data.storeBytes(of: UInt32(newValue), toByteOffset: 4, as: UInt32.self) }
+        nonmutating set {
+            header.data.storeBytes(of: UInt32(newValue), toByteOffset: 4, as: UInt32.self)
+        }
     }
 
     @inline(__always) private func page(_ index: Int) -> Page {
-        Page(address: header.data.load(fromByteOffset: Self.listOffset &+ index &* 8, as: UInt.self))
+        Page(
+            address: header.data.load(fromByteOffset: Self.listOffset &+ index &* 8, as: UInt.self))
     }
 
     /// An empty table.
@@ -268,7 +275,8 @@ private struct Partition {
             if value == 0 { break }
             let home = home(UInt32(truncatingIfNeeded: value), bits: bits)
             // An entry may fill the hole unless its home lies after the hole, going round to the entry.
-            let isBetween = hole <= next ? (home > hole && home <= next) : (home > hole || home <= next)
+            let isBetween =
+                hole <= next ? (home > hole && home <= next) : (home > hole || home <= next)
             if isBetween { continue }
             set(hole, value, in: &pages)
             hole = next

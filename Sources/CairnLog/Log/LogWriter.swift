@@ -28,7 +28,8 @@ struct LogWriter: ~Copyable {
     private var bufferStart: UInt64
     private(set) var hasWritten = false
 
-    init(segment: Segment, end: LogEnd, storeTag: UInt32, commit: UInt64, mark: UInt64, limit: Int) {
+    init(segment: Segment, end: LogEnd, storeTag: UInt32, commit: UInt64, mark: UInt64, limit: Int)
+    {
         self.segment = segment
         self.end = end
         start = end

@@ -36,7 +36,9 @@ final class Segment: Sendable {
     /// The payload of the frame at an offset, checked against header and checksums.
     ///
     /// - Throws: `StoreError` with `.damaged` and the place.
-    func payload(at offset: UInt64, kind: FrameKind, storeTag: UInt32) throws(StoreError) -> RawBytes {
+    func payload(at offset: UInt64, kind: FrameKind, storeTag: UInt32) throws(StoreError)
+        -> RawBytes
+    {
         let (header, bytes) = try frame(at: offset, storeTag: storeTag)
         guard header.kind == kind else {
             throw .damaged("a frame of another kind is here", segment: number, offset: offset)
@@ -50,9 +52,11 @@ final class Segment: Sendable {
         try read(head.mutable, at: offset)
         do {
             let header = try FrameHeader(decoding: head.bytes)
-            guard header.segment == number, header.storeTag == storeTag, header.lsn == baseLSN + offset
+            guard header.segment == number, header.storeTag == storeTag,
+                header.lsn == baseLSN + offset
             else {
-                throw StoreError.damaged("a frame that belongs elsewhere", segment: number, offset: offset)
+                throw StoreError.damaged(
+                    "a frame that belongs elsewhere", segment: number, offset: offset)
             }
             let padded = RawBytes(count: header.paddedLength)
             try read(padded.mutable, at: offset + UInt64(FrameHeader.size))
@@ -68,17 +72,22 @@ final class Segment: Sendable {
         }
     }
 
+    /// Reads as much as there is.
+    func readSome(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError)
+        -> Int
+    {
+        do {
+            return try file.read(into: buffer, at: offset)
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
     /// Fills a buffer from the file.
     ///
     /// - Throws: `StoreError` with `.damaged` if the file ends before.
     func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
-        let count: Int
-        do {
-            count = try file.read(into: buffer, at: offset)
-        } catch {
-            throw StoreError(error)
-        }
-        guard count == buffer.count else {
+        guard try readSome(buffer, at: offset) == buffer.count else {
             throw .damaged("the file ends inside a frame", segment: number, offset: offset)
         }
     }

@@ -153,7 +153,8 @@ struct FetchRunner {
                     live.removeAll(keepingCapacity: true)
                     if let filter {
                         try filter.evaluate(block, stored, into: selection)
-                        for slot in 0..<block.rows where selection[slot] != 0 && entry.isLive(slot) {
+                        for slot in 0..<block.rows where selection[slot] != 0 && entry.isLive(slot)
+                        {
                             live.append(slot)
                         }
                     } else {
@@ -195,7 +196,10 @@ struct FetchRunner {
             else { return ([], "inverse table") }
             var sources: [UInt32] = []
             state.inverses[reference].sources(of: target, into: &sources)
-            return (sources, "inverse of \(catalog.entities[fetch.entity].columns[definition.column].name)")
+            return (
+                sources,
+                "inverse of \(catalog.entities[fetch.entity].columns[definition.column].name)"
+            )
         }
         return nil
     }
@@ -207,7 +211,9 @@ struct FetchRunner {
         case .comparison(let comparison):
             guard case .key(let key) = comparison.subject, comparison.operator == .equal,
                 let value = comparison.values.first, !value.isNull,
-                let column = catalog.entities[fetch.entity].columns.firstIndex(where: { $0.name == key })
+                let column = catalog.entities[fetch.entity].columns.firstIndex(where: {
+                    $0.name == key
+                })
             else { return }
             equal[column] = value
         case .constant, .or, .not: break
@@ -218,7 +224,8 @@ struct FetchRunner {
         var key = KeyBuffer()
         let width = catalog.entities[fetch.entity].columns.count
         let values = (0..<width).map { equal[$0] ?? .null }
-        guard key.load(values, columns: catalog.uniques[unique].columns, number: CommitBuilder.number)
+        guard
+            key.load(values, columns: catalog.uniques[unique].columns, number: CommitBuilder.number)
         else { return [] }
         var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: engine.hashSeed))
         var numbers: [UInt32] = []

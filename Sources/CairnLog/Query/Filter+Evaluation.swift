@@ -10,7 +10,9 @@ import FoundationEssentials
 
 extension Filter {
     /// Fills `out` with 1 for the slots that match.
-    func evaluate(_ block: CachedBlock, _ entity: Catalog.StoredEntity, into out: UnsafeMutablePointer<UInt8>)
+    func evaluate(
+        _ block: CachedBlock, _ entity: Catalog.StoredEntity, into out: UnsafeMutablePointer<UInt8>
+    )
         throws(StoreError)
     {
         let rows = block.rows
@@ -27,19 +29,29 @@ extension Filter {
                 out.update(repeating: 0, count: rows)
             }
         case .integer(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else { return none(rows, out) }
+            guard let cells = try block.column(entity.columns[column]) else {
+                return none(rows, out)
+            }
             compare(rows, cells, order, value, into: out) { cells.integer(at: $0) }
         case .double(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else { return none(rows, out) }
+            guard let cells = try block.column(entity.columns[column]) else {
+                return none(rows, out)
+            }
             compare(rows, cells, order, value, into: out) { cells.double(at: $0) }
         case .float(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else { return none(rows, out) }
+            guard let cells = try block.column(entity.columns[column]) else {
+                return none(rows, out)
+            }
             compare(rows, cells, order, value, into: out) { cells.float(at: $0) }
         case .bytes(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else { return none(rows, out) }
+            guard let cells = try block.column(entity.columns[column]) else {
+                return none(rows, out)
+            }
             try compareBytes(rows, block, cells, order, value, into: out)
         case .decimal(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else { return none(rows, out) }
+            guard let cells = try block.column(entity.columns[column]) else {
+                return none(rows, out)
+            }
             for row in 0..<rows {
                 let cell = cells.isNil(at: row) ? nil : DecimalCoding.decode(cells.bytes(at: row))
                 out[row] = cell.map { order.holds($0, value) } == true ? 1 : 0
@@ -113,7 +125,9 @@ extension Filter {
                     if cells.isExternal(at: row) {
                         do throws(StoreError) {
                             let bytes = try block.large(cells.bytes(at: row))
-                            out[row] = bytes.withUnsafeBytes { order.holds(compareCells($0, value)) } ? 1 : 0
+                            out[row] =
+                                bytes.withUnsafeBytes { order.holds(compareCells($0, value)) }
+                                ? 1 : 0
                         } catch {
                             failure = error
                             return

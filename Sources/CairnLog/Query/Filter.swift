@@ -55,7 +55,8 @@ struct FilterCompiler {
         switch comparison.subject {
         case .objectID: return try compileIdentity(comparison)
         case .key(let key):
-            guard let column = catalog.entities[entity].columns.firstIndex(where: { $0.name == key })
+            guard
+                let column = catalog.entities[entity].columns.firstIndex(where: { $0.name == key })
             else {
                 throw StoreError(
                     .invalidRequest, "the entity has no stored property of this name",
@@ -65,10 +66,13 @@ struct FilterCompiler {
         }
     }
 
-    private func compile(_ comparison: PredicateNode.Comparison, column: Int) throws(StoreError) -> Filter {
+    private func compile(_ comparison: PredicateNode.Comparison, column: Int) throws(StoreError)
+        -> Filter
+    {
         let values = comparison.values
         switch comparison.operator {
-        case .in: return .or(try values.map { value throws(StoreError) in try equal(column, value) })
+        case .in:
+            return .or(try values.map { value throws(StoreError) in try equal(column, value) })
         case .between:
             guard values.count == 2 else { throw mismatch(column, "BETWEEN takes two values") }
             return .and([
@@ -94,7 +98,9 @@ struct FilterCompiler {
         try compare(column, .equal, value)
     }
 
-    private func compare(_ column: Int, _ order: Filter.Order, _ value: Value) throws(StoreError) -> Filter {
+    private func compare(_ column: Int, _ order: Filter.Order, _ value: Value) throws(StoreError)
+        -> Filter
+    {
         if value.isNull { return .constant(false) }
         let stored = catalog.entities[entity].columns[column]
         if let tree = stored.target {
@@ -121,7 +127,8 @@ struct FilterCompiler {
         case .uuid(let value):
             return .bytes(column, order, withUnsafeBytes(of: value.uuid) { Array($0) })
         case .decimal(let value): return .decimal(column, order, value)
-        case .null, .objectID: throw mismatch(column, "\(value) cannot be compared with the attribute")
+        case .null, .objectID:
+            throw mismatch(column, "\(value) cannot be compared with the attribute")
         }
     }
 
@@ -138,7 +145,9 @@ struct FilterCompiler {
                 key: catalog.entities[entity].columns[column].name))
     }
 
-    private func compileIdentity(_ comparison: PredicateNode.Comparison) throws(StoreError) -> Filter {
+    private func compileIdentity(_ comparison: PredicateNode.Comparison) throws(StoreError)
+        -> Filter
+    {
         var numbers: Set<UInt32> = []
         for value in comparison.values {
             guard case .objectID(let id) = value else {

@@ -21,7 +21,8 @@ struct MemberReader {
     }
 
     /// The members of a relationship of an object, in the order of their numbers.
-    func members(_ relationship: Int, entity: Int, owner: ObjectID) throws(StoreError) -> [ObjectID] {
+    func members(_ relationship: Int, entity: Int, owner: ObjectID) throws(StoreError) -> [ObjectID]
+    {
         guard let number = try number(owner, entity: entity) else { return [] }
         let description = catalog.schema.entities[entity].relationships[relationship]
         switch description.storage {
@@ -53,7 +54,9 @@ struct MemberReader {
     }
 
     /// The objects whose to-one relationship leads to a target.
-    func referrers(_ target: ObjectID, relationship: Int, entity: Int) throws(StoreError) -> [ObjectID] {
+    func referrers(_ target: ObjectID, relationship: Int, entity: Int) throws(StoreError)
+        -> [ObjectID]
+    {
         let description = catalog.schema.entities[entity].relationships[relationship]
         guard let number = try number(target, entity: description.destination) else { return [] }
         switch description.storage {
@@ -101,7 +104,9 @@ struct MemberReader {
         let entity = catalog.entityIndex(ofPairs: pairs)
         var result: [UInt32] = []
         for pair in sources(of: number, entity: entity, column: near) {
-            if let end = try target(of: pair, entity: entity, column: 1 - near) { result.append(end) }
+            if let end = try target(of: pair, entity: entity, column: 1 - near) {
+                result.append(end)
+            }
         }
         return result
     }

@@ -103,7 +103,9 @@ struct RowSorter {
     }
 
     /// An unsigned number whose order is that of the cell. NaN is above everything.
-    private static func word(_ cells: DecodedColumn, _ slot: Int, _ kind: ColumnBuffer.Kind) -> UInt64 {
+    private static func word(_ cells: DecodedColumn, _ slot: Int, _ kind: ColumnBuffer.Kind)
+        -> UInt64
+    {
         switch kind {
         case .double: ordered(cells.double(at: slot))
         case .float: ordered(Double(cells.float(at: slot)))

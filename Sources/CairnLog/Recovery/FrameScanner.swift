@@ -45,7 +45,9 @@ struct FrameScanner: ~Copyable {
 
     /// The next frame: its header, and its payload, which is valid until the next call. Nil at the end or at
     /// the first failure.
-    mutating func next() throws(StoreError) -> (header: FrameHeader, payload: UnsafeRawBufferPointer)? {
+    mutating func next() throws(StoreError) -> (
+        header: FrameHeader, payload: UnsafeRawBufferPointer
+    )? {
         guard position < end, failure == nil else { return nil }
         do {
             let head = try bytes(FrameHeader.size)
@@ -81,11 +83,7 @@ struct FrameScanner: ~Copyable {
             if window.count < size { window = RawBytes(count: size) }
             let wanted = Int(min(UInt64(window.count), end - position))
             let buffer = UnsafeMutableRawBufferPointer(rebasing: window.mutable[..<wanted])
-            do {
-                windowCount = try segment.file.read(into: buffer, at: position)
-            } catch let error as FileSystemError {
-                throw StoreError(error)
-            }
+            windowCount = try segment.readSome(buffer, at: position)
             windowStart = position
             guard windowCount >= count else {
                 throw FormatError(

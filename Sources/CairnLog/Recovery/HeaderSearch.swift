@@ -36,7 +36,9 @@ struct HeaderSearch: ~Copyable {
     /// Makes sure that a header's bytes are in the window.
     private mutating func fill() throws(StoreError) -> Bool {
         let needed = UInt64(FrameHeader.size)
-        if position >= windowStart, position + needed <= windowStart + UInt64(windowCount) { return true }
+        if position >= windowStart, position + needed <= windowStart + UInt64(windowCount) {
+            return true
+        }
         do {
             windowCount = try file.read(into: window.mutable, at: position)
         } catch {

@@ -116,7 +116,8 @@ struct LogReader {
 
     private func check(_ header: SegmentHeader, number: UInt32) throws(StoreError) {
         guard header.number == number else {
-            throw .damaged("the file of this number holds segment \(header.number)", segment: number)
+            throw .damaged(
+                "the file of this number holds segment \(header.number)", segment: number)
         }
         if let storeID, storeID != header.store {
             throw .damaged("the segment belongs to another store", segment: number, offset: 0)
@@ -163,7 +164,8 @@ struct LogReader {
             && next.baseLSN == end.lsn
         guard isRight else {
             throw .damaged(
-                "the segment does not end where its successor says", segment: segments[index].number,
+                "the segment does not end where its successor says",
+                segment: segments[index].number,
                 offset: next.predecessorEnd)
         }
         segments[index].seal(at: end.offset, chain: end.chain)
@@ -171,7 +173,9 @@ struct LogReader {
 
     // MARK: Frames
 
-    private mutating func readSegment(_ index: Int, end stated: UInt64?, storeID: StoreID) throws(StoreError) {
+    private mutating func readSegment(_ index: Int, end stated: UInt64?, storeID: StoreID)
+        throws(StoreError)
+    {
         let segment = segments[index]
         var scanner = try FrameScanner(
             segment, chain: chains[index], storeTag: storeID.tag, end: stated)

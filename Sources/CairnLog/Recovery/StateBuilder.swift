@@ -53,7 +53,8 @@ enum StateBuilder {
                 throw .damaged("a death in a block that is not there", segment: death.place.segment)
             }
             for slot in death.slots {
-                guard state.blocks.kill(handle, slot: Int(slot), commit: log.commit, in: &pages) else {
+                guard state.blocks.kill(handle, slot: Int(slot), commit: log.commit, in: &pages)
+                else {
                     throw .damaged(
                         "a row dies twice", segment: death.place.segment,
                         offset: UInt64(death.place.byteOffset))
@@ -72,14 +73,16 @@ enum StateBuilder {
                 let payload = try segment.payload(
                     at: UInt64(block.place.byteOffset), kind: .block,
                     storeTag: segment.header.store.tag)
-                return try CachedBlock(payload: payload, place: block.place, largeValues: largeValues)
+                return try CachedBlock(
+                    payload: payload, place: block.place, largeValues: largeValues)
             }
             try enter(cached, entry, handle, &state, hashSeed, &key, &pages)
         }
     }
 
     private static func enter(
-        _ block: CachedBlock, _ entry: BlockEntry, _ handle: BlockHandle, _ state: inout EngineState,
+        _ block: CachedBlock, _ entry: BlockEntry, _ handle: BlockHandle,
+        _ state: inout EngineState,
         _ hashSeed: UInt64, _ key: inout KeyBuffer, _ pages: inout PageTransaction
     ) throws(StoreError) {
         let index = Int(entry.entity)

@@ -79,7 +79,9 @@ struct StoreOpener {
         }
     }
 
-    private func open(_ files: StoreFiles, schema: Schema?, hasWriter: Bool) throws(StoreError) -> OpenedLog {
+    private func open(_ files: StoreFiles, schema: Schema?, hasWriter: Bool) throws(StoreError)
+        -> OpenedLog
+    {
         var limit: UInt64?
         if hasWriter {
             do {
@@ -100,7 +102,8 @@ struct StoreOpener {
                 context: .init(path: "\(folder)"))
         }
         guard options.createsIfMissing else {
-            throw StoreError(.openFailed, "there is no store here", context: .init(path: "\(folder)"))
+            throw StoreError(
+                .openFailed, "there is no store here", context: .init(path: "\(folder)"))
         }
         guard let schema else {
             throw StoreError(
@@ -169,7 +172,9 @@ struct StoreOpener {
             let writable = Segment(header: last.header, file: file)
             log.segments[log.segments.count - 1] = writable
             for (index, segment) in log.segments.enumerated() {
-                try rewrite(segment, from: log.durable, to: log.end, isLast: index == log.segments.count - 1)
+                try rewrite(
+                    segment, from: log.durable, to: log.end, isLast: index == log.segments.count - 1
+                )
             }
             log.durable = log.end.lsn
             // Segments behind the last valid one are of a creation that did not finish.
@@ -191,7 +196,9 @@ struct StoreOpener {
     }
 
     /// Writes the part of a segment above the durable mark again, and syncs it.
-    private func rewrite(_ segment: Segment, from durable: UInt64, to end: LogEnd, isLast: Bool) throws {
+    private func rewrite(_ segment: Segment, from durable: UInt64, to end: LogEnd, isLast: Bool)
+        throws
+    {
         let segmentEnd = segment.baseLSN + (isLast ? end.offset : segment.knownEnd ?? 0)
         guard segmentEnd > durable, !isLast || end.offset > 0 else { return }
         let file = isLast ? segment.file : try fileSystem.open(segment.file.path, .readWrite)

@@ -28,7 +28,8 @@ extension SavePlanner {
                 let column = catalog.references[reference].column
                 guard case .objectID(let id) = rows[index].values[column] else { continue }
                 let target = catalog.references[reference].target
-                rows[index].values[column] = try mapped(id, tree: target, row: index, column: column, &builder)
+                rows[index].values[column] = try mapped(
+                    id, tree: target, row: index, column: column, &builder)
             }
         }
     }
@@ -51,12 +52,15 @@ extension SavePlanner {
                     entity: entity.name, key: entity.columns[column].name, objectID: rows[row].id))
         }
         let root = catalog.trees[tree].root
-        guard identity.owns(id, entity: catalog.schemaEntity(root)), UInt32(exactly: id.reference) != nil
+        guard identity.owns(id, entity: catalog.schemaEntity(root)),
+            UInt32(exactly: id.reference) != nil
         else { throw wrongTarget(entity, column, row) }
         return .objectID(id)
     }
 
-    private func wrongTarget(_ entity: Catalog.StoredEntity, _ column: Int, _ row: Int) -> StoreError {
+    private func wrongTarget(_ entity: Catalog.StoredEntity, _ column: Int, _ row: Int)
+        -> StoreError
+    {
         StoreError(
             .foreignObject, "the object that is pointed at belongs to another store or entity",
             context: .init(
@@ -84,7 +88,8 @@ extension SavePlanner {
             } else {
                 replacement = .null
             }
-            for (position, reference) in catalog.references.enumerated() where reference.target == tree {
+            for (position, reference) in catalog.references.enumerated()
+            where reference.target == tree {
                 guard reference.entity < catalog.schema.entities.count else { continue }
                 if replacement.isNull && reference.rule == .noAction { continue }
                 sources.removeAll(keepingCapacity: true)
@@ -132,7 +137,9 @@ extension SavePlanner {
         var numbers: [UInt32] = []
         for index in rows.indices where rows[index].fate != .live && rows[index].stored != nil {
             let tree = catalog.entities[rows[index].entity].tree
-            let survivor = survivor(of: rows[index].id).flatMap { rows[$0].fate == .live ? $0 : nil }
+            let survivor = survivor(of: rows[index].id).flatMap {
+                rows[$0].fate == .live ? $0 : nil
+            }
             for (position, reference) in catalog.references.enumerated()
             where reference.target == tree && reference.entity >= catalog.schema.entities.count {
                 numbers.removeAll(keepingCapacity: true)
@@ -180,7 +187,9 @@ extension SavePlanner {
     {
         let entity = catalog.entityIndex(ofPairs: change.pairs)
         let columns = catalog.entities[entity].columns
-        guard let source = columns[0].target, let destination = columns[1].target else { return nil }
+        guard let source = columns[0].target, let destination = columns[1].target else {
+            return nil
+        }
         return PairKey(
             entity: entity, source: try end(change.source, tree: source),
             destination: try end(change.destination, tree: destination))
@@ -215,7 +224,8 @@ extension SavePlanner {
                 failures.append(
                     StoreError(
                         .missingMandatory, "a mandatory property is nil",
-                        context: .init(entity: entity.name, key: description.name, objectID: row.id)))
+                        context: .init(entity: entity.name, key: description.name, objectID: row.id)
+                    ))
             }
         }
         guard let first = failures.first else { return }

@@ -39,7 +39,8 @@ extension SavePlanner {
                 loadKey(of: rows[index].values, columns, into: &here)
             else { continue }
             if arrives(rows[index], columns),
-                let number = try builder.find(unique: unique, key: here), number != rows[index].number
+                let number = try builder.find(unique: unique, key: here),
+                number != rows[index].number
             {
                 _ = try meet(entity: entity, number: number, &builder)
             }
@@ -118,7 +119,8 @@ extension SavePlanner {
             func violation(_ stored: Row?, _ objects: [Int]) -> SaveConflict {
                 .constraint(
                     ConstraintViolation(
-                        entity: unique.entity, constraint: unique.names, values: values, stored: stored,
+                        entity: unique.entity, constraint: unique.names, values: values,
+                        stored: stored,
                         objects: objects.map { rows[$0].id }))
             }
             if own.count > 1 { result.append(violation(nil, own)) }

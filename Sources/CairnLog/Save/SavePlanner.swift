@@ -127,7 +127,8 @@ struct SavePlanner {
             guard try builder.isIssuedAndFree(tree: tree, number: number) else {
                 throw StoreError(
                     .invalidRequest, "a new object has the id of one that is, or was, stored",
-                    context: .init(entity: catalog.entities[object.entity].name, objectID: object.id))
+                    context: .init(
+                        entity: catalog.entities[object.entity].name, objectID: object.id))
             }
         }
         try claim(object.id, entity: object.entity, number: number)
@@ -166,7 +167,9 @@ struct SavePlanner {
         if id.isTemporary {
             return numberOfTemporary[id].flatMap { indexOfNumber[key(tree: tree, number: $0)] }
         }
-        guard id.store == identity.identifier, let number = UInt32(exactly: id.reference) else { return nil }
+        guard id.store == identity.identifier, let number = UInt32(exactly: id.reference) else {
+            return nil
+        }
         return indexOfNumber[key(tree: tree, number: number)]
     }
 

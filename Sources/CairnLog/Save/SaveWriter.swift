@@ -22,7 +22,9 @@ struct SaveWriter {
     }
 
     /// Writes everything.
-    static func write(_ plan: SavePlanner, _ builder: inout CommitBuilder) throws(StoreError) -> SaveResult {
+    static func write(_ plan: SavePlanner, _ builder: inout CommitBuilder) throws(StoreError)
+        -> SaveResult
+    {
         var writer = SaveWriter(plan)
         try writer.run(&builder)
         return writer.result
@@ -61,7 +63,8 @@ struct SaveWriter {
         }
     }
 
-    private mutating func add(_ row: WorkingRow, _ builder: inout CommitBuilder) throws(StoreError) {
+    private mutating func add(_ row: WorkingRow, _ builder: inout CommitBuilder) throws(StoreError)
+    {
         var key = KeyBuffer()
         for unique in catalog.entities[row.entity].uniques {
             let columns = catalog.uniques[unique].columns

@@ -33,6 +33,7 @@ struct BlockEntry {
     var previous: UInt32 = 0
     var reserved0: UInt32 = 0
     var reserved1: UInt64 = 0
+    var reserved2: UInt64 = 0
 
     init(entity: UInt16) { self.entity = entity }
 
@@ -42,7 +43,8 @@ struct BlockEntry {
     @inline(__always) func isLive(_ slot: Int) -> Bool {
         guard slot < Int(rows) else { return false }
         guard bitmap != 0 else { return true }
-        let word = Page(address: bitmap).data.load(fromByteOffset: (slot >> 6) &* 8, as: UInt64.self)
+        let word = Page(address: bitmap).data.load(
+            fromByteOffset: (slot >> 6) &* 8, as: UInt64.self)
         return word & (1 << UInt64(slot & 63)) != 0
     }
 
@@ -93,8 +95,8 @@ struct BlockTable: Sendable {
         entry.previous = tails[entity]
         entry.next = 0
         if tails[entity] != 0 {
-            let tail = tails[entity]
-            change(BlockHandle(raw: tail), in: &pages) { $0.next = last }
+            let own = last
+            change(BlockHandle(raw: tails[entity]), in: &pages) { $0.next = own }
         } else {
             heads[entity] = last
         }
@@ -128,7 +130,8 @@ struct BlockTable: Sendable {
         if bitmap.isNone {
             bitmap = pages.allocate(.small)
             for word in 0..<16 {
-                bitmap.data.storeBytes(of: old.liveWord(word), toByteOffset: word * 8, as: UInt64.self)
+                bitmap.data.storeBytes(
+                    of: old.liveWord(word), toByteOffset: word * 8, as: UInt64.self)
             }
         } else {
             bitmap = pages.writable(bitmap)

@@ -14,7 +14,9 @@ struct DirectoryCell: Equatable, Sendable {
     }
 
     @inline(__always) var isEmpty: Bool { bits == 0 }
-    @inline(__always) var handle: BlockHandle { BlockHandle(raw: UInt32(truncatingIfNeeded: bits >> 32)) }
+    @inline(__always) var handle: BlockHandle {
+        BlockHandle(raw: UInt32(truncatingIfNeeded: bits >> 32))
+    }
     @inline(__always) var slot: Int { Int(truncatingIfNeeded: bits >> 22) & 1023 }
     @inline(__always) var version: UInt32 { UInt32(truncatingIfNeeded: bits) & Self.maximumVersion }
 

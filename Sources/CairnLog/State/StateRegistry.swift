@@ -34,7 +34,8 @@ final class StateRegistry<State: Sendable>: Sendable {
         entries.withLock { entries in
             let last = entries.count - 1
             entries[last].pins += 1
-            return PinnedState(state: entries[last].state, epoch: entries[last].epoch, registry: self)
+            return PinnedState(
+                state: entries[last].state, epoch: entries[last].epoch, registry: self)
         }
     }
 
@@ -54,7 +55,8 @@ final class StateRegistry<State: Sendable>: Sendable {
         var free: [UInt] = []
         entries.withLock { entries in
             let last = entries.count - 1
-            precondition(epoch > entries[last].epoch, "states are published in the order of commits")
+            precondition(
+                epoch > entries[last].epoch, "states are published in the order of commits")
             if entries[last].pins == 0 { entries.removeLast() }
             Self.keep(replaced, in: &entries, before: entries.count, free: &free)
             entries.append(Entry(epoch: epoch, state: state))

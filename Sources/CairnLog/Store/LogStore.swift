@@ -2,9 +2,9 @@
 //
 // Threads: any.
 
+import CairnFileSystem
 public import CairnModel
 public import CairnStore
-import CairnFileSystem
 import Synchronization
 import SystemPackage
 
@@ -101,10 +101,12 @@ public final class LogStore: PersistentStore {
 
     /// Ends the use of the store. Snapshots that are still held stay readable.
     public func close() throws(StoreError) {
-        guard isOpen.withLock({ isOpen in
-            defer { isOpen = false }
-            return isOpen
-        }) else { return }
+        guard
+            isOpen.withLock({ isOpen in
+                defer { isOpen = false }
+                return isOpen
+            })
+        else { return }
         try EngineRegistry.shared.close(engine)
     }
 }
