@@ -101,7 +101,9 @@ extension Value: CustomStringConvertible {
         case .float(let value): "\(value)"
         case .string(let value): "\"\(value)\""
         case .boolean(let value): value ? "YES" : "NO"
-        case .date(let value): value.formatted(.iso8601)
+        // Foundation's own text traps on a date that is no moment.
+        case .date(let value):
+            value.isoText ?? "\(value.timeIntervalSinceReferenceDate) s since 2001"
         case .binary(let value): "<\(value.count) bytes>"
         case .uuid(let value): value.uuidString
         case .uri(let value): value.absoluteString
