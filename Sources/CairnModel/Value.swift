@@ -43,6 +43,7 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
+    /// Whether both are the same kind and the same bits; all NaNs are one.
     public static func == (left: Value, right: Value) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -63,6 +64,7 @@ extension Value: Hashable {
         }
     }
 
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
@@ -92,6 +94,7 @@ extension UInt32 {
 }
 
 extension Value: CustomStringConvertible {
+    /// The value for people's eyes.
     public var description: String {
         switch self {
         case .null: "nil"
