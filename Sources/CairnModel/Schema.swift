@@ -192,4 +192,6 @@ public struct SchemaPairs: Sendable {
     /// The inverse's index in the destination; nil without inverse. Equal to the source side for a
     /// relationship that is its own inverse.
     public let destinationRelationship: Int?
+    /// The pairs as rows: a hidden entity with the columns `source` and `destination`.
+    package let entity: SchemaEntity
 }

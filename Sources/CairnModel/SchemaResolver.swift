@@ -306,7 +306,9 @@ struct SchemaResolver {
                             SchemaPairs(
                                 name: "\(model.entities[index].name).\(description.name)",
                                 source: index, sourceRelationship: position,
-                                destination: destination, destinationRelationship: inverse))
+                                destination: destination, destinationRelationship: inverse,
+                                entity: pairEntity(
+                                    pairs.count, source: index, description, destination)))
                     }
                 }
                 links[index].append(
@@ -316,6 +318,22 @@ struct SchemaResolver {
             }
         }
         return (links, pairs)
+    }
+
+    /// The hidden entity of pairs.
+    private func pairEntity(
+        _ position: Int, source: Int, _ relationship: RelationshipDescription, _ destination: Int
+    ) -> SchemaEntity {
+        let index = model.entities.count + position
+        let columns = [("source", source), ("destination", destination)].map { name, end in
+            SchemaColumn(
+                name: name, kind: .reference(root: root(of: end)), attribute: nil, relationship: nil,
+                declaringEntity: index, isOptional: false, defaultValue: .null)
+        }
+        return SchemaEntity(
+            index: index, parent: nil, root: index, family: [index],
+            description: EntityDescription("\(model.entities[source].name).\(relationship.name)"),
+            attributes: [], relationships: [], columns: columns, constraints: [])
     }
 
     private func inverse(

@@ -1,0 +1,145 @@
+// Gives numbers to what a schema names.
+//
+// Ids of entities and trees count from 1 over the store, ids of properties from 1 over each tree.
+
+import CairnModel
+import CairnStore
+
+extension Catalog {
+    /// A catalog for a new store.
+    convenience init(new schema: Schema) {
+        var builder = CatalogBuilder(schema)
+        builder.build()
+        self.init(
+            schema: schema, version: 1, trees: builder.trees, entities: builder.entities,
+            uniques: builder.uniques, references: builder.references)
+    }
+}
+
+private struct CatalogBuilder {
+    let schema: Schema
+    var trees: [Catalog.Tree] = []
+    var entities: [Catalog.StoredEntity] = []
+    var uniques: [Catalog.UniqueDefinition] = []
+    var references: [Catalog.ReferenceDefinition] = []
+    private var treeOfRoot: [Int: Int] = [:]
+    private var nextProperty: [UInt32] = []
+    /// Property ids by declaring entity and column name, so that descendants share them.
+    private var propertyIDs: [String: UInt32] = [:]
+
+    init(_ schema: Schema) {
+        self.schema = schema
+    }
+
+    mutating func build() {
+        for entity in schema.entities where entity.parent == nil {
+            treeOfRoot[entity.index] = trees.count
+            addTree(root: entity.index)
+        }
+        for index in schema.pairs.indices { addTree(root: schema.entities.count + index) }
+        // Indexes first: entities list those they take part in.
+        for entity in schema.entities {
+            for constraint in entity.constraints where constraint.declaringEntity == entity.index {
+                uniques.append(
+                    Catalog.UniqueDefinition(
+                        entity: entity.index, columns: constraint.columns, names: constraint.names))
+            }
+            for (column, description) in entity.columns.enumerated()
+            where description.declaringEntity == entity.index {
+                guard case .reference(let root) = description.kind,
+                    let relationship = description.relationship
+                else { continue }
+                references.append(
+                    Catalog.ReferenceDefinition(
+                        entity: entity.index, column: column, target: tree(ofRoot: root),
+                        rule: rule(of: entity.relationships[relationship])))
+            }
+        }
+        let ordinary = references.count
+        for (index, pairs) in schema.pairs.enumerated() { addPairIndexes(index, pairs) }
+        for entity in schema.entities { addEntity(entity, references: references[..<ordinary]) }
+        for (index, pairs) in schema.pairs.enumerated() { addPairEntity(index, pairs) }
+    }
+
+    /// What happens to the row when the target goes: the rule of the way back, or nullify without one.
+    private func rule(of relationship: SchemaRelationship) -> DeleteRule {
+        guard let inverse = relationship.inverse else { return .nullify }
+        return schema.entities[relationship.destination].relationships[inverse].description.deleteRule
+    }
+
+    private mutating func addTree(root: Int) {
+        trees.append(Catalog.Tree(id: UInt32(trees.count + 1), root: root))
+        nextProperty.append(1)
+    }
+
+    private func tree(ofRoot root: Int) -> Int {
+        guard let tree = treeOfRoot[root] else { preconditionFailure("a root entity has a tree") }
+        return tree
+    }
+
+    private mutating func propertyID(tree: Int, key: String) -> UInt32 {
+        if let known = propertyIDs[key] { return known }
+        let id = nextProperty[tree]
+        nextProperty[tree] += 1
+        propertyIDs[key] = id
+        return id
+    }
+
+    private mutating func addEntity(
+        _ entity: SchemaEntity, references: ArraySlice<Catalog.ReferenceDefinition>
+    ) {
+        let tree = tree(ofRoot: entity.root)
+        var columns: [Catalog.StoredColumn] = []
+        for column in entity.columns {
+            var target: Int?
+            if case .reference(let root) = column.kind { target = self.tree(ofRoot: root) }
+            columns.append(
+                Catalog.StoredColumn(
+                    propertyID: propertyID(
+                        tree: tree, key: "\(column.declaringEntity).\(column.name)"),
+                    name: column.name, kind: ColumnBuffer.Kind(column), target: target))
+        }
+        entities.append(
+            Catalog.StoredEntity(
+                id: UInt32(entities.count + 1), name: entity.name, tree: tree, isHidden: false,
+                columns: columns,
+                uniques: uniques.indices.filter { index in
+                    uniques[index].entity < schema.entities.count
+                        && schema.entities[uniques[index].entity].family.contains(entity.index)
+                },
+                references: references.indices.filter { index in
+                    schema.entities[references[index].entity].family.contains(entity.index)
+                }))
+    }
+
+    private mutating func addPairIndexes(_ index: Int, _ pairs: SchemaPairs) {
+        let entity = schema.entities.count + index
+        uniques.append(
+            Catalog.UniqueDefinition(
+                entity: entity, columns: [0, 1], names: ["source", "destination"]))
+        for (column, side) in [pairs.source, pairs.destination].enumerated() {
+            references.append(
+                Catalog.ReferenceDefinition(
+                    entity: entity, column: column, target: tree(ofRoot: schema.entities[side].root),
+                    rule: .cascade))
+        }
+    }
+
+    private mutating func addPairEntity(_ index: Int, _ pairs: SchemaPairs) {
+        let entity = entities.count
+        guard let tree = trees.firstIndex(where: { $0.root == entity }) else {
+            preconditionFailure("the hidden entity of pairs has a tree")
+        }
+        let sides = [("source", pairs.source), ("destination", pairs.destination)]
+        let columns = sides.map { name, side in
+            Catalog.StoredColumn(
+                propertyID: propertyID(tree: tree, key: "\(entity).\(name)"), name: name,
+                kind: .integer, target: self.tree(ofRoot: schema.entities[side].root))
+        }
+        entities.append(
+            Catalog.StoredEntity(
+                id: UInt32(entity + 1), name: pairs.name, tree: tree, isHidden: true,
+                columns: columns, uniques: uniques.indices.filter { uniques[$0].entity == entity },
+                references: references.indices.filter { references[$0].entity == entity }))
+    }
+}

@@ -1,0 +1,138 @@
+// What a store keeps, in numbers that stay: the physical side of a schema.
+//
+// A schema's indexes change with the model; the numbers here are written into blocks and ids and never
+// change or come back. A *tree* is an entity hierarchy, or the hidden entity of a relationship that is kept
+// as pairs; it owns one number space. An *entity* here is one of the schema, or such a hidden one. Hidden
+// entities come after those of the schema, so that the first `schema.entities.count` entries have the same
+// index in both.
+//
+// Invariants: a catalog never changes; `entities[i]` is the schema's entity i for i < schema.entities.count;
+// the column order of an entity is the schema's.
+// Threads: immutable, so any.
+
+package import CairnFormat
+package import CairnModel
+package import CairnStore
+
+/// The physical side of a schema.
+package final class Catalog: Sendable {
+    /// The schema.
+    package let schema: Schema
+    /// Rises by one with each schema frame.
+    package let version: UInt32
+    /// Where its schema frame is; none before that is written.
+    package let place: Place
+    /// The trees; an index into this is what the engine uses, the id is what is written.
+    package let trees: [Tree]
+    /// The entities of the schema, then the hidden ones.
+    package let entities: [StoredEntity]
+    /// The unique indexes.
+    package let uniques: [UniqueDefinition]
+    /// The reference columns, each with an inverse table.
+    package let references: [ReferenceDefinition]
+
+    private let entityIndexes: [UInt32: Int]
+    private let treeIndexes: [UInt32: Int]
+
+    /// A number space.
+    package struct Tree: Sendable {
+        /// What is written for it.
+        package let id: UInt32
+        /// The entity at its top, as an index of `entities`.
+        package let root: Int
+    }
+
+    /// An entity that has rows.
+    package struct StoredEntity: Sendable {
+        /// What is written for it.
+        package let id: UInt32
+        package let name: String
+        /// The tree it belongs to, as an index of `trees`.
+        package let tree: Int
+        /// Whether it is the hidden entity of a relationship kept as pairs.
+        package let isHidden: Bool
+        package let columns: [StoredColumn]
+        /// The unique indexes its rows are in, as indexes of `uniques`.
+        package let uniques: [Int]
+        /// The reference columns it has, as indexes of `references`.
+        package let references: [Int]
+    }
+
+    /// A column as it is stored.
+    package struct StoredColumn: Sendable {
+        package let propertyID: UInt32
+        package let name: String
+        package let kind: ColumnBuffer.Kind
+        /// For references: the tree they lead to, as an index of `trees`.
+        package let target: Int?
+    }
+
+    /// A uniqueness constraint's index.
+    package struct UniqueDefinition: Sendable {
+        /// The entity that declares it, as an index of `entities`.
+        package let entity: Int
+        /// Its columns, by index in that entity and all its descendants.
+        package let columns: [Int]
+        package let names: [String]
+    }
+
+    /// A to-one column's inverse table.
+    package struct ReferenceDefinition: Sendable {
+        /// The entity that declares it, as an index of `entities`.
+        package let entity: Int
+        /// The column, by index in that entity and all its descendants.
+        package let column: Int
+        /// The tree the targets are in, as an index of `trees`.
+        package let target: Int
+        /// What is done to the row when its target is deleted.
+        package let rule: DeleteRule
+    }
+
+    init(
+        schema: Schema, version: UInt32, place: Place = .none, trees: [Tree], entities: [StoredEntity],
+        uniques: [UniqueDefinition], references: [ReferenceDefinition]
+    ) {
+        self.schema = schema
+        self.version = version
+        self.place = place
+        self.trees = trees
+        self.entities = entities
+        self.uniques = uniques
+        self.references = references
+        entityIndexes = Dictionary(
+            uniqueKeysWithValues: entities.enumerated().map { ($1.id, $0) })
+        treeIndexes = Dictionary(uniqueKeysWithValues: trees.enumerated().map { ($1.id, $0) })
+    }
+
+    /// The same catalog, with the place of its schema frame.
+    func placed(at place: Place) -> Catalog {
+        Catalog(
+            schema: schema, version: version, place: place, trees: trees, entities: entities,
+            uniques: uniques, references: references)
+    }
+
+    /// The index of the entity that is written as `id`, or nil.
+    package func entityIndex(id: UInt32) -> Int? { entityIndexes[id] }
+
+    /// The index of the tree that is written as `id`, or nil.
+    package func treeIndex(id: UInt32) -> Int? { treeIndexes[id] }
+
+    /// The index of the hidden entity of the schema's pairs.
+    package func entityIndex(ofPairs pairs: Int) -> Int { schema.entities.count + pairs }
+
+    /// The schema entity that names a stored one's hierarchy; for hidden entities the pairs' source.
+    package func schemaEntity(_ entity: Int) -> Int {
+        entity < schema.entities.count ? entity : schema.pairs[entity - schema.entities.count].source
+    }
+
+    /// The description of an entity's columns, hidden ones included.
+    package func description(of entity: Int) -> SchemaEntity {
+        entity < schema.entities.count
+            ? schema.entities[entity] : schema.pairs[entity - schema.entities.count].entity
+    }
+
+    /// Every entity of the tree that is `entity` or a descendant.
+    package func family(of entity: Int) -> [Int] {
+        entity < schema.entities.count ? schema.entities[entity].family : [entity]
+    }
+}
