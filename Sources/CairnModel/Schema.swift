@@ -144,6 +144,19 @@ public struct SchemaColumn: Sendable {
     let pattern: StringPattern?
 }
 
+extension SchemaColumn {
+    /// A column without a regular expression.
+    init(
+        name: String, kind: Kind, attribute: AttributeDescription?, relationship: Int?,
+        declaringEntity: Int, isOptional: Bool, defaultValue: Value
+    ) {
+        self.init(
+            name: name, kind: kind, attribute: attribute, relationship: relationship,
+            declaringEntity: declaringEntity, isOptional: isOptional, defaultValue: defaultValue,
+            pattern: nil)
+    }
+}
+
 /// A relationship of an entity.
 public struct SchemaRelationship: Sendable {
     /// Where the members are kept.

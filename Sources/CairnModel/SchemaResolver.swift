@@ -167,7 +167,7 @@ struct SchemaResolver {
                     SchemaColumn(
                         name: relationship.name, kind: .reference(root: root(of: destination)),
                         attribute: nil, relationship: relationships.count, declaringEntity: index,
-                        isOptional: relationship.isOptional, defaultValue: .null, pattern: nil))
+                        isOptional: relationship.isOptional, defaultValue: .null))
             }
             relationships.append((relationship, index))
         }
@@ -327,7 +327,8 @@ struct SchemaResolver {
         let index = model.entities.count + position
         let columns = [("source", source), ("destination", destination)].map { name, end in
             SchemaColumn(
-                name: name, kind: .reference(root: root(of: end)), attribute: nil, relationship: nil,
+                name: name, kind: .reference(root: root(of: end)), attribute: nil,
+                relationship: nil,
                 declaringEntity: index, isOptional: false, defaultValue: .null)
         }
         return SchemaEntity(
