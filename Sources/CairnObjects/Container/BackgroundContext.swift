@@ -20,6 +20,10 @@ public actor BackgroundContext {
         context = ManagedObjectContext(store: store, classes: classes)
     }
 
+    isolated deinit {
+        context.abandon()
+    }
+
     /// Runs a closure on the context, in one turn, and gives its result. Pending changes are processed
     /// afterwards.
     ///

@@ -40,6 +40,8 @@ public final class PersistentContainer: Sendable {
     public func performBackgroundTask<R, E: Error>(
         _ body: sending (ManagedObjectContext) async throws(E) -> sending R
     ) async throws(E) -> sending R {
-        try await body(ManagedObjectContext(store: store, classes: classes))
+        let context = ManagedObjectContext(store: store, classes: classes)
+        defer { context.abandon() }
+        return try await body(context)
     }
 }

@@ -21,6 +21,9 @@ import Synchronization
 ///
 /// A context belongs to whoever made it: the main actor's ``PersistentContainer/viewContext``, a
 /// ``BackgroundContext``, or the closure of a background task.
+///
+/// Objects keep their context alive, and the context keeps those alive that are changed. One that was made
+/// by hand, and is given up with changes, has to be told by ``rollback()`` or ``reset()``.
 public final class ManagedObjectContext {
     /// A name for people, which is also written to the store's history.
     public var name: String?
@@ -162,6 +165,13 @@ public final class ManagedObjectContext {
             object.order = lastOrder
         }
         if isNew || isReal { revision += 1 }
+    }
+
+    /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
+    func abandon() {
+        changed = [:]
+        pendingDeletes = []
+        absorbedObjects = []
     }
 
     /// Lets an object go that is no more: new ones that were deleted, deleted ones that were saved.

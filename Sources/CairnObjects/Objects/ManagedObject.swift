@@ -24,8 +24,8 @@ open class ManagedObject {
     public final let entity: SchemaEntity
     /// The identity: temporary until the object is saved or was given a permanent one.
     public internal(set) final var objectID: ObjectID
-    /// The context, or nil if the object has left it or it is gone.
-    public internal(set) final weak var managedObjectContext: ManagedObjectContext?
+    /// The context, or nil if the object has left it or never was in one. An object keeps its context alive.
+    public internal(set) final var managedObjectContext: ManagedObjectContext?
     /// Whether the object is new and not saved.
     public internal(set) final var isInserted = false
     /// Whether somebody set a property since the last save, be it to the value it had.
