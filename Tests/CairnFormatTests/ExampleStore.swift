@@ -101,7 +101,7 @@ enum ExampleStore {
         try builder.frame(.block) {
             // 1948-06-14.
             try append(
-                [.strings(1, ["LSZH"]), .doubles(2, [432]), .doubles(3, [-1_658_707_200])],
+                [.strings(1, ["LSZH"]), .doubles(2, [432]), .doubles(3, [-1_658_361_600])],
                 numbers: [2], versions: [2], to: &$0)
         }
         frames.append((builder.writer.count, "commit 2: deaths frame, slot 1 of the first block"))
