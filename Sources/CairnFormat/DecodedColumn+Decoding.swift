@@ -62,7 +62,9 @@ extension DecodedColumn {
     }
 
     /// The same without the checksum, for bytes that are already verified.
-    package static func decode(unverified slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int)
+    package static func decode(
+        unverified slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int
+    )
         throws(FormatError) -> DecodedColumn
     {
         precondition(rows >= 1 && rows <= FormatLimits.maximumRows, "a block has 1 to 1,024 rows")

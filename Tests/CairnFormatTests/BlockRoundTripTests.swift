@@ -175,6 +175,16 @@ struct BlockRoundTripTests {
         #expect(error?.rule == "F-406")
     }
 
+    @Test("F-303: a block whose slices fit but whose payload does not is refused")
+    func payloadTooLarge() throws {
+        var random = RandomSource()
+        let half = TestCell.bytes(random.bytes((8 << 20) - 30))
+        let column = TestColumn(kind: .bytes, propertyID: 1, cells: [half, half])
+        let error = #expect(throws: FormatError.self) { try TestBlock([column], rows: 2).encode() }
+        #expect(error?.code == .tooLarge)
+        #expect(error?.rule == "F-303")
+    }
+
     @Test("A dictionary gives codes and entries to kernels")
     func dictionaryAccess() throws {
         let values = (0..<100).map { $0 % 10 == 9 ? nil : "v\($0 % 3)" }

@@ -11,14 +11,14 @@ func canonical(_ print: (inout ByteWriter) throws -> Void) rethrows -> String {
 
 @Suite("Numbers of the canonical export")
 struct CanonicalNumberTests {
-    static let doubles: [(Double, String)] = [
+    static let doubleCases: [(Double, String)] = [
         (0, "0"), (-0.0, "-0"), (1, "1"), (-1, "-1"), (0.1, "0.1"), (-123.5, "-123.5"),
         (1.0 / 3, "0.3333333333333333"), (2.0 / 3, "0.6666666666666666"),
         (1e16, "10000000000000000"),
         (0x1p53, "9007199254740992"), (0x1p53 + 2, "9007199254740994"),
         (1e20, "100000000000000000000"),
-        (123456789012345680000, "123456789012345680000"), (1e21, "1e+21"), (1.5e21, "1.5e+21"),
-        (1e22, "1e+22"), (1e23, "1e+23"), (123456789012345680000000, "1.2345678901234568e+23"),
+        (1.2345678901234568e20, "123456789012345680000"), (1e21, "1e+21"), (1.5e21, "1.5e+21"),
+        (1e22, "1e+22"), (1e23, "1e+23"), (1.23456789012345685803008e23, "1.2345678901234569e+23"),
         (0.000001, "0.000001"), (0.0000015, "0.0000015"), (1e-7, "1e-7"), (1.5e-7, "1.5e-7"),
         (0.1 + 0.2, "0.30000000000000004"), (.leastNonzeroMagnitude, "5e-324"),
         (.leastNormalMagnitude, "2.2250738585072014e-308"),
@@ -32,13 +32,13 @@ struct CanonicalNumberTests {
 
     @Test(
         "F-811, F-813: doubles with the fewest digits, laid out as ECMAScript does",
-        arguments: doubles.indices)
+        arguments: doubleCases.indices)
     func doubles(_ index: Int) {
-        let (value, text) = Self.doubles[index]
+        let (value, text) = Self.doubleCases[index]
         #expect(canonical { CanonicalNumber.append(double: value, to: &$0) } == text)
     }
 
-    static let floats: [(Float, String)] = [
+    static let floatCases: [(Float, String)] = [
         (0, "0"), (-0.0, "-0"), (0.1, "0.1"), (1.0 / 3, "0.33333334"), (16_777_216, "16777216"),
         (3.402_823_5e38, "3.4028235e+38"), (.leastNonzeroMagnitude, "1e-45"), (1e21, "1e+21"),
         (1e20, "100000000000000000000"), (0.000001, "0.000001"), (1e-7, "1e-7"),
@@ -47,9 +47,10 @@ struct CanonicalNumberTests {
     ]
 
     @Test(
-        "F-812: floats with the fewest digits that give the same float", arguments: floats.indices)
+        "F-812: floats with the fewest digits that give the same float",
+        arguments: floatCases.indices)
     func floats(_ index: Int) {
-        let (value, text) = Self.floats[index]
+        let (value, text) = Self.floatCases[index]
         #expect(canonical { CanonicalNumber.append(float: value, to: &$0) } == text)
     }
 
@@ -80,7 +81,7 @@ struct CanonicalNumberTests {
         }
     }
 
-    static let decimals: [(DecimalBytes, String)] = [
+    static let decimalCases: [(DecimalBytes, String)] = [
         (.init(isNegative: false, exponent: 0, coefficient: 0), "0"),
         (.init(isNegative: true, exponent: 5, coefficient: 0), "0"),
         (.init(isNegative: false, exponent: 2, coefficient: 12), "1200"),
@@ -90,13 +91,13 @@ struct CanonicalNumberTests {
         (.init(isNegative: false, exponent: -5, coefficient: 12345), "0.12345"),
         (
             .init(isNegative: false, exponent: 0, coefficient: UInt128(UInt64.max) * 1_000_000_007),
-            "18446744202849947203494478005"
+            "18446744202836760130966861305"
         ),
     ]
 
-    @Test("F-816: decimals in full, without exponent", arguments: decimals.indices)
+    @Test("F-816: decimals in full, without exponent", arguments: decimalCases.indices)
     func decimals(_ index: Int) {
-        let (value, text) = Self.decimals[index]
+        let (value, text) = Self.decimalCases[index]
         #expect(canonical { CanonicalNumber.append(decimal: value, to: &$0) } == "\"\(text)\"")
     }
 }

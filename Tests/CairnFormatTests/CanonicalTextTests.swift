@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Text, bytes and dates of the canonical export")
 struct CanonicalTextTests {
-    static let strings: [(String, String)] = [
+    static let stringCases: [(String, String)] = [
         ("", ""), ("plain", "plain"), ("\"\\/", "\\\"\\\\/"),
         ("\u{8}\t\n\u{c}\r", "\\b\\t\\n\\f\\r"),
         ("\0\u{1f}\u{7f}", "\\u0000\\u001f\u{7f}"), ("Zürich 🛫", "Zürich 🛫"),
@@ -12,25 +12,25 @@ struct CanonicalTextTests {
         ("\u{2028}", "\u{2028}"), ("a\"b", "a\\\"b"),
     ]
 
-    @Test("F-818: only what must be escaped is escaped", arguments: strings.indices)
+    @Test("F-818: only what must be escaped is escaped", arguments: stringCases.indices)
     func strings(_ index: Int) {
-        let (text, escaped) = Self.strings[index]
+        let (text, escaped) = Self.stringCases[index]
         let printed = canonical { CanonicalText.append(text, to: &$0) }
         #expect(Array(printed.utf8) == Array("\"\(escaped)\"".utf8))
     }
 
-    static let badUTF8: [[UInt8]] = [
+    static let badUTF8Cases: [[UInt8]] = [
         [0x80], [0xc0, 0x80], [0xc1, 0xbf], [0xc3], [0xe0, 0x9f, 0x80], [0xed, 0xa0, 0x80],
         [0xe2, 0x82],
         [0xf0, 0x8f, 0x80, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xff],
         Array("eight and more".utf8) + [0xfe], [0xf0, 0x9f, 0x9b, 0x41],
     ]
 
-    @Test("F-553: bytes that are not UTF-8 are refused", arguments: badUTF8.indices)
+    @Test("F-553: bytes that are not UTF-8 are refused", arguments: badUTF8Cases.indices)
     func badUTF8(_ index: Int) {
         let error = #expect(throws: FormatError.self) {
             try canonical { writer in
-                try Self.badUTF8[index].withUnsafeBytes {
+                try Self.badUTF8Cases[index].withUnsafeBytes {
                     try CanonicalText.append(utf8: $0, to: &writer)
                 }
             }
@@ -83,7 +83,7 @@ struct CanonicalTextTests {
         #expect(printed == "\"00112233-4455-6677-8899-AABBCCDDEEFF\"")
     }
 
-    static let dates: [(Double, String)] = [
+    static let dateCases: [(Double, String)] = [
         (0, "\"2001-01-01T00:00:00Z\""), (-0.001, "\"2000-12-31T23:59:59.999Z\""),
         (0.5, "\"2001-01-01T00:00:00.500Z\""), (86_399, "\"2001-01-01T23:59:59Z\""),
         (-63_113_904_000, "\"0001-01-01T00:00:00Z\""), (-63_113_904_000.001, "-63113904000.001"),
@@ -95,9 +95,9 @@ struct CanonicalTextTests {
         (.nan, "\"NaN\""), (.infinity, "\"Infinity\""), (1e300, "1e+300"), (0.0001, "0.0001"),
     ]
 
-    @Test("F-817: dates as text where that is exact, else as numbers", arguments: dates.indices)
+    @Test("F-817: dates as text where that is exact, else as numbers", arguments: dateCases.indices)
     func dates(_ index: Int) {
-        let (value, text) = Self.dates[index]
+        let (value, text) = Self.dateCases[index]
         #expect(canonical { CanonicalDate.append(value, to: &$0) } == text)
     }
 
