@@ -109,7 +109,26 @@ struct WorkedExampleTests {
             text += "\n\(title):\n\n"
             text += block(HexDump.lines(files.segment[frame.offset..<end]))
         }
-        text += "\n## Its canonical export\n\n"
+        text += """
+
+            ## The first block in words
+
+            Its payload begins at 0x1260: entity 1, schema version 1, 2 rows, 4 columns, no flags, 47 bytes of slices,
+            the checksum of head and table. The column table follows at 0x1278, the slices at 0x12c8:
+
+            | offset | bytes | meaning |
+            | --- | --- | --- |
+            | 0x12c8 | `04 00 00 00` `00` | icao, encoding lengths: base 4, width 0, so both cells have 4 bytes |
+            | 0x12cd | `45 44 44 42 4c 53 5a 48` | the cells, EDDB and LSZH |
+            | 0x12d5 | `02` | elevation, encoding scaled: scale 2 |
+            | 0x12d6 | `8e 12 00 00 00 00 00 00` `02` | base 4750, width 2 |
+            | 0x12df | `00 00` `e7 95` | distances 0 and 38375: 4750 / 100 = 47.5 and 43125 / 100 = 431.25 |
+            | 0x12e3 | `01 00 00 00 00 00 00 00` `01` `00` `01` | object numbers, encoding narrow: base 1, distances 0 and 1 |
+            | 0x12ee | `01 00 00 00 00 00 00 00` `00` | row versions, encoding narrow: base 1, width 0 |
+
+
+            """
+        text += "## Its canonical export\n\n"
         text += block(
             ExampleStore.export.split(separator: "\n").map { String($0) })
         return text
