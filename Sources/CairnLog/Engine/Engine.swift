@@ -166,6 +166,11 @@ final class Engine: Sendable {
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
         try checkWritable(turn)
+        for (name, text) in [("author", author), ("context's name", contextName)]
+        where text.map({ $0.utf8.count > CommitPayload.maximumText }) ?? false {
+            throw StoreError(
+                .invalidRequest, "the \(name) has more than \(CommitPayload.maximumText) bytes")
+        }
         if turn.mustRoll || turn.end.offset >= sizes.segmentBytes { try beginSegment(&turn) }
         guard let segment = turn.segments.last else {
             preconditionFailure("a log that is open has a segment")
