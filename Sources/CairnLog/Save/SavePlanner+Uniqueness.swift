@@ -159,7 +159,7 @@ extension SavePlanner {
             && (policyKind == .mergeByPropertyObjectTrump || policyKind == .overwrite)
         {
             for column in rows[loser].values.indices where rows[loser].assigned.contains(column) {
-                guard column < rows[survivor].values.count else { continue }
+                guard shares(column, loser, survivor) else { continue }
                 rows[survivor].values[column] = rows[loser].values[column]
                 rows[survivor].assigned.insert(column)
                 rows[survivor].isMerged = true
@@ -230,10 +230,18 @@ extension SavePlanner {
         }
     }
 
+    /// Whether a column is the same property in two rows, which may be of different entities.
+    private func shares(_ column: Int, _ one: Int, _ other: Int) -> Bool {
+        let left = catalog.entities[rows[one].entity].columns
+        let right = catalog.entities[rows[other].entity].columns
+        return column < left.count && column < right.count
+            && left[column].propertyID == right[column].propertyID
+    }
+
     /// Gives a row the values of an object that is merged into it.
     private mutating func take(from object: Int, into row: Int, onlyChanged: Bool) {
         let entity = catalog.entities[rows[row].entity]
-        for column in rows[object].values.indices where column < rows[row].values.count {
+        for column in rows[object].values.indices where shares(column, object, row) {
             let isReference = entity.columns[column].target != nil
             // A relationship that nobody touched on the new object keeps what the row has.
             if isReference || onlyChanged || request.mergesAssignedOnly {
