@@ -35,8 +35,11 @@ struct CanonicalExport: ~Copyable {
     mutating func write(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let catalog = state.catalog
         writer.append(
-            utf8: "{\"cairn\":\"export\",\"format\":\(FormatVersion.current),\"schema\":\(catalog.version)}\n")
-        for tree in catalog.trees.indices.sorted(by: { catalog.trees[$0].id < catalog.trees[$1].id }) {
+            utf8:
+                "{\"cairn\":\"export\",\"format\":\(FormatVersion.current),\"schema\":\(catalog.version)}\n"
+        )
+        for tree in catalog.trees.indices.sorted(by: { catalog.trees[$0].id < catalog.trees[$1].id }
+        ) {
             var number: UInt32 = 1
             while number < state.nextNumbers[tree] {
                 let cell = state.directories[tree][number]

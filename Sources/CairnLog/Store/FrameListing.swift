@@ -70,7 +70,8 @@ public enum FrameListing {
         } catch {
             try body(
                 FrameSummary(
-                    segment: number, offset: 0, kind: "header", length: SegmentHeader.size, commit: 0,
+                    segment: number, offset: 0, kind: "header", length: SegmentHeader.size,
+                    commit: 0,
                     problem: "\(error.what) (\(error.rule))", note: ""))
             try search(file, number, from: UInt64(SegmentHeader.size), body)
             return
@@ -96,7 +97,8 @@ public enum FrameListing {
 
     /// Headers behind a break: what they say is shown, their payloads are not believed.
     private static func search(
-        _ file: any File, _ number: UInt32, from start: UInt64, _ body: (FrameSummary) throws -> Void
+        _ file: any File, _ number: UInt32, from start: UInt64,
+        _ body: (FrameSummary) throws -> Void
     ) throws {
         var search = HeaderSearch(file, from: start)
         while let (frame, offset) = try search.next() {
@@ -119,7 +121,8 @@ public enum FrameListing {
             return "entity \(head.entity), \(head.rows) rows, \(head.columns.count - 2) columns"
         case .deaths:
             guard let deaths = try? DeathsPayload(decoding: payload) else { return "unreadable" }
-            return "\(deaths.entries.reduce(0) { $0 + $1.deadCount }) rows in \(deaths.entries.count) blocks"
+            return
+                "\(deaths.entries.reduce(0) { $0 + $1.deadCount }) rows in \(deaths.entries.count) blocks"
         case .commit:
             guard let commit = try? CommitPayload(decoding: payload) else { return "unreadable" }
             let author = commit.author.isEmpty ? "" : ", by \(commit.author)"

@@ -36,7 +36,8 @@ extension LogStore {
     /// - Parameter progress: told blocks done and blocks in all, from time to time.
     /// - Throws: `StoreError` if the store is closed. What is damaged is in the report.
     /// - Complexity: O(size of the store).
-    public func check(progress: ((Int, Int) -> Void)? = nil) throws(StoreError) -> StoreCheckReport {
+    public func check(progress: ((Int, Int) -> Void)? = nil) throws(StoreError) -> StoreCheckReport
+    {
         let pin = try engine.pin()
         return withExtendedLifetime(pin) {
             var checker = StoreChecker(engine: engine, state: pin.state)
@@ -77,7 +78,8 @@ struct StoreChecker: ~Copyable {
             if unique.count != keys[index] {
                 find(
                     .damaged(
-                        "the unique index on \(state.catalog.uniques[index].names.joined(separator: ", ")) has \(unique.count) entries for \(keys[index]) keys"))
+                        "the unique index on \(state.catalog.uniques[index].names.joined(separator: ", ")) has \(unique.count) entries for \(keys[index]) keys"
+                    ))
             }
         }
         progress?(total, total)
@@ -145,12 +147,15 @@ struct StoreChecker: ~Copyable {
                 find(
                     damage(
                         block,
-                        "\(entity.name).\(entity.columns[definition.column].name) of object \(number) leads to object \(target), which is not there"))
+                        "\(entity.name).\(entity.columns[definition.column].name) of object \(number) leads to object \(target), which is not there"
+                    ))
             }
         }
     }
 
-    private mutating func checkKey(_ block: CachedBlock, _ number: UInt32, _ unique: Int) throws(StoreError) {
+    private mutating func checkKey(_ block: CachedBlock, _ number: UInt32, _ unique: Int)
+        throws(StoreError)
+    {
         var found = 0
         var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: engine.hashSeed))
         let tree = state.catalog.entities[state.catalog.uniques[unique].entity].tree
@@ -170,7 +175,8 @@ struct StoreChecker: ~Copyable {
                 find(
                     damage(
                         block,
-                        "objects \(number) and \(candidate) have one key (\(state.catalog.uniques[unique].names.joined(separator: ", ")))"))
+                        "objects \(number) and \(candidate) have one key (\(state.catalog.uniques[unique].names.joined(separator: ", ")))"
+                    ))
             }
         }
         if found != 1 {
@@ -197,7 +203,8 @@ struct StoreChecker: ~Copyable {
                 if !isRight {
                     find(
                         damage(
-                            block, "\(entity.name).\(column.name) of object \(number) is not UTF-8"))
+                            block, "\(entity.name).\(column.name) of object \(number) is not UTF-8")
+                    )
                 }
             }
         }

@@ -141,7 +141,8 @@ extension ManagedObjectContext {
     private func isOneToOne(_ relationship: SchemaRelationship) -> Bool {
         guard let inverse = relationship.inverse else { return false }
         return !relationship.description.isToMany
-            && !schema.entities[relationship.destination].relationships[inverse].description.isToMany
+            && !schema.entities[relationship.destination].relationships[inverse].description
+                .isToMany
     }
 
     private func commonAncestor(_ one: SchemaEntity, _ other: SchemaEntity) -> SchemaEntity? {
@@ -216,7 +217,9 @@ extension ManagedObjectContext {
     private func allow(
         _ relationship: SchemaRelationship, _ owner: ManagedObject, _ conflict: ConstraintConflict
     ) throws(StoreError) {
-        guard !relationship.description.isToMany, !relationship.description.isOptional else { return }
+        guard !relationship.description.isToMany, !relationship.description.isOptional else {
+            return
+        }
         throw StoreError(
             .constraintConflict, "an object that others must point at would be displaced",
             context: .init(

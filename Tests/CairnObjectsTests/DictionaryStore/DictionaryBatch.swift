@@ -42,10 +42,13 @@ extension ColumnBuffer {
         }
         var builder = RowCellsBuilder(columns: 1)
         switch kind {
-        case .integer, .double: builder.set(0, word: values.load(fromByteOffset: row * 8, as: UInt64.self))
-        case .float: builder.set(0, word: UInt64(values.load(fromByteOffset: row * 4, as: UInt32.self)))
+        case .integer, .double:
+            builder.set(0, word: values.load(fromByteOffset: row * 8, as: UInt64.self))
+        case .float:
+            builder.set(0, word: UInt64(values.load(fromByteOffset: row * 4, as: UInt32.self)))
         case .bytes: builder.set(0, bytes: bytes(row: row))
-        case .fixed16: builder.set(0, bytes: UnsafeRawBufferPointer(start: values + row * 16, count: 16))
+        case .fixed16:
+            builder.set(0, bytes: UnsafeRawBufferPointer(start: values + row * 16, count: 16))
         }
         guard case .attribute(let type) = column.kind else { return nil }
         return builder.finish().value(only: type)
