@@ -270,6 +270,10 @@ final class Engine: Sendable {
 
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
     private func beginSegment(_ turn: inout Turn) throws(StoreError) {
+        // A successor states where its predecessor ends, so what lies below must not be lost any more.
+        if turn.durable < turn.end.lsn {
+            try synchronize(turn.end, commit: registry.published().commit, &turn)
+        }
         let catalog = registry.published().catalog
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {
