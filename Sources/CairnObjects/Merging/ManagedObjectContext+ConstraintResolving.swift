@@ -67,18 +67,15 @@ extension ManagedObjectContext {
         let members = members(of: conflict)
         guard members.count > 1 else { return }
         let new = members.filter(\.isInserted)
-        var survivor = new.first
+        let stored = members.filter { !$0.isInserted }
         let folds =
             policy.setOnly
             && (policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite)
         for loser in new.dropFirst() {
-            guard let survivor else { continue }
-            absorb(loser, into: survivor, giving: folds ? .edits : .nothing)
+            absorb(loser, into: new[0], giving: folds ? .edits : .nothing)
         }
-        guard var first = members.first(where: { !$0.isInserted }) else { return }
-        var others = members.filter { !$0.isInserted && $0 !== first }
-        if let new = survivor { others.append(new) }
-        survivor = nil
+        guard var first = stored.first else { return }
+        let others = stored.dropFirst() + new.prefix(1)
         for other in others {
             switch policy.mergeType {
             case .mergeByPropertyStoreTrump, .rollback:
