@@ -21,10 +21,22 @@ extension ManagedObjectContext {
         case edits
     }
 
-    func resolve(_ conflicts: [ConstraintConflict], by policy: MergePolicy) throws {
+    func resolve(_ conflicts: [ConstraintConflict], by policy: MergePolicy) throws(StoreError) {
         if policy.mergeType == .mergeByPropertyObjectTrump { try refuseTwoRows(conflicts) }
         for conflict in conflicts {
-            try resolve(conflict, by: policy)
+            // The stored object with the key is listed apart from the new ones among each other.
+            let same = conflicts.filter {
+                $0.conflict.entity == conflict.conflict.entity
+                    && $0.constraint == conflict.constraint
+                    && $0.conflict.values == conflict.conflict.values
+            }
+            var members: [ManagedObject] = []
+            for object in same.sorted(by: { $0.databaseObject != nil && $1.databaseObject == nil })
+                .flatMap(members(of:)) where !members.contains(object)
+            {
+                members.append(object)
+            }
+            if members.count > 1 { try resolve(members, conflict, by: policy) }
         }
     }
 
@@ -63,22 +75,19 @@ extension ManagedObjectContext {
         }
     }
 
-    private func resolve(_ conflict: ConstraintConflict, by policy: MergePolicy) throws {
-        let members = members(of: conflict)
-        guard members.count > 1 else { return }
+    private func resolve(
+        _ members: [ManagedObject], _ conflict: ConstraintConflict, by policy: MergePolicy
+    ) throws(StoreError) {
         let new = members.filter(\.isInserted)
-        var survivor = new.first
+        let stored = members.filter { !$0.isInserted }
         let folds =
             policy.setOnly
             && (policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite)
         for loser in new.dropFirst() {
-            guard let survivor else { continue }
-            absorb(loser, into: survivor, giving: folds ? .edits : .nothing)
+            absorb(loser, into: new[0], giving: folds ? .edits : .nothing)
         }
-        guard var first = members.first(where: { !$0.isInserted }) else { return }
-        var others = members.filter { !$0.isInserted && $0 !== first }
-        if let new = survivor { others.append(new) }
-        survivor = nil
+        guard var first = stored.first else { return }
+        let others = stored.dropFirst() + new.prefix(1)
         for other in others {
             switch policy.mergeType {
             case .mergeByPropertyStoreTrump, .rollback:
@@ -111,6 +120,7 @@ extension ManagedObjectContext {
             for member in members(of: loser, index) {
                 unlink(loser, index, member)
                 guard isShared, fits(survivor, relationship) else { continue }
+                let member = member === loser ? survivor : member
                 if relationship.description.isToMany {
                     link(survivor, index, member)
                 } else if isOneToOne(relationship), targetID(of: survivor, index) == nil {
@@ -121,7 +131,7 @@ extension ManagedObjectContext {
         for way in oneWays(to: loser.entity) {
             for referrer in referrers(to: loser, way, includingPairs: true) {
                 unlink(referrer, way.index, loser)
-                if survivor.entity.isKind(of: schema.entities[way.relationship.destination]) {
+                if referrer !== loser, survivor.entity.isKind(of: schema.entities[way.relationship.destination]) {
                     link(referrer, way.index, survivor)
                 }
             }
