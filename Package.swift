@@ -52,7 +52,8 @@ let package = Package(
         module("CairnFormat", ["CCairn", "CLZ4"]),
         module("CairnFileSystem", ["CCairn", system]),
         module(
-            "CairnLog", ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn", system]),
+            "CairnLog",
+            ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn", system]),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"]),
         module(
             "CairnInspection",

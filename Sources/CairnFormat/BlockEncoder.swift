@@ -80,7 +80,7 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
     ///   - staged: what `stage` made, still unchanged in `staging`.
     ///   - numbers: the object number of each row.
     ///   - versions: the row version of each row.
-    /// - Throws: `FormatError` with `.tooLarge` if the slices exceed 16 MiB.                (F-406)
+    /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB.  (F-303, F-406)
     package mutating func finish(
         _ staged: StagedBlock, in staging: borrowing ByteWriter, entity: UInt32,
         schemaVersion: UInt32, isMoved: Bool = false, numbers: UnsafePointer<UInt32>,
@@ -94,6 +94,15 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
             HiddenProperty.version, versions, rows: staged.rows,
             rawBefore: staged.rawLength + first.rawLength)
         let start = writer.count
+        let length =
+            BlockHead.size + (staged.columnCount + 2) * ColumnEntry.size
+            + (staged.end - staged.slices) + hidden.count
+        guard length <= FormatLimits.maximumPayload else {
+            throw FormatError(
+                .tooLarge, "F-303", "a block does not fit a frame",
+                expected: UInt64(FormatLimits.maximumPayload), found: UInt64(length))
+        }
+        writer.ensure(length)
         writer.append(entity)
         writer.append(schemaVersion)
         writer.append(UInt16(staged.rows))

@@ -8,7 +8,10 @@ package enum CanonicalDate {
     private static let millisecondsPerDay: Int64 = 86_400_000
     /// From 0001-01-01 to the end of 9999-12-31, in milliseconds since 2001-01-01.
     private static let first: Int64 = -730_485 * millisecondsPerDay
-    private static let last: Int64 = 2_921_940 * millisecondsPerDay - 1
+    private static let last: Int64 = 2_921_574 * millisecondsPerDay - 1
+
+    /// 1.5 × 2^52: adding it to a number below 2^51 leaves no room for a fraction.
+    private static let rounder = 6_755_399_441_055_744.0
 
     /// Seconds since 2001-01-01 UTC.
     package static func append(_ seconds: Double, to writer: inout ByteWriter) {
@@ -42,9 +45,10 @@ package enum CanonicalDate {
     }
 
     private static func milliseconds(_ seconds: Double) -> Int64? {
-        let product = (seconds * 1000).rounded(.toNearestOrEven)
+        let product = seconds * 1000
         guard product.magnitude < 1e15 else { return nil }
-        let whole = Int64(product)
+        // The nearest whole number, ties to even, without a call into the C library.
+        let whole = Int64((product + rounder) - rounder)
         guard whole >= first, whole <= last,
             (Double(whole) / 1000).bitPattern == seconds.bitPattern
         else { return nil }

@@ -1,4 +1,4 @@
-// The frame that makes a commit count.                                  Format 60, F-601 to F-606
+// The frame that makes a commit count.                                  Format 60, F-606
 
 /// The payload of a commit frame.
 package struct CommitPayload: Sendable, Hashable {

@@ -29,6 +29,24 @@ extension DecodedColumn {
             slice: UnsafeRawBufferPointer(rebasing: payload[entry.range]), entry, rows: head.rows)
     }
 
+    /// The object numbers of a block whose payload is all there.                            F-407
+    package static func decodeNumbers(of head: BlockHead, in payload: UnsafeRawBufferPointer)
+        throws(FormatError) -> DecodedColumn
+    {
+        let column = try decode(HiddenProperty.number, kind: .integer, of: head, in: payload)
+        try column.requireIntegers(in: 1...Int64(FormatLimits.maximumNumber), rule: "F-407")
+        return column
+    }
+
+    /// The row versions of a block whose payload is all there.                              F-407
+    package static func decodeVersions(of head: BlockHead, in payload: UnsafeRawBufferPointer)
+        throws(FormatError) -> DecodedColumn
+    {
+        let column = try decode(HiddenProperty.version, kind: .integer, of: head, in: payload)
+        try column.requireIntegers(in: 1...Int64(FormatLimits.maximumVersion), rule: "F-407")
+        return column
+    }
+
     /// A column of the bytes of its slice.
     /// - Parameter rows: what the block's head says, from 1 to 1,024.
     package static func decode(slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int)
@@ -43,8 +61,10 @@ extension DecodedColumn {
         return try decode(unverified: slice, entry, rows: rows)
     }
 
-    /// The same without the checksum.
-    static func decode(unverified slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int)
+    /// The same without the checksum, for bytes that are already verified.
+    package static func decode(
+        unverified slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int
+    )
         throws(FormatError) -> DecodedColumn
     {
         precondition(rows >= 1 && rows <= FormatLimits.maximumRows, "a block has 1 to 1,024 rows")

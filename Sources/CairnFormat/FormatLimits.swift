@@ -26,6 +26,8 @@ package enum FormatLimits {
     package static let nominalRawBlock = 64 << 10
     /// Object numbers run from 1; 0 is none, and all ones is never issued.
     package static let maximumNumber: UInt32 = 0xffff_fffe
+    /// Row versions take 22 bits of a directory cell; 0 is skipped.
+    package static let maximumVersion: UInt32 = (1 << 22) - 1
     /// Property ids from here on belong to the format.
     package static let firstHiddenProperty: UInt32 = 0xffff_ff00
 }

@@ -1,4 +1,4 @@
-// The bodies of slices, one function an encoding.                       Format 50, F-510 to F-540
+// The bodies of slices, one function an encoding.                       Format 50, F-510 to F-532
 //
 // Invariants: sizes are checked before memory is taken; every function ends with `reader.end()`'s rule that
 // nothing follows (F-414).

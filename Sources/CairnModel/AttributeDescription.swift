@@ -1,7 +1,7 @@
 // The description of one attribute of an entity.
 
 /// Describes an attribute: its name, type, limits and what else the model says of it.
-public struct AttributeDescription: Sendable, Hashable, Codable {
+public struct AttributeDescription: Sendable, Hashable {
     /// The attribute's name, unique among the entity's properties.
     public var name: String
     /// The type of its values.

@@ -3,7 +3,7 @@
 /// Describes an entity: its place in the hierarchy, its properties, constraints and indexes.
 ///
 /// The properties here are the entity's own. What it inherits is seen through `Schema`.
-public struct EntityDescription: Sendable, Hashable, Codable {
+public struct EntityDescription: Sendable, Hashable {
     /// The entity's name, unique in the model.
     public var name: String
     /// The class of its objects; nil = the base class.
@@ -44,7 +44,7 @@ public struct EntityDescription: Sendable, Hashable, Codable {
 }
 
 /// Describes a fetch index: a named list of elements.
-public struct FetchIndexDescription: Sendable, Hashable, Codable {
+public struct FetchIndexDescription: Sendable, Hashable {
     /// One property or expression of an index.
     public struct Element: Sendable, Hashable, Codable {
         /// The kind of index an element belongs to.
@@ -107,7 +107,7 @@ public struct FetchIndexDescription: Sendable, Hashable, Codable {
 }
 
 /// Describes a fetched property: a stored request that reads like a property.
-public struct FetchedPropertyDescription: Sendable, Hashable, Codable {
+public struct FetchedPropertyDescription: Sendable, Hashable {
     /// The property's name.
     public var name: String
     /// Whether it may be empty.

@@ -3,7 +3,7 @@
 /// A model: entities, configurations and fetch request templates.
 ///
 /// A model is a value. It is checked, and its inheritance resolved, when a ``Schema`` is made from it.
-public struct ManagedObjectModel: Sendable, Hashable, Codable {
+public struct ManagedObjectModel: Sendable, Hashable {
     /// The entities, in the order of the model.
     public var entities: [EntityDescription]
     /// Named subsets of the entities.
@@ -46,7 +46,7 @@ public struct CompositeDescription: Sendable, Hashable, Codable {
 }
 
 /// A named request that is stored in a model.
-public struct FetchRequestTemplate: Sendable, Hashable, Codable {
+public struct FetchRequestTemplate: Sendable, Hashable {
     /// The template's name.
     public var name: String
     /// The entity that is fetched.

@@ -1,9 +1,8 @@
 // What must be right in a model beyond names, inheritance and inverses.
 //
 //   1. Limits are values of the attribute's type, and not the wrong way round.
-//   2. Regular expressions compile.
-//   3. Indexes are built over stored properties.
-//   4. Configurations, fetched properties and templates name entities that exist.
+//   2. Indexes are built over stored properties.
+//   3. Configurations, fetched properties and templates name entities that exist.
 
 struct ModelChecks {
     let model: ManagedObjectModel
@@ -76,15 +75,6 @@ struct ModelChecks {
             throw ModelError(
                 .invalidValue, "no string has between \(least) and \(most) characters",
                 element: path)
-        }
-        if let pattern = attribute.regularExpression {
-            do {
-                _ = try StringPattern(pattern)
-            } catch {
-                throw ModelError(
-                    .invalidValue, "the regular expression \(pattern) is not understood: \(error)",
-                    element: path)
-            }
         }
     }
 

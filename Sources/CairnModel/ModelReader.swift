@@ -21,7 +21,7 @@ struct ModelReader {
     /// Reads a whole file.
     static func read(_ xml: Data, file: String?) throws(ModelError) -> ModelReader {
         var reader = ModelReader(file: file)
-        let root = try ModelElement.parse(xml, file: file)
+        let root = try ElementParser.parse(xml, file: file)
         do throws(ModelError) {
             try reader.readModel(root)
         } catch {

@@ -18,6 +18,7 @@ public struct ModelWarning: Sendable, Hashable, CustomStringConvertible {
         self.line = line
     }
 
+    /// File, line, element and message on one line.
     public var description: String {
         var text = ""
         if let file { text += "\(file):" }

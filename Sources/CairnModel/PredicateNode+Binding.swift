@@ -68,7 +68,7 @@ extension PredicateNode.Comparison {
             case .attribute(let type):
                 if !type.isOrdered { try requireEquality(of: "\(key), a \(type.rawValue),") }
                 bound.values = try converted(to: "a \(type.rawValue) for \(key)") {
-                    $0.converted(to: type)
+                    $0.literal(of: type)
                 }
             }
         }

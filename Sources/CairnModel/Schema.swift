@@ -113,6 +113,8 @@ public struct SchemaAttribute: Sendable {
     public let declaringEntity: Int
     /// Its columns: none if it is transient, several if it is composite, else one.
     public let columns: Range<Int>
+    /// The attribute's regular expression, compiled once.
+    let pattern: StringPattern?
 }
 
 /// What a row stores of one attribute, leaf of a composite attribute, or to-one relationship.
@@ -138,6 +140,21 @@ public struct SchemaColumn: Sendable {
     public let isOptional: Bool
     /// The value of a new object.
     public let defaultValue: Value
+    /// The attribute's regular expression, compiled once.
+    let pattern: StringPattern?
+}
+
+extension SchemaColumn {
+    /// A column without a regular expression.
+    init(
+        name: String, kind: Kind, attribute: AttributeDescription?, relationship: Int?,
+        declaringEntity: Int, isOptional: Bool, defaultValue: Value
+    ) {
+        self.init(
+            name: name, kind: kind, attribute: attribute, relationship: relationship,
+            declaringEntity: declaringEntity, isOptional: isOptional, defaultValue: defaultValue,
+            pattern: nil)
+    }
 }
 
 /// A relationship of an entity.

@@ -33,8 +33,9 @@ public struct BatchInsertRequest: Sendable {
 
     /// The entity's name.
     public let entityName: String
-    /// What is done about rows that are stored already.
-    public var mergePolicy = MergePolicyKind.error
+    /// What is done about rows that are stored already; nil = what the context that executes the request
+    /// does, and without a context the error policy.
+    public var mergePolicy: MergePolicyKind?
     /// What the result should contain.
     public var resultType = ResultType.statusOnly
     /// Whether a row that updates changes only the columns it names.

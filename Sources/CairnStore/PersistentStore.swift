@@ -63,8 +63,8 @@ public protocol StoreSnapshot: AnyObject, Sendable {
     func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
         throws(StoreError) -> [[ObjectID]]
 
-    /// The objects whose to-one `relationship` of `entity` (or a descendant) leads to `target`, whether
-    /// or not the relationship has an inverse.
+    /// The objects whose `relationship` of `entity` (or a descendant) leads to `target`, whether or not the
+    /// relationship has an inverse. It is to-one, or kept as pairs.
     func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
         throws(StoreError) -> [ObjectID]
 }

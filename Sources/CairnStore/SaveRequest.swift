@@ -9,7 +9,8 @@ public import CairnModel
 public struct SaveRequest: Sendable {
     /// A new object.
     public struct Inserted: Sendable {
-        /// Its id: temporary, or permanent if one was obtained.
+        /// Its id: temporary, or permanent if one was obtained, or that of an object which somebody else has
+        /// deleted and which is to be created again.
         public var id: ObjectID
         /// Its entity, as an index of the schema.
         public var entity: Int
@@ -65,6 +66,9 @@ public struct SaveRequest: Sendable {
     }
 
     /// A pair that is added to, or removed from, a relationship kept as pairs.
+    ///
+    /// Adding what is there and removing what is not changes nothing. Where the relationship is its own
+    /// inverse, a pair means the same in both directions.
     public struct PairChange: Sendable, Hashable {
         /// Which pairs, as an index of the schema.
         public var pairs: Int
@@ -127,12 +131,14 @@ public struct SaveResult: Sendable {
     public var commit: UInt64?
     /// The permanent ids of new objects that had temporary ones.
     public var permanentIDs: [ObjectID: ObjectID] = [:]
-    /// The rows of all inserted and updated objects as they are now stored, merged where a policy merged.
+    /// The rows that the save wrote, as they are now stored: those of inserted and updated objects, merged
+    /// where a policy merged, and those in which a reference was cleared or re-pointed.
     public var rows: [ObjectID: Row] = [:]
     /// Objects of the request that were merged into, or dropped in favour of, another one: by the id they
     /// had in the request, the survivor's permanent id.
     public var absorbed: [ObjectID: ObjectID] = [:]
-    /// Updated objects that went back to what is stored; their rows are in `rows`.
+    /// Updated objects that went back to what is stored; their rows are in `rows`, unless somebody else has
+    /// deleted them.
     public var reverted: [ObjectID] = []
     /// Stored objects that the policy deleted.
     public var displaced: [ObjectID] = []

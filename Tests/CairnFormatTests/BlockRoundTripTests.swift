@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Writing a block and reading it again")
 struct BlockRoundTripTests {
-    @Test("Random columns of every kind come back bit by bit", arguments: [1, 2, 31, 32, 33, 200, 1024])
+    @Test(
+        "Random columns of every kind come back bit by bit",
+        arguments: [1, 2, 31, 32, 33, 200, 1024])
     func randomColumns(rows: Int) throws {
         var random = RandomSource()
         for _ in 0..<(rows > 100 ? 15 : 60) {
@@ -81,7 +83,8 @@ struct BlockRoundTripTests {
         let payload = try block.encode()
         let head = try payload.withUnsafeBytes { try BlockHead(decoding: $0) }
         #expect(head.column(1) == nil)
-        #expect(head.columns.map(\.propertyID) == [2, HiddenProperty.number, HiddenProperty.version])
+        #expect(
+            head.columns.map(\.propertyID) == [2, HiddenProperty.number, HiddenProperty.version])
         #expect(try block.roundTrip() == block)
         for kind in ColumnKind.allCases {
             let column = DecodedColumn.allNil(kind: kind, rows: 9)
@@ -105,7 +108,8 @@ struct BlockRoundTripTests {
             title: "numbers in a row", column: { .integers(1, (0..<100).map { 5000 + $0 }) },
             encoding: .sequence, rawLength: 16),
         Choice(
-            title: "small integers", column: { .integers(1, (0..<100).map { 1 << 40 + $0 * $0 % 200 }) },
+            title: "small integers",
+            column: { .integers(1, (0..<100).map { 1 << 40 + $0 * $0 % 200 }) },
             encoding: .narrow, rawLength: 9 + 100),
         Choice(
             title: "the whole range", column: { .integers(1, [.min, .max, 0]) }, encoding: .narrow,
@@ -169,6 +173,15 @@ struct BlockRoundTripTests {
         }
         #expect(error?.code == .tooLarge)
         #expect(error?.rule == "F-406")
+    }
+
+    @Test("F-303: a block whose slices fit but whose payload does not is refused")
+    func payloadTooLarge() throws {
+        let half = TestCell.bytes(Array(repeating: 7, count: (8 << 20) - 30))
+        let column = TestColumn(kind: .bytes, propertyID: 1, cells: [half, half])
+        let error = #expect(throws: FormatError.self) { try TestBlock([column], rows: 2).encode() }
+        #expect(error?.code == .tooLarge)
+        #expect(error?.rule == "F-303")
     }
 
     @Test("A dictionary gives codes and entries to kernels")

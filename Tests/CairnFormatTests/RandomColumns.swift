@@ -66,7 +66,10 @@ extension RandomSource {
         case 0: return Array(repeating: Double(bitPattern: next()), count: rows)
         case 1: return (0..<rows).map { _ in Double(bitPattern: next()) }
         case 2:
-            let special = [-0.0, 0, .nan, .infinity, -.infinity, Double.leastNonzeroMagnitude, 0x1p53, 0x1p51, -0x1p51]
+            let special = [
+                -0.0, 0, .nan, .infinity, -.infinity, Double.leastNonzeroMagnitude, 0x1p53, 0x1p51,
+                -0x1p51,
+            ]
             return (0..<rows).map { _ in special.randomElement(using: &self) ?? 0 }
         case 3: return (0..<rows).map { _ in Double(number(-1_000_000...1_000_000)) / 100 }
         case 4:

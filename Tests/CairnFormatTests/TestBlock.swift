@@ -42,20 +42,14 @@ struct TestBlock: Equatable {
             return TestColumn(
                 kind: column.kind, propertyID: column.propertyID, cells: decoded.cells)
         }
-        numbers = try Self.hidden(HiddenProperty.number, head, payload)
-        versions = try Self.hidden(HiddenProperty.version, head, payload)
+        let numberColumn = try DecodedColumn.decodeNumbers(of: head, in: payload)
+        let versionColumn = try DecodedColumn.decodeVersions(of: head, in: payload)
+        numbers = (0..<head.rows).map { UInt32(numberColumn.integer(at: $0)) }
+        versions = (0..<head.rows).map { UInt32(versionColumn.integer(at: $0)) }
         let known = shape.map(\.propertyID) + [HiddenProperty.number, HiddenProperty.version]
         for entry in head.columns where !known.contains(entry.propertyID) {
             throw FormatError(.malformed, "F-404", "a column that the test does not know")
         }
-    }
-
-    private static func hidden(
-        _ property: UInt32, _ head: BlockHead, _ payload: UnsafeRawBufferPointer
-    ) throws -> [UInt32] {
-        let column = try DecodedColumn.decode(property, kind: .integer, of: head, in: payload)
-        try column.requireIntegers(in: 1...Int64(FormatLimits.maximumNumber), rule: "F-407")
-        return (0..<column.count).map { UInt32(column.integer(at: $0)) }
     }
 
     /// The block after encoding and decoding.

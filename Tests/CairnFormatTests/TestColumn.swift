@@ -74,7 +74,11 @@ final class PlainMemory {
             return .floats(column.propertyID, copy(values), nils: nils)
         case .fixed16:
             let bytes = column.cells.flatMap { cell -> [UInt8] in
-                if case .fixed16(let bytes)? = cell { bytes } else { Array(repeating: 7, count: 16) }
+                if case .fixed16(let bytes)? = cell {
+                    bytes
+                } else {
+                    Array(repeating: 7, count: 16)
+                }
             }
             return .fixed16(column.propertyID, UnsafeRawPointer(copy(bytes)), nils: nils)
         case .bytes:

@@ -333,6 +333,16 @@ struct ModelReaderErrorTests {
             ("<model>\n<entity name=A/>\n</model>", 2),
             ("no XML at all", 1),
             ("", 1),
+            ("<model/>\n<model/>", 2),
+            ("<model/>\nx", 2),
+            ("</model>", 1),
+            ("<model>\n<!-- no end", 2),
+            ("<model>\n<entity name=\"&copy;\"/></model>", 2),
+            ("<model>\n<entity name=\"&#xD800;\"/></model>", 2),
+            ("<model>\n<entity name=\"a & b\"/></model>", 2),
+            ("<model\nname=\"a\"version=\"b\"/>", 2),
+            ("<!DOCTYPE model [<!ENTITY a \"b\">]>\n<model/>", 1),
+            ("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<model/>", 1),
         ])
     func brokenXML(_ text: String, line: Int) throws {
         let error = try #require(throws: ModelError.self) {
@@ -351,6 +361,16 @@ struct ModelReaderErrorTests {
         #expect(error.code == .malformed)
         #expect(error.line == 2)
         #expect(error.message.contains("plist"))
+    }
+
+    @Test("Bytes that are not valid UTF-8 are told with their line")
+    func encoding() {
+        let error = #expect(throws: ModelError.self) {
+            _ = try ManagedObjectModel(
+                xml: Data(Array("<model>\n<en".utf8) + [0xC4, 0x74, 0x2F, 0x3E]))
+        }
+        #expect(error?.code == .malformed)
+        #expect(error?.line == 2)
     }
 
     @Test("Elements nested without end are refused")

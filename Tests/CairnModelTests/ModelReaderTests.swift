@@ -246,4 +246,33 @@ struct ModelReaderTests {
         #expect(warning.line == 4)
         #expect(warning.message.contains("hologram"))
     }
+
+    @Test("Comments, references, blanks and declarations of XML are understood")
+    func xml() throws {
+        let text = """
+            \u{FEFF}<?xml version="1.0" encoding="UTF-8" standalone='yes'?>
+            <!DOCTYPE model SYSTEM "model.dtd">
+            <!-- a <comment/> -->
+            <model
+                userDefinedModelVersionIdentifier = '1 &lt; 2 &amp;&#10;&#x41;&quot;&apos;&gt;'>
+            text &amp; more <![CDATA[ <entity/> ]]>
+            <entity name="Ü"  ></entity >
+            </model>
+            <!-- end -->
+            """
+        let model = try ManagedObjectModel(xml: Data(text.utf8))
+        #expect(model.versionIdentifiers == ["1 < 2 &\nA\"'>"])
+        #expect(model.entities.map(\.name) == ["Ü"])
+    }
+
+    @Test("A model in UTF-16 is read", arguments: [true, false])
+    func utf16(_ isLittle: Bool) throws {
+        let text =
+            "\u{FEFF}<?xml version=\"1.0\" encoding=\"UTF-16\"?><model><entity name=\"Ü\"/></model>"
+        let bytes = text.utf16.flatMap { unit in
+            let pair = [UInt8(unit & 0xFF), UInt8(unit >> 8)]
+            return isLittle ? pair : pair.reversed()
+        }
+        #expect(try ManagedObjectModel(xml: Data(bytes)).entities.map(\.name) == ["Ü"])
+    }
 }

@@ -118,6 +118,9 @@ struct BatchInserter: ~Copyable {
                 return try skip(row, number, unique, &builder)
             }
         }
+        if request.setOnly, let missing = batch.missingColumn(row: row) {
+            throw batch.missingError(column: missing, row: row, firstRow: firstRow)
+        }
         let number = try builder.issueNumber(tree: entity.tree)
         touch(number)
         for unique in entity.uniques {

@@ -224,7 +224,7 @@ struct CommitBuilder: ~Copyable {
     mutating func seal(time: Double, author: String?, contextName: String?) throws(StoreError) {
         if !deaths.isEmpty { try appendDeaths() }
         let payload = CommitPayload(
-            firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount + 1), time: time,
+            firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount), time: time,
             inserted: UInt64(insertedCount), updated: UInt64(updatedCount),
             deleted: UInt64(deletedCount),
             counters: catalog.trees.indices.map {

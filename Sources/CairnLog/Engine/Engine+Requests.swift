@@ -71,7 +71,7 @@ extension Engine {
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
             var inserter = BatchInserter(
-                request, policy: request.mergePolicy, entity: entity.index,
+                request, policy: request.mergePolicy ?? .error, entity: entity.index,
                 catalog: builder.catalog, identity: identity)
             var firstRow = 0
             for index in staged.indices {

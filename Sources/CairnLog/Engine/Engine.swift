@@ -166,6 +166,11 @@ final class Engine: Sendable {
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
         try checkWritable(turn)
+        for (name, text) in [("author", author), ("context's name", contextName)]
+        where text.map({ $0.utf8.count > CommitPayload.maximumText }) ?? false {
+            throw StoreError(
+                .invalidRequest, "the \(name) has more than \(CommitPayload.maximumText) bytes")
+        }
         if turn.mustRoll || turn.end.offset >= sizes.segmentBytes { try beginSegment(&turn) }
         guard let segment = turn.segments.last else {
             preconditionFailure("a log that is open has a segment")
@@ -265,6 +270,10 @@ final class Engine: Sendable {
 
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
     private func beginSegment(_ turn: inout Turn) throws(StoreError) {
+        // A successor states where its predecessor ends, so what lies below must not be lost any more.
+        if turn.durable < turn.end.lsn {
+            try synchronize(turn.end, commit: registry.published().commit, &turn)
+        }
         let catalog = registry.published().catalog
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {

@@ -238,21 +238,15 @@ struct FetchRunner {
         let family = Set(self.family)
         let tree = catalog.entities[fetch.entity].tree
         var hits: [Hit] = []
-        let selection = UnsafeMutablePointer<UInt8>.allocate(capacity: FormatLimits.maximumRows)
-        defer { selection.deallocate() }
-        var evaluated = BlockHandle.none
         for number in numbers {
             let cell = state.directories[tree][number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
             guard family.contains(entity) else { continue }
             if let filter {
-                if evaluated != cell.handle {
-                    try filter.evaluate(
-                        try block(cell.handle), catalog.entities[entity], into: selection)
-                    evaluated = cell.handle
-                }
-                guard selection[cell.slot] != 0 else { continue }
+                guard
+                    try filter.matches(try block(cell.handle), catalog.entities[entity], cell.slot)
+                else { continue }
             }
             hits.append(Hit(number: number, cell: cell, entity: entity))
         }

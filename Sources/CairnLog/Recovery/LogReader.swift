@@ -333,7 +333,7 @@ struct LogReader {
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
     ) throws {
         let record = try CommitPayload(decoding: payload)
-        guard record.frameCount == openFrames + 1, record.firstLSN == openStart ?? header.lsn,
+        guard record.frameCount == openFrames, record.firstLSN == openStart ?? header.lsn,
             header.commit == commit + 1
         else {
             throw StoreError.damaged(

@@ -234,7 +234,7 @@ struct StoreOpener {
                 json.withUnsafeBytes { writer.append($0) }
             }
             let record = CommitPayload(
-                firstLSN: log.firstLSN, frameCount: 2, time: options.clock.now(),
+                firstLSN: log.firstLSN, frameCount: 1, time: options.clock.now(),
                 counters: catalog.trees.map { TreeCounter(tree: $0.id, next: 1) })
             try log.append(.commit) { writer throws(StoreError) in record.encode(to: &writer) }
             try log.flush()

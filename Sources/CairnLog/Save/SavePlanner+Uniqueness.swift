@@ -57,7 +57,7 @@ extension SavePlanner {
             members[other, default: [other]].append(index)
         }
         for list in members.values.sorted(by: { $0[0] < $1[0] }) {
-            groups.append(Group(unique: unique, members: order(list)))
+            groups.append(Group(unique: unique, members: order(list, columns)))
         }
     }
 
@@ -93,24 +93,22 @@ extension SavePlanner {
         return UInt32(exactly: id.reference)
     }
 
-    /// Stored rows that keep their key come first, then changed ones, then new ones in their order.
-    private func order(_ members: [Int]) -> [Int] {
+    /// Rows that had the key before come first, then those changed to it, then new ones in their order.
+    private func order(_ members: [Int], _ columns: [Int]) -> [Int] {
         func rank(_ index: Int) -> Int {
-            switch rows[index].kind {
-            case .met: 0
-            case .updated, .deleted: 1
-            case .inserted: 2
-            }
+            guard let stored = rows[index].stored, rows[index].kind != .inserted else { return 2 }
+            return columns.allSatisfy { stored.values[$0] == rows[index].values[$0] } ? 0 : 1
         }
         return members.sorted { (rank($0), $0) < (rank($1), $1) }
     }
 
     // MARK: Reporting
 
-    /// The conflicts that groups stand for, as Core Data lists them: one among the new objects, and one for
-    /// each object of the save against the stored row.
-    func conflicts(of groups: [Group], _ builder: inout CommitBuilder) -> [SaveConflict] {
-        var result: [SaveConflict] = []
+    /// The conflicts that groups stand for, as Core Data lists them: those among the objects of the save,
+    /// then one for each key that a stored row has.
+    func conflicts(of groups: [Group]) -> [SaveConflict] {
+        var among: [SaveConflict] = []
+        var against: [SaveConflict] = []
         for group in groups {
             let unique = catalog.uniques[group.unique]
             let values = unique.columns.map { rows[group.members[0]].values[$0] }
@@ -120,37 +118,95 @@ extension SavePlanner {
                 .constraint(
                     ConstraintViolation(
                         entity: unique.entity, constraint: unique.names, values: values,
-                        stored: stored,
-                        objects: objects.map { rows[$0].id }))
+                        stored: stored, objects: objects.map { rows[$0].id }))
             }
-            if own.count > 1 { result.append(violation(nil, own)) }
+            if own.count > 1 { among.append(violation(nil, own)) }
             if let met, let object = own.first {
-                result.append(violation(row(of: rows[met]), [object]))
+                against.append(violation(row(of: rows[met]), [object]))
             }
         }
-        return result
+        return among + against
     }
 
     // MARK: Resolving
 
-    /// Applies the policy to one group, member by member against the first that is left.
-    mutating func resolve(_ group: Group, _ builder: inout CommitBuilder) throws(StoreError) {
-        // New ones are folded into the first of them, then that one meets the row.
-        let live = group.members.filter { rows[$0].fate == .live }
-        guard live.count > 1 else { return }
-        let new = live.filter { rows[$0].kind == .inserted }
-        if let survivor = new.first {
-            for other in new.dropFirst() { fold(other, into: survivor) }
-        }
-        let old = live.filter { rows[$0].kind != .inserted }
-        if let first = old.first {
-            for other in old.dropFirst() where rows[first].fate == .live {
-                try updatedMeetsRow(other, row: first, &builder)
-            }
-            if let survivor = new.first, rows[first].fate == .live {
-                try newMeetsRow(survivor, row: first, group, &builder)
+    /// Lets the policy take steps: first new objects are folded into one another, then rows are met.
+    mutating func resolve(_ groups: [Group], _ builder: inout CommitBuilder) throws(StoreError) {
+        var hasFolded = false
+        for group in groups {
+            let new = group.members.filter { rows[$0].kind == .inserted && rows[$0].fate == .live }
+            guard let survivor = new.first else { continue }
+            for other in new.dropFirst() {
+                fold(other, into: survivor)
+                hasFolded = true
             }
         }
+        if hasFolded { return }
+        for group in groups {
+            while let row = group.members.first(where: { rows[$0].fate == .live }),
+                let other = group.members.first(where: { $0 != row && rows[$0].fate == .live }),
+                sharesKey(row, other, group.unique)
+            {
+                try step(row, other, groups, &builder)
+            }
+        }
+    }
+
+    private func sharesKey(_ one: Int, _ other: Int, _ unique: Int) -> Bool {
+        let columns = catalog.uniques[unique].columns
+        var left = KeyBuffer()
+        var right = KeyBuffer()
+        return loadKey(of: rows[one].values, columns, into: &left)
+            && loadKey(of: rows[other].values, columns, into: &right) && left.equals(right)
+    }
+
+    /// Two rows have one key: one of them becomes the other, goes back, or goes away.
+    private mutating func step(
+        _ row: Int, _ other: Int, _ groups: [Group], _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        switch policyKind {
+        case .error: preconditionFailure("the error policy resolves nothing")
+        case .mergeByPropertyStoreTrump, .rollback:
+            if rows[other].kind == .inserted {
+                rows[other].fate = .absorbed(into: row)
+            } else {
+                try revert(other, &builder)
+            }
+        case .mergeByPropertyObjectTrump:
+            try refuseSeveralRows(other, groups)
+            let isWhole = rows[other].kind == .inserted && !request.mergesAssignedOnly
+            try take(from: other, into: row, isWhole: isWhole, &builder)
+            rows[other].fate = .absorbed(into: row)
+        case .overwrite:
+            rows[row].fate = .deleted
+            displaced.append(row)
+        }
+    }
+
+    /// An object that two others stand against cannot become both.
+    private func refuseSeveralRows(_ object: Int, _ groups: [Group]) throws(StoreError) {
+        let against = groups.filter { group in
+            guard group.members.contains(object),
+                let first = group.members.first(where: { rows[$0].fate == .live })
+            else { return false }
+            return first != object && sharesKey(first, object, group.unique)
+        }
+        guard Set(against.map { $0.members.first { rows[$0].fate == .live } }).count > 1 else { return }
+        throw StoreError(
+            .constraintConflict,
+            "an object has the keys of two others, so neither can take its values",
+            context: .init(
+                entity: catalog.entities[rows[object].entity].name, objectID: rows[object].id),
+            conflicts: conflicts(of: against))
+    }
+
+    /// The changes of an updated object are dropped.
+    private mutating func revert(_ index: Int, _ builder: inout CommitBuilder) throws(StoreError) {
+        guard let stored = rows[index].stored else { return }
+        try loosen(index, &builder)
+        rows[index].values = stored.values
+        rows[index].assigned = ColumnSet()
+        rows[index].isReverted = true
     }
 
     /// Two new objects of one save: the one created first survives, in every policy.
@@ -159,7 +215,7 @@ extension SavePlanner {
             && (policyKind == .mergeByPropertyObjectTrump || policyKind == .overwrite)
         {
             for column in rows[loser].values.indices where rows[loser].assigned.contains(column) {
-                guard column < rows[survivor].values.count else { continue }
+                guard shares(column, loser, survivor) else { continue }
                 rows[survivor].values[column] = rows[loser].values[column]
                 rows[survivor].assigned.insert(column)
                 rows[survivor].isMerged = true
@@ -168,82 +224,32 @@ extension SavePlanner {
         rows[loser].fate = .absorbed(into: survivor)
     }
 
-    /// A new object has the key of a row.
-    private mutating func newMeetsRow(
-        _ new: Int, row: Int, _ group: Group, _ builder: inout CommitBuilder
+    /// Whether a column is the same property in two rows, which may be of different entities.
+    private func shares(_ column: Int, _ one: Int, _ other: Int) -> Bool {
+        let left = catalog.entities[rows[one].entity].columns
+        let right = catalog.entities[rows[other].entity].columns
+        return column < left.count && column < right.count
+            && left[column].propertyID == right[column].propertyID
+    }
+
+    /// Gives a row the values of an object that is merged into it: all attributes and the references that
+    /// were set, or only what was set.
+    private mutating func take(
+        from object: Int, into row: Int, isWhole: Bool, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        switch policyKind {
-        case .error: break
-        case .mergeByPropertyStoreTrump, .rollback:
-            rows[new].fate = .absorbed(into: row)
-        case .mergeByPropertyObjectTrump:
-            // Through another constraint the object may be tied to a different row: no survivor is right.
-            for unique in catalog.entities[rows[new].entity].uniques where unique != group.unique {
-                var key = KeyBuffer()
-                guard loadKey(of: rows[new].values, catalog.uniques[unique].columns, into: &key),
-                    let number = try builder.find(unique: unique, key: key),
-                    number != rows[row].number,
-                    let other = try meet(
-                        entity: catalog.uniques[unique].entity, number: number, &builder),
-                    rows[other].fate == .live
-                else { continue }
-                var kept = KeyBuffer()
-                guard loadKey(of: rows[other].values, catalog.uniques[unique].columns, into: &kept),
-                    key.equals(kept)
-                else { continue }
-                throw StoreError(
-                    .constraintConflict,
-                    "a new object has the keys of two different objects, so neither can take its values",
-                    context: .init(
-                        entity: catalog.entities[rows[new].entity].name, objectID: rows[new].id),
-                    conflicts: conflicts(
-                        of: [
-                            Group(unique: group.unique, members: [row, new]),
-                            Group(unique: unique, members: [other, new]),
-                        ], &builder))
+        let columns = catalog.entities[rows[row].entity].columns
+        for column in rows[object].values.indices where shares(column, object, row) {
+            let isReference = columns[column].target != nil
+            guard rows[object].assigned.contains(column) || (isWhole && !isReference) else { continue }
+            let value = rows[object].values[column]
+            guard rows[row].values[column] != value else { continue }
+            if case .objectID(let target) = value, try !isAlive(target, column, row, &builder) {
+                continue  // never to a dead object
             }
-            take(from: new, into: row, onlyChanged: false)
-            rows[new].fate = .absorbed(into: row)
-        case .overwrite:
-            rows[row].fate = .deleted
-            displaced.append(row)
-        }
-    }
-
-    /// An updated object got the key of another row.
-    private mutating func updatedMeetsRow(_ updated: Int, row: Int, _ builder: inout CommitBuilder)
-        throws(StoreError)
-    {
-        switch policyKind {
-        case .error: break
-        case .mergeByPropertyStoreTrump, .rollback:
-            guard let stored = rows[updated].stored else { return }
-            rows[updated].values = stored.values
-            rows[updated].assigned = ColumnSet()
-            rows[updated].isReverted = true
-        case .mergeByPropertyObjectTrump:
-            take(from: updated, into: row, onlyChanged: true)
-            rows[updated].fate = .absorbed(into: row)
-        case .overwrite:
-            rows[row].fate = .deleted
-            displaced.append(row)
-        }
-    }
-
-    /// Gives a row the values of an object that is merged into it.
-    private mutating func take(from object: Int, into row: Int, onlyChanged: Bool) {
-        let entity = catalog.entities[rows[row].entity]
-        for column in rows[object].values.indices where column < rows[row].values.count {
-            let isReference = entity.columns[column].target != nil
-            // A relationship that nobody touched on the new object keeps what the row has.
-            if isReference || onlyChanged || request.mergesAssignedOnly {
-                guard rows[object].assigned.contains(column) else { continue }
-            }
-            if rows[row].values[column] != rows[object].values[column] {
-                rows[row].values[column] = rows[object].values[column]
-                rows[row].assigned.insert(column)
-                rows[row].isMerged = true
-            }
+            try releasePartner(of: row, column, &builder)
+            rows[row].values[column] = value
+            rows[row].assigned.insert(column)
+            rows[row].isMerged = true
         }
     }
 }

@@ -4,7 +4,7 @@
 //   2. Version check: base against stored. By policy: fail, merge by property, revert, recreate.
 //   3. Uniqueness of the final state: every key that arrives is looked up among the rows of the save and in
 //      the index; a row that leaves the key in this save is no obstacle. By policy: fail, merge, drop, displace.
-//      Merging may bring new keys, so this repeats, at most ten times.
+//      Merging may bring new keys, so this repeats until nothing is shared.
 //   4. References: to absorbed objects they lead to the survivor, to deleted ones they are cleared, in rows
 //      of the save and in stored ones, which the inverse tables name.
 //   5. Pairs are added and removed by the same rules.
@@ -51,22 +51,23 @@ struct SavePlanner {
             // Uniqueness conflicts are listed beside them: a policy sees the whole list.
             return versionConflicts + (try uniquenessConflicts(&builder))
         }
-        for _ in 0..<10 {
+        // Every round ends the life, or the changes, of at least one row, so this ends.
+        for _ in 0...rows.count * 2 + 10 {
             let groups = try conflictingGroups(&builder)
             if groups.isEmpty {
                 try finish(&builder)
                 return []
             }
-            if policyKind == .error { return conflicts(of: groups, &builder) }
-            for group in groups { try resolve(group, &builder) }
+            if policyKind == .error { return conflicts(of: groups) }
+            try resolve(groups, &builder)
         }
-        return conflicts(of: try conflictingGroups(&builder), &builder)
+        return conflicts(of: try conflictingGroups(&builder))
     }
 
     private mutating func uniquenessConflicts(_ builder: inout CommitBuilder) throws(StoreError)
         -> [SaveConflict]
     {
-        conflicts(of: try conflictingGroups(&builder), &builder)
+        conflicts(of: try conflictingGroups(&builder))
     }
 
     // MARK: 1 Loading
@@ -161,6 +162,11 @@ struct SavePlanner {
         return entity.columns.indices.map { row.cells.value($0, of: entity, in: identity) }
     }
 
+    /// The working row of a number, if the save has met it.
+    func workingIndex(tree: Int, number: UInt32) -> Int? {
+        indexOfNumber[key(tree: tree, number: number)]
+    }
+
     /// The working row of an id of the request, or of a stored object that the save has met.
     func workingIndex(of id: ObjectID) -> Int? {
         guard let tree = catalog.treeIndex(id: id.hierarchy) else { return nil }
@@ -205,7 +211,7 @@ struct SavePlanner {
                             stored: row(of: rows[index]), isDeletion: false)))
                 continue
             }
-            merge(index, base: object.base)
+            try merge(index, base: object.base, &builder)
         }
         for index in rows.indices where rows[index].kind == .deleted {
             guard let expected = rows[index].expectedVersion, let stored = rows[index].stored,
@@ -227,7 +233,9 @@ struct SavePlanner {
     }
 
     /// Merges an updated object with what somebody else stored meanwhile.
-    private mutating func merge(_ index: Int, base: Row) {
+    private mutating func merge(_ index: Int, base: Row, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
         guard let stored = rows[index].stored else {
             switch policyKind {
             case .mergeByPropertyStoreTrump, .rollback: rows[index].fate = .deleted
@@ -237,6 +245,7 @@ struct SavePlanner {
             return
         }
         rows[index].isMerged = true
+        if policyKind == .rollback { try loosen(index, &builder) }
         let old = cells(of: base)
         for column in stored.values.indices {
             let isLocal = rows[index].assigned.contains(column)

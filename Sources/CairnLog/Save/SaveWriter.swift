@@ -123,9 +123,11 @@ struct SaveWriter {
                 if row.kind == .inserted && row.id.isTemporary { result.permanentIDs[row.id] = id }
                 if row.isReverted { result.reverted.append(row.id) }
                 if row.isUndeleted { result.undeleted.append(row.id) }
-                if row.kind != .met || row.isMerged { result.rows[id] = stored(row, id) }
+                if row.kind != .met || row.values != row.stored?.values {
+                    result.rows[id] = stored(row, id)
+                }
             case .deleted:
-                if row.kind == .updated { result.reverted.append(row.id) }
+                if row.kind == .updated && row.stored == nil { result.reverted.append(row.id) }
             case .absorbed:
                 if let survivor = plan.survivor(of: row.id) {
                     result.absorbed[row.id] = plan.permanentID(of: survivor)

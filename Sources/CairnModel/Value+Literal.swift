@@ -11,7 +11,7 @@ extension Value {
     /// Whole numbers of any numeric type become integers and back; 0 and 1 become truth values and back.
     /// Texts become dates (ISO 8601, see ``Foundation/Date``), UUIDs, URIs, and bytes (base 64). Nil
     /// stays nil.
-    package func converted(to type: AttributeType) -> Value? {
+    package func literal(of type: AttributeType) -> Value? {
         if isNull || fits(type) { return self }
         switch type {
         case .integer16, .integer32, .integer64:

@@ -1,0 +1,37 @@
+// The door to a context that works away from the caller.
+//
+// Threads: any may call; one turn at a time runs inside.
+
+public import CairnStore
+
+/// A context on an actor of its own.
+///
+/// ```swift
+/// let background = container.newBackgroundContext()
+/// let count = try await background.perform { context in
+///     try context.count(for: FetchRequest(entityName: "Product"))
+/// }
+/// ```
+public actor BackgroundContext {
+    private let context: ManagedObjectContext
+
+    /// A context over a store.
+    public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
+        context = ManagedObjectContext(store: store, classes: classes)
+    }
+
+    isolated deinit {
+        context.abandon()
+    }
+
+    /// Runs a closure on the context, in one turn, and gives its result. Pending changes are processed
+    /// afterwards.
+    ///
+    /// Objects cannot leave the closure; ids and plain values can.
+    public func perform<R, E: Error>(
+        _ body: sending (ManagedObjectContext) throws(E) -> sending R
+    ) throws(E) -> sending R {
+        defer { context.processPendingChanges() }
+        return try body(context)
+    }
+}

@@ -1,0 +1,47 @@
+// A store with the contexts that work on it.
+//
+// Threads: any. The view context belongs to the main actor, each background context to its own actor.
+
+public import CairnModel
+public import CairnStore
+
+/// A store and the contexts that work on it.
+public final class PersistentContainer: Sendable {
+    /// The store.
+    public let store: any PersistentStore
+    /// The classes of the objects.
+    public let classes: ObjectClasses
+    private nonisolated(unsafe) let view: ManagedObjectContext
+    // Reached only through `viewContext`, which belongs to the main actor.
+
+    /// A container over an open store.
+    public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
+        self.store = store
+        self.classes = classes
+        view = ManagedObjectContext(store: store, classes: classes)
+    }
+
+    /// The model as the store resolved it.
+    public var schema: Schema { store.schema }
+
+    /// The context of the main actor.
+    @MainActor public var viewContext: ManagedObjectContext { view }
+
+    /// A new context with an actor of its own.
+    public func newBackgroundContext() -> BackgroundContext {
+        BackgroundContext(store: store, classes: classes)
+    }
+
+    /// Runs a task on a fresh context, away from the caller's actor, and gives its result.
+    ///
+    /// The context has the error policy until the task sets another. Objects cannot leave the task; ids and
+    /// plain values can.
+    @concurrent
+    public func performBackgroundTask<R, E: Error>(
+        _ body: sending (ManagedObjectContext) async throws(E) -> sending R
+    ) async throws(E) -> sending R {
+        let context = ManagedObjectContext(store: store, classes: classes)
+        defer { context.abandon() }
+        return try await body(context)
+    }
+}

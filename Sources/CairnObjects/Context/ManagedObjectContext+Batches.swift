@@ -1,0 +1,41 @@
+// Requests that go to the store without objects.
+//
+// They do not touch what is in the context: objects that are here show what they showed, until they are
+// refreshed.
+
+public import CairnStore
+
+extension ManagedObjectContext {
+    /// Inserts and updates many rows. Unless the request says otherwise, the context's merge policy, author
+    /// and name are taken.
+    ///
+    /// - Throws: `StoreError` that names row and key; nothing is written then.
+    @discardableResult
+    public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        var request = request
+        request.mergePolicy = request.mergePolicy ?? mergePolicy.mergeType
+        request.author = request.author ?? transactionAuthor
+        request.contextName = request.contextName ?? name
+        return try store.execute(request)
+    }
+
+    /// Deletes many objects. Unless the request says otherwise, the context's author and name are taken.
+    ///
+    /// - Throws: `StoreError`; nothing is deleted then.
+    @discardableResult
+    public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        var request = request
+        request.author = request.author ?? transactionAuthor
+        request.contextName = request.contextName ?? name
+        return try store.execute(request)
+    }
+
+    /// Deletes the stored objects that a request finds, unsaved changes left out of account.
+    ///
+    /// - Throws: `StoreError`; nothing is deleted then.
+    @discardableResult
+    public func executeBatchDelete(_ request: FetchRequest) throws(StoreError) -> BatchDeleteResult
+    {
+        try execute(BatchDeleteRequest(.fetch(try storeFetch(request))))
+    }
+}

@@ -1,0 +1,151 @@
+// How a context finds and fills its objects.
+
+public import CairnModel
+public import CairnStore
+
+extension ManagedObjectContext {
+    // MARK: Objects by id
+
+    /// The object of an id if it is in the context and somebody holds it. Reads nothing.
+    public func registeredObject(for id: ObjectID) -> ManagedObject? { registry.object(for: id) }
+
+    /// The object of an id, be it that the store has none: then it shows when the object is touched.
+    ///
+    /// Reads nothing, unless the id's hierarchy has several entities and the object is not in the context:
+    /// then the row is read to know which it is.
+    public func object(with id: ObjectID) -> ManagedObject {
+        guard let root = rootEntity(of: id) else {
+            preconditionFailure("the object id \(id) belongs to another store")
+        }
+        return objects(with: [id], under: root)[0]
+    }
+
+    /// The object of an id with its values, never a fault.
+    ///
+    /// - Throws: `StoreError` with `.objectNotFound` if the store has no such object.
+    public func existingObject(with id: ObjectID) throws(StoreError) -> ManagedObject {
+        guard rootEntity(of: id) != nil, !id.isTemporary || registry.object(for: id) != nil else {
+            throw notFound(id)
+        }
+        if let known = registry.object(for: id), !known.isFault {
+            if known.isGone { throw notFound(id) }
+            return known
+        }
+        guard let row = try read([id])[0] else { throw notFound(id) }
+        let object = object(for: row)
+        fill(object, row)
+        return object
+    }
+
+    private func notFound(_ id: ObjectID) -> StoreError {
+        StoreError(
+            .objectNotFound, "the store has no object with this id", context: .init(objectID: id))
+    }
+
+    /// The objects of ids of one hierarchy, in order; faults where they are not known yet.
+    func objects(with ids: [ObjectID], under root: SchemaEntity) -> [ManagedObject] {
+        guard schema.entities[root.root].family.count > 1 else {
+            return ids.map { registry.object(for: $0) ?? makeFault($0, root) }
+        }
+        // Which entity an object is of only its row can tell.
+        let known = ids.map { registry.object(for: $0) }
+        let unknown = ids.indices.filter { known[$0] == nil }
+        var rows: [ObjectID: Row] = [:]
+        if !unknown.isEmpty {
+            do {
+                for row in try read(unknown.map { ids[$0] }) {
+                    if let row { rows[row.id] = row }
+                }
+            } catch {
+                readError = error
+            }
+        }
+        return ids.indices.map { index in
+            if let object = known[index] { return object }
+            if let row = rows[ids[index]] { return object(for: row) }
+            return registry.object(for: ids[index]) ?? makeFault(ids[index], root)
+        }
+    }
+
+    /// The object of a row. If it is a fault, it will not need to read.
+    func object(for row: Row) -> ManagedObject {
+        let object =
+            registry.object(for: row.id) ?? makeFault(row.id, schema.entities[row.entity])
+        if object.isFault { object.row = row }
+        return object
+    }
+
+    private func makeFault(_ id: ObjectID, _ entity: SchemaEntity) -> ManagedObject {
+        let object = classes.type(for: entity, in: schema).init(entity: entity, insertInto: nil)
+        object.objectID = id
+        object.managedObjectContext = self
+        object.registry = registry
+        registry.register(object)
+        return object
+    }
+
+    // MARK: Reading
+
+    func read(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
+        try store.snapshot().rows(ids)
+    }
+
+    /// Fills a fault; what cannot be thrown is kept for the next fetch or save.
+    func fulfill(_ object: ManagedObject) {
+        do { try fulfillOrThrow(object) } catch { readError = error }
+    }
+
+    func fulfillOrThrow(_ object: ManagedObject) throws(StoreError) {
+        guard object.isFault else { return }
+        var row = object.row
+        if row == nil { row = try read([object.objectID])[0] }
+        if let row {
+            fill(object, row)
+        } else if shouldDeleteInaccessibleFaults {
+            vanish(object)
+        } else {
+            throw notFound(object.objectID)
+        }
+    }
+
+    /// Gives a fault its row.
+    func fill(_ object: ManagedObject, _ row: Row) {
+        guard object.isFault else { return }
+        object.row = row
+        object.isFulfilled = true
+        object.isAwakening = true
+        object.awakeFromFetch()
+        object.isAwakening = false
+    }
+
+    /// The object's row is gone: it counts as deleted, with nothing to save, and all its values are nil.
+    func vanish(_ object: ManagedObject) {
+        changed[ObjectIdentifier(object)] = nil
+        object.dropEdits()
+        object.toMany = [:]
+        object.row = nil
+        object.isFulfilled = true
+        object.isGone = true
+        object.isInserted = false
+        object.isUpdated = false
+        object.isDeleted = true
+        revision += 1
+    }
+
+    /// Throws what a property could not throw.
+    func throwReadError() throws(StoreError) {
+        guard let error = readError else { return }
+        readError = nil
+        throw error
+    }
+}
+
+extension ManagedObject {
+    /// Reads the object's values if it is a fault.
+    ///
+    /// - Throws: `StoreError`: `.objectNotFound` if the row is gone and the context does not delete such
+    ///   objects, or what went wrong in the store.
+    public final func fulfill() throws(StoreError) {
+        try managedObjectContext?.fulfillOrThrow(self)
+    }
+}

@@ -1,0 +1,108 @@
+// Going back to what is stored.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    /// Drops all that is not saved: new objects leave the context, changed and deleted ones become faults
+    /// again, which read the newest state when they are touched.
+    public func rollback() {
+        pendingDeletes = []
+        absorbedObjects = []
+        readError = nil
+        for object in changedInOrder {
+            if object.isInserted {
+                detach(object)
+                object.isDeleted = false
+            } else {
+                object.isUpdated = false
+                object.isDeleted = false
+                object.isPropagated = false
+                object.isDisplaced = false
+                object.absorbedInto = nil
+                object.turnIntoFault(resetsTransients: false)
+            }
+        }
+        changed = [:]
+        revision += 1
+    }
+
+    /// Forgets everything. Objects that somebody still holds leave the context and must not be used.
+    public func reset() {
+        pendingDeletes = []
+        absorbedObjects = []
+        readError = nil
+        for object in registry.objects {
+            if !object.isFault && !object.isInserted {
+                object.turnIntoFault(resetsTransients: true)
+            }
+            object.resetTransients()
+            detach(object)
+        }
+        changed = [:]
+        revision += 1
+    }
+
+    /// Brings an object up to date.
+    ///
+    /// With `mergeChanges` the row is read again and the edits stay on top of it. Without, the object becomes
+    /// a fault and its edits are lost, on both sides of its relationships. A new object stays as it is.
+    public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+        guard object.managedObjectContext === self, !object.isInserted, !object.isGone else {
+            return
+        }
+        if mergeChanges && (object.isUpdated || object.isDeleted) {
+            do {
+                guard let row = try read([object.objectID])[0] else { return vanish(object) }
+                object.rebase(on: row)
+                object.unloadMembers()
+            } catch {
+                readError = error
+            }
+            return
+        }
+        if object.isUpdated { revertRelationships(of: object) }
+        changed[ObjectIdentifier(object)] = nil
+        pendingDeletes.removeAll { $0 === object }
+        object.isUpdated = false
+        object.isDeleted = false
+        object.isPropagated = false
+        object.turnIntoFault(resetsTransients: false)
+        revision += 1
+    }
+
+    /// Refreshes all objects and keeps unsaved changes: changed objects get the newest row under their
+    /// edits, the others become faults. Transient values return to their defaults.
+    public func refreshAllObjects() {
+        for object in registry.objects where !object.isInserted && !object.isGone {
+            if object.isUpdated || object.isDeleted {
+                refresh(object, mergeChanges: true)
+                object.resetTransients()
+            } else {
+                object.turnIntoFault(resetsTransients: true)
+            }
+        }
+    }
+
+    /// Takes the edits of an object's relationships back on both sides.
+    func revertRelationships(of object: ManagedObject) {
+        for (index, relationship) in object.entity.relationships.enumerated() {
+            if case .column(let column) = relationship.storage {
+                guard object.edits[column] != nil else { continue }
+                let base = object.baseValue(column).reference
+                let root = schema.entities[relationship.destination]
+                let target = base.map { objects(with: [$0], under: root)[0] }
+                setTarget(of: object, index, target.flatMap { $0.isDeleted ? nil : $0 })
+            } else if let state = object.toMany[index], relationship.storage != .transient {
+                let root = schema.entities[relationship.destination]
+                for member in objects(with: Array(state.added), under: root) {
+                    unlink(object, index, member)
+                }
+                for member in objects(with: Array(state.removed), under: root)
+                where !member.isDeleted && !member.isGone {
+                    link(object, index, member)
+                }
+            }
+        }
+    }
+}

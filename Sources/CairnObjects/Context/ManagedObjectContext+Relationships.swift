@@ -1,0 +1,196 @@
+// Relationships in memory: both sides at once.
+//
+// Every change is a link or an unlink of two objects. Linking first frees whatever a to-one side was linked
+// to, then notes the link on both sides; the other side is a fault that need not be read unless it is
+// to-one itself. Without an inverse there is one side only.
+//
+// Targets and members are kept as ids, so that objects do not hold each other alive.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    private func relationship(_ object: ManagedObject, _ index: Int) -> SchemaRelationship {
+        object.entity.relationships[index]
+    }
+
+    // MARK: Reading
+
+    /// The id that a to-one relationship leads to.
+    func targetID(of object: ManagedObject, _ index: Int) -> ObjectID? {
+        if case .column(let column) = relationship(object, index).storage {
+            return object.columnValue(column).reference
+        }
+        return object.transientTargets[index]
+    }
+
+    /// The object that a to-one relationship leads to.
+    func target(of object: ManagedObject, _ index: Int) -> ManagedObject? {
+        guard let id = targetID(of: object, index) else { return nil }
+        let root = schema.entities[relationship(object, index).destination]
+        return objects(with: [id], under: root)[0]
+    }
+
+    /// The ids of the members of a to-many, ascending; new ones last.
+    func memberIDs(of object: ManagedObject, _ index: Int) -> [ObjectID] {
+        guard relationship(object, index).description.isToMany else {
+            return targetID(of: object, index).map { [$0] } ?? []
+        }
+        return loadedMembers(of: object, index).sorted {
+            ($0.isTemporary ? 1 : 0, $0.reference) < ($1.isTemporary ? 1 : 0, $1.reference)
+        }
+    }
+
+    /// The members of a to-many, by ascending id.
+    func members(of object: ManagedObject, _ index: Int) -> [ManagedObject] {
+        let ids = memberIDs(of: object, index)
+        return objects(with: ids, under: schema.entities[relationship(object, index).destination])
+    }
+
+    /// The members of a to-many; asks the store once.
+    private func loadedMembers(of object: ManagedObject, _ index: Int) -> Set<ObjectID> {
+        if let members = object.toMany[index]?.current { return members }
+        let relationship = relationship(object, index)
+        var stored: Set<ObjectID> = []
+        let isStored = !object.objectID.isTemporary && !object.isInserted && !object.isGone
+        if isStored, relationship.storage != .transient {
+            do {
+                let found = try store.snapshot().members(
+                    ofRelationship: index, entity: object.entity.index, owners: [object.objectID])
+                stored = Set(found[0])
+            } catch {
+                readError = error
+                return []
+            }
+        }
+        if case .inverseColumn(_, let column) = relationship.storage {
+            // A member that was moved here belongs to where it was moved, whatever the store says.
+            stored = stored.filter { id in
+                guard let member = registry.object(for: id), let edit = member.edits[column] else {
+                    return true
+                }
+                return edit.reference == object.objectID
+            }
+        }
+        stored = stored.filter { id in
+            guard let member = registry.object(for: id) else { return true }
+            return !(member.isDeleted && (member.isPropagated || member.isGone))
+        }
+        object.toMany[index, default: ToManyState()].load(stored)
+        return object.toMany[index]?.current ?? stored
+    }
+
+    // MARK: Setting
+
+    /// Sets a to-one relationship.
+    func setTarget(of object: ManagedObject, _ index: Int, _ target: ManagedObject?) {
+        let old = targetID(of: object, index)
+        guard !object.isGone else { return }
+        if let target {
+            check(target, for: object, index)
+            if old == target.objectID { return touch(object, index, old) }
+            link(object, index, target)
+        } else if let old {
+            let root = schema.entities[relationship(object, index).destination]
+            unlink(object, index, objects(with: [old], under: root)[0])
+        } else {
+            touch(object, index, nil)
+        }
+    }
+
+    /// Setting what is there already makes an object changed all the same.
+    private func touch(_ object: ManagedObject, _ index: Int, _ target: ObjectID?) {
+        note(object, index, target: target)
+    }
+
+    /// Sets a to-many relationship.
+    func setMembers(of object: ManagedObject, _ index: Int, _ members: Set<ManagedObject>) {
+        guard !object.isGone else { return }
+        for member in members { check(member, for: object, index) }
+        let old = loadedMembers(of: object, index)
+        let new = Set(members.map(\.objectID))
+        let root = schema.entities[relationship(object, index).destination]
+        for member in objects(with: Array(old.subtracting(new)), under: root) {
+            unlink(object, index, member)
+        }
+        for member in members.sorted(by: { $0.objectID.reference < $1.objectID.reference })
+        where !old.contains(member.objectID) {
+            link(object, index, member)
+        }
+        if old == new { objectDidChange(object, isReal: false) }
+    }
+
+    private func check(_ target: ManagedObject, for object: ManagedObject, _ index: Int) {
+        let relationship = relationship(object, index)
+        let name = "\(object.entity.name).\(relationship.description.name)"
+        precondition(
+            target.managedObjectContext === self,
+            "\(name): the object that is pointed at belongs to another context, or to none any more"
+        )
+        precondition(
+            target.entity.isKind(of: schema.entities[relationship.destination]),
+            "\(name) leads to \(schema.entities[relationship.destination].name), not to \(target.entity.name)"
+        )
+    }
+
+    // MARK: Linking
+
+    /// Links two objects, on both sides.
+    func link(_ object: ManagedObject, _ index: Int, _ target: ManagedObject) {
+        let relationship = relationship(object, index)
+        free(object, index, unless: target)
+        if let inverse = relationship.inverse {
+            free(target, inverse, unless: object)
+            noteLink(target, inverse, object)
+        }
+        noteLink(object, index, target)
+    }
+
+    /// A to-one side lets go of what it is linked to.
+    private func free(_ object: ManagedObject, _ index: Int, unless target: ManagedObject) {
+        let relationship = relationship(object, index)
+        guard !relationship.description.isToMany, let old = targetID(of: object, index),
+            old != target.objectID
+        else { return }
+        let root = schema.entities[relationship.destination]
+        unlink(object, index, objects(with: [old], under: root)[0])
+    }
+
+    /// Unlinks two objects, on both sides.
+    func unlink(_ object: ManagedObject, _ index: Int, _ target: ManagedObject) {
+        noteUnlink(object, index, target)
+        if let inverse = relationship(object, index).inverse {
+            noteUnlink(target, inverse, object)
+        }
+    }
+
+    private func noteLink(_ object: ManagedObject, _ index: Int, _ target: ManagedObject) {
+        if relationship(object, index).description.isToMany {
+            object.toMany[index, default: ToManyState()].add(target.objectID)
+            objectDidChange(object, isReal: true)
+        } else {
+            note(object, index, target: target.objectID)
+        }
+    }
+
+    private func noteUnlink(_ object: ManagedObject, _ index: Int, _ target: ManagedObject) {
+        if object.isGone { return }
+        if relationship(object, index).description.isToMany {
+            object.toMany[index, default: ToManyState()].remove(target.objectID)
+            objectDidChange(object, isReal: true)
+        } else if targetID(of: object, index) == target.objectID {
+            note(object, index, target: nil)
+        }
+    }
+
+    /// Sets one side of a to-one relationship.
+    private func note(_ object: ManagedObject, _ index: Int, target: ObjectID?) {
+        if case .column(let column) = relationship(object, index).storage {
+            object.setColumn(column, target.value)
+        } else {
+            let old = object.transientTargets.updateValue(target ?? object.objectID, forKey: index)
+            if target == nil { object.transientTargets[index] = nil }
+            objectDidChange(object, isReal: old != target)
+        }
+    }
+}

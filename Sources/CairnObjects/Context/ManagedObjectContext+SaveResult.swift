@@ -1,0 +1,94 @@
+// Does to the objects of a context what a save has done to the store.
+//
+//   1. New objects get their permanent ids; absorbed ones leave the context.
+//   2. Rows replace edits. Rows that the save wrote besides replace those of clean objects.
+//   3. Deleted and displaced objects leave the context.
+//   4. Members: what was added and removed is stored now. If a policy moved references about, what was read
+//      of members is forgotten instead, and asked for again.
+//   5. Nothing is changed any more; didSave is called.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    func finishSave(_ result: SaveResult) {
+        let objects = changedInOrder
+        let isPlain =
+            result.absorbed.isEmpty && result.reverted.isEmpty && result.displaced.isEmpty
+            && result.undeleted.isEmpty && absorbedObjects.isEmpty
+        let reverted = Set(result.reverted)
+        let undeleted = Set(result.undeleted)
+        var gone: Set<ObjectID> = []
+        var handled: Set<ObjectID> = []
+        for object in objects {
+            let old = object.objectID
+            if let survivor = result.absorbed[old] {
+                leave(object, absorbedInto: survivor)
+            } else if object.isDeleted && !undeleted.contains(old) {
+                gone.insert(old)
+                leave(object, absorbedInto: object.absorbedInto)
+            } else if reverted.contains(old) || undeleted.contains(old) {
+                revert(object, to: result.rows[old])
+                handled.insert(old)
+            } else {
+                let id = result.permanentIDs[old] ?? old
+                if id != old { rename(object, id) }
+                object.isInserted = false
+                object.isUpdated = false
+                object.commitEdits(result.rows[id])
+                handled.insert(id)
+            }
+        }
+        for id in result.displaced {
+            guard let object = registry.object(for: id) else { continue }
+            gone.insert(id)
+            leave(object, absorbedInto: nil)
+        }
+        for (id, row) in result.rows where !handled.contains(id) {
+            guard let object = registry.object(for: id), !object.isGone else { continue }
+            if object.isFault { object.row = row } else { object.rebase(on: row) }
+        }
+        finishMembers(of: objects, result, gone, isPlain: isPlain)
+        renameTransients(result.permanentIDs)
+        for object in absorbedObjects {
+            guard let id = object.absorbedInto else { continue }
+            object.absorbedInto = result.permanentIDs[id] ?? result.absorbed[id] ?? id
+        }
+        absorbedObjects = []
+        changed = [:]
+        revision += 1
+        for object in objects { object.didSave() }
+    }
+
+    /// An object is no more.
+    private func leave(_ object: ManagedObject, absorbedInto survivor: ObjectID?) {
+        detach(object)
+        object.isDeleted = true
+        object.absorbedInto = survivor
+    }
+
+    /// The policy sent an object back to what is stored, or took its deletion back.
+    private func revert(_ object: ManagedObject, to row: Row?) {
+        guard let row else { return vanish(object) }
+        object.dropEdits()
+        object.isUpdated = false
+        object.isDeleted = false
+        object.isPropagated = false
+        object.rebase(on: row)
+    }
+
+    private func finishMembers(
+        of objects: [ManagedObject], _ result: SaveResult, _ gone: Set<ObjectID>, isPlain: Bool
+    ) {
+        for object in objects {
+            for index in object.toMany.keys {
+                object.toMany[index]?.commit(result.permanentIDs)
+            }
+        }
+        if isPlain && gone.isEmpty { return }
+        for object in registry.objects {
+            if !isPlain { object.unloadMembers() }
+            for index in object.toMany.keys { object.toMany[index]?.forget(gone) }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+// Saving: what is changed here becomes what is stored, or nothing happens.
+//
+//   1. Rounds of willSave and validation until nothing changes any more, at most 1,000.
+//   2. One request to the store. A built-in merge policy is carried out by the store, within the save; any
+//      other is asked about the conflicts that the store reports, and the save is tried again.
+//   3. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
+//   4. didSave.
+//
+// Invariants: whatever is thrown, the context keeps all its changes.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    private static let maximumRounds = 1000
+    private static let maximumResolutions = 10
+
+    /// Saves everything that is new, changed or deleted, as one unit. Without changes it does nothing.
+    ///
+    /// - Throws: `StoreError`: one validation error, or `.multiple` with all; `.mergeConflict` and
+    ///   `.constraintConflict` with the conflicts, see ``conflicts(in:)``; what went wrong in the store.
+    ///   Whatever an object's validation or a merge policy of one's own throws. The context keeps its
+    ///   changes then.
+    public func save() throws {
+        try throwReadError()
+        processPendingChanges()
+        guard hasChanges else { return }
+        try prepareToSave()
+        var resolutions = 0
+        while true {
+            let request = makeRequest()
+            guard !request.isEmpty else { return finishSave(SaveResult()) }
+            switch try store.save(request) {
+            case .saved(let result):
+                return finishSave(result)
+            case .conflicts(let conflicts):
+                resolutions += 1
+                let before = revision
+                if resolutions <= Self.maximumResolutions {
+                    try mergePolicy.resolve(mergeConflicts: conflictObjects(conflicts))
+                }
+                guard revision != before else { throw unresolved(conflicts) }
+                processPendingChanges()
+                if let error = validationError() { throw error }
+            }
+        }
+    }
+
+    private func unresolved(_ conflicts: [SaveConflict]) -> StoreError {
+        MergePolicy.failure(
+            "the merge policy returned, but the conflicts are still there", conflicts)
+    }
+
+    // MARK: Rounds
+
+    private var objectsToSave: [ManagedObject] {
+        changedInOrder.filter { !($0.isInserted && $0.isDeleted) }
+    }
+
+    private func prepareToSave() throws {
+        for _ in 0..<Self.maximumRounds {
+            let before = revision
+            for object in objectsToSave where object.managedObjectContext === self {
+                object.willSave()
+            }
+            processPendingChanges()
+            let error = validationError()
+            try throwReadError()
+            if revision == before {
+                if let error { throw error }
+                return
+            }
+        }
+        throw StoreError(
+            .invalidRequest,
+            "the objects still change after \(Self.maximumRounds) rounds of saving: a validation method or "
+                + "willSave sets a value each time")
+    }
+
+    /// What is wrong with the objects, all of it.
+    private func validationError() -> (any Error)? {
+        var errors: [StoreError] = []
+        var foreign: (any Error)?
+        for object in objectsToSave where object.managedObjectContext === self {
+            do {
+                if object.isDeleted {
+                    if !object.isDisplaced { try object.validateForDelete() }
+                } else if object.isInserted {
+                    try object.validateForInsert()
+                } else {
+                    try object.validateForUpdate()
+                }
+            } catch let error as StoreError {
+                errors.append(error)
+            } catch {
+                if foreign == nil && errors.isEmpty {
+                    foreign = error
+                } else {
+                    errors.append(
+                        StoreError(
+                            .validation, "\(error)",
+                            context: .init(entity: object.entity.name, objectID: object.objectID)))
+                }
+            }
+        }
+        if let foreign {
+            if errors.isEmpty { return foreign }
+            errors.insert(StoreError(.validation, "\(foreign)"), at: 0)
+        }
+        return StoreError.combining(errors)
+    }
+
+    // MARK: The request
+
+    private func makeRequest() -> SaveRequest {
+        var request = SaveRequest()
+        request.author = transactionAuthor
+        request.contextName = name
+        request.resolution = mergePolicy.isBuiltIn ? .policy(mergePolicy.mergeType) : .report
+        request.mergesAssignedOnly = mergePolicy.setOnly
+        var pairs: Set<SaveRequest.PairChange> = []
+        for object in objectsToSave {
+            let entity = object.entity
+            if object.isDeleted {
+                request.deleted.append(
+                    SaveRequest.Deleted(
+                        id: object.objectID, entity: entity.index, version: object.row?.version))
+                continue
+            }
+            if object.isInserted {
+                request.inserted.append(
+                    SaveRequest.Inserted(
+                        id: object.objectID, entity: entity.index,
+                        values: entity.columns.indices.map { savedValue(object, $0) },
+                        assigned: object.assigned))
+            } else if let row = object.row {
+                let changes = object.editedColumns.map {
+                    (column: $0, value: savedValue(object, $0))
+                }
+                if !changes.isEmpty {
+                    request.updated.append(
+                        SaveRequest.Updated(
+                            id: object.objectID, entity: entity.index, base: row, changes: changes))
+                }
+            }
+            addPairs(of: object, to: &request, &pairs)
+        }
+        return request
+    }
+
+    /// A value as it is saved: what leads to an object that never came to be leads nowhere.
+    private func savedValue(_ object: ManagedObject, _ column: Int) -> Value {
+        let value =
+            object.awakened.contains(column)
+            ? object.baseValue(column) : object.presentValue(column)
+        if let id = value.reference, id.isTemporary, registry.object(for: id) == nil {
+            return .null
+        }
+        return value
+    }
+
+    private func addPairs(
+        of object: ManagedObject, to request: inout SaveRequest,
+        _ known: inout Set<SaveRequest.PairChange>
+    ) {
+        for (index, state) in object.toMany.sorted(by: { $0.key < $1.key }) where state.hasChanges {
+            guard case .pairs(let pairs, let isSource) = object.entity.relationships[index].storage
+            else { continue }
+            func change(_ other: ObjectID, isAddition: Bool) -> SaveRequest.PairChange {
+                SaveRequest.PairChange(
+                    pairs: pairs, source: isSource ? object.objectID : other,
+                    destination: isSource ? other : object.objectID, isAddition: isAddition)
+            }
+            let inverse = schema.pairs[pairs]
+            let isSymmetric = isOwnInverse(inverse)
+            for (ids, isAddition) in [(state.removed, false), (state.added, true)] {
+                for id in ids.sorted(by: { ValueOrder.compare($0, $1) < 0 }) {
+                    if id.isTemporary, registry.object(for: id) == nil { continue }
+                    if let other = registry.object(for: id), other.isDeleted { continue }
+                    let new = change(id, isAddition: isAddition)
+                    let mirrored = SaveRequest.PairChange(
+                        pairs: pairs, source: new.destination, destination: new.source,
+                        isAddition: isAddition)
+                    if isSymmetric && known.contains(mirrored) { continue }
+                    if known.insert(new).inserted { request.pairChanges.append(new) }
+                }
+            }
+        }
+    }
+
+    private func isOwnInverse(_ pairs: SchemaPairs) -> Bool {
+        guard let back = pairs.destinationRelationship,
+            case .pairs(_, true) = schema.entities[pairs.destination].relationships[back].storage
+        else { return false }
+        return back == pairs.sourceRelationship
+    }
+}
+
+extension SaveRequest {
+    /// Whether there is nothing to write.
+    fileprivate var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
+    }
+}

@@ -1,0 +1,248 @@
+// A working copy of a part of a store: the objects that somebody looks at, and what was changed in them.
+//
+// The context makes one object for one id and holds only those strongly that are changed. It reads the
+// newest state of the store whenever it reads; what it has read of an object stays until the object is
+// refreshed, and the save compares versions.
+//
+//   Faulting     rows and members when they are asked for
+//   Relationships  both sides at once
+//   Deleting     delete rules, when pending changes are processed
+//   Fetching     what is stored, overlaid with what is changed
+//   Saving       hooks, validation, the store, conflicts
+//
+// Threads: used by one at a time; the compiler sees to it, since contexts and objects are not Sendable.
+
+public import CairnModel
+public import CairnStore
+import FoundationEssentials
+import Synchronization
+
+/// A working copy of objects of a store.
+///
+/// A context belongs to whoever made it: the main actor's ``PersistentContainer/viewContext``, a
+/// ``BackgroundContext``, or the closure of a background task.
+///
+/// Objects keep their context alive, and the context keeps those alive that are changed. One that was made
+/// by hand, and is given up with changes, has to be told by ``rollback()`` or ``reset()``.
+public final class ManagedObjectContext {
+    /// A name for people, which is also written to the store's history.
+    public var name: String?
+    /// Who writes, for the store's history.
+    public var transactionAuthor: String?
+    /// What a save does about conflicts.
+    public var mergePolicy = MergePolicy.error
+    /// What happens when a fault's row turns out to be gone. True: the object is deleted and all its values
+    /// are nil. False: its values read as nil, and ``ManagedObject/fulfill()``, the next fetch and the next save
+    /// throw `.objectNotFound`.
+    public var shouldDeleteInaccessibleFaults = true
+
+    let store: any PersistentStore
+    let schema: Schema
+    let identity: StoreIdentity
+    let registry: ObjectRegistry
+    let classes: ObjectClasses
+    let identifier = UUID()
+    /// New, changed and deleted objects.
+    var changed: [ObjectIdentifier: ManagedObject] = [:]
+    /// Deleted objects whose delete rules have not been applied yet.
+    var pendingDeletes: [ManagedObject] = []
+    /// Objects that a policy of one's own has merged into others since the last save.
+    var absorbedObjects: [ManagedObject] = []
+    /// Rises with everything that a save has to look at again.
+    var revision = 0
+    /// A failure to read that a property could not throw.
+    var readError: StoreError?
+    private var lastOrder: UInt64 = 0
+    private let roots: [UInt32: Int]
+
+    /// A context over a store. Its objects are of the given classes.
+    public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
+        self.store = store
+        self.classes = classes
+        schema = store.schema
+        identity = store.identity
+        registry = ObjectRegistry(identity: store.identity)
+        var roots: [UInt32: Int] = [:]
+        for entity in schema.entities where entity.parent == nil {
+            roots[identity.hierarchies[entity.index]] = entity.index
+        }
+        self.roots = roots
+    }
+
+    // MARK: Sets
+
+    /// New objects that are not deleted, in the order of their creation.
+    public var insertedObjects: [ManagedObject] {
+        changedInOrder.filter { $0.isInserted && !$0.isDeleted }
+    }
+
+    /// Stored objects that were changed and are not deleted, in the order of their first change.
+    public var updatedObjects: [ManagedObject] {
+        changedInOrder.filter { $0.isUpdated && !$0.isInserted && !$0.isDeleted }
+    }
+
+    /// Stored objects that are to be deleted, in the order of their first change.
+    public var deletedObjects: [ManagedObject] {
+        changedInOrder.filter { $0.isDeleted && !$0.isInserted }
+    }
+
+    /// All objects of the context that somebody holds.
+    public var registeredObjects: Set<ManagedObject> { Set(registry.objects) }
+
+    /// Whether there is anything to save: new, changed or deleted objects, be it that a change changed
+    /// nothing.
+    public var hasChanges: Bool {
+        changed.values.contains { !($0.isInserted && $0.isDeleted) }
+    }
+
+    var changedInOrder: [ManagedObject] {
+        changed.values.sorted { $0.order < $1.order }
+    }
+
+    // MARK: Entities
+
+    /// The entity of a name.
+    ///
+    /// The model must have it: a name that it does not have is a mistake of the program.
+    public func entity(named name: String) -> SchemaEntity {
+        guard let entity = schema.entity(named: name) else {
+            preconditionFailure("the model has no entity named \(name)")
+        }
+        return entity
+    }
+
+    /// The only entity whose objects are of a class.
+    public func entity(for type: ManagedObject.Type) -> SchemaEntity {
+        guard let name = classes.entityName(for: type) else {
+            preconditionFailure("\(type) is not the class of exactly one entity of the model")
+        }
+        return entity(named: name)
+    }
+
+    /// The root entity of an id's hierarchy; nil if the id is of another store.
+    func rootEntity(of id: ObjectID) -> SchemaEntity? {
+        guard id.store == identity.identifier || id.store == identifier else { return nil }
+        return roots[id.hierarchy].map { schema.entities[$0] }
+    }
+
+    // MARK: Inserting
+
+    /// A new object of an entity.
+    @discardableResult
+    public func insert(_ entityName: String) -> ManagedObject {
+        let entity = entity(named: entityName)
+        return classes.type(for: entity, in: schema).init(entity: entity, insertInto: self)
+    }
+
+    /// Makes an object that was made without a context a new one of this context. What was set on it stays.
+    public func insert(_ object: ManagedObject) {
+        if object.managedObjectContext === self { return }
+        precondition(
+            object.managedObjectContext == nil && object.row == nil && !object.isDeleted,
+            "only an object that was never in a context can be inserted")
+        precondition(
+            schema.entities.indices.contains(object.entity.index)
+                && schema.entities[object.entity.index] === object.entity,
+            "the object's entity \(object.entity.name) is of another model")
+        object.objectID = ObjectID(
+            temporary: object.objectID.reference,
+            hierarchy: identity.hierarchies[object.entity.index], context: identifier)
+        object.managedObjectContext = self
+        object.registry = registry
+        object.isInserted = true
+        object.isFulfilled = true
+        registry.register(object)
+        objectDidChange(object, isReal: true)
+        object.awakeFromInsert()
+    }
+
+    /// Notes that an object was touched; `isReal` if something differs now.
+    func objectDidChange(_ object: ManagedObject, isReal: Bool) {
+        if !object.isInserted { object.isUpdated = true }
+        let isNew = changed.updateValue(object, forKey: ObjectIdentifier(object)) == nil
+        if isNew {
+            lastOrder += 1
+            object.order = lastOrder
+        }
+        if isNew || isReal { revision += 1 }
+    }
+
+    /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
+    func abandon() {
+        changed = [:]
+        pendingDeletes = []
+        absorbedObjects = []
+    }
+
+    /// Lets an object go that is no more: new ones that were deleted, deleted ones that were saved.
+    func detach(_ object: ManagedObject) {
+        registry.remove(object)
+        changed[ObjectIdentifier(object)] = nil
+        object.managedObjectContext = nil
+        object.registry = ObjectRegistry(identity: identity)
+        object.isInserted = false
+        object.isUpdated = false
+        revision += 1
+    }
+
+    // MARK: Temporary ids
+
+    private static let references = Atomic<UInt64>(0)
+
+    /// The context of objects that are in none.
+    static let nowhere = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    static func nextTemporaryReference() -> UInt64 {
+        references.add(1, ordering: .relaxed).newValue
+    }
+
+    /// Gives new objects their permanent ids before they are saved. They stay inserted.
+    ///
+    /// - Throws: `StoreError` from the store; no id has changed then.
+    public func obtainPermanentIDs(for objects: [ManagedObject]) throws(StoreError) {
+        let waiting = objects.filter { $0.objectID.isTemporary && $0.managedObjectContext === self }
+        guard !waiting.isEmpty else { return }
+        let ids = try store.obtainPermanentIDs(forEntities: waiting.map(\.entity.index))
+        var names: [ObjectID: ObjectID] = [:]
+        for (object, id) in zip(waiting, ids) {
+            names[object.objectID] = id
+            rename(object, id)
+        }
+        for other in changed.values {
+            for (column, value) in other.edits {
+                if let new = value.reference.flatMap({ names[$0] }) {
+                    other.edits[column] = .objectID(new)
+                }
+            }
+            for index in other.toMany.keys { other.toMany[index]?.rename(names) }
+        }
+        renameTransients(names)
+    }
+
+    /// Gives an object another id in the table.
+    func rename(_ object: ManagedObject, _ id: ObjectID) {
+        registry.remove(object)
+        object.objectID = id
+        registry.register(object)
+    }
+
+    /// Renames what transient relationships lead to.
+    func renameTransients(_ names: [ObjectID: ObjectID]) {
+        guard hasTransientRelationships, !names.isEmpty else { return }
+        for object in registry.objects {
+            for (index, target) in object.transientTargets {
+                if let new = names[target] { object.transientTargets[index] = new }
+            }
+        }
+    }
+
+    private var hasTransientRelationships: Bool {
+        schema.entities.contains { $0.relationships.contains { $0.storage == .transient } }
+    }
+}
+
+@available(
+    *, unavailable,
+    message: "a context belongs to whoever made it: use a BackgroundContext to work elsewhere"
+)
+extension ManagedObjectContext: Sendable {}

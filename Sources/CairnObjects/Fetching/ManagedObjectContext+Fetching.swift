@@ -1,0 +1,180 @@
+// Fetching: what is stored, overlaid with what is changed here.
+//
+//   1. Pending deletions are applied.
+//   2. The store is asked. If objects of the entity are changed here, it is asked for as many more as there
+//      are changed ones, since each of these can fall out of the answer.
+//   3. Changed objects are taken out of the answer; those that match as they are now are put in, in order.
+//   4. Offset and limit are applied last.
+
+public import CairnModel
+public import CairnStore
+
+extension ManagedObjectContext {
+    /// The objects that match a request, in order.
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit, or what went wrong in the
+    ///   store, now or in a property that was read before.
+    /// - Complexity: that of the store's answer, and O(n log n) in the changed objects of the entity.
+    public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
+        let answer = try answer(request, includesRows: true)
+        var objects: [ManagedObject] = []
+        objects.reserveCapacity(answer.count)
+        for entry in answer {
+            let object = entry.object ?? entry.row.map(object(for:))
+            guard let object else { continue }
+            if !request.returnsObjectsAsFaults, let row = object.row { fill(object, row) }
+            objects.append(object)
+        }
+        return objects
+    }
+
+    /// The ids of the objects that match a request, in order; of new objects the temporary ones.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func fetchObjectIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
+        try answer(request, includesRows: false).map(\.id)
+    }
+
+    /// How many objects a fetch would give, limit and offset respected.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func count(for request: FetchRequest) throws(StoreError) -> Int {
+        try throwReadError()
+        processPendingChanges()
+        let question = try question(request)
+        if pendingObjects(request, question).isEmpty {
+            return try store.snapshot().count(question.fetch)
+        }
+        return try answer(request, includesRows: false).count
+    }
+
+    /// A request as a store understands it.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` naming the key that does not fit.
+    public func storeFetch(_ request: FetchRequest) throws(StoreError) -> StoreFetch {
+        try question(request).fetch
+    }
+
+    // MARK: Steps
+
+    private struct Question {
+        var fetch: StoreFetch
+        let entity: SchemaEntity
+        let evaluator: PredicateEvaluator?
+        let sort: [(column: Int, isAscending: Bool)]
+    }
+
+    private struct Entry {
+        let id: ObjectID
+        var object: ManagedObject?
+        var row: Row?
+        var keys: [Value] = []
+    }
+
+    private func question(_ request: FetchRequest) throws(StoreError) -> Question {
+        guard let entity = schema.entity(named: request.entityName) else {
+            throw StoreError(
+                .invalidRequest, "the model has no entity of this name",
+                context: .init(entity: request.entityName))
+        }
+        var evaluator: PredicateEvaluator?
+        if let predicate = request.predicate {
+            evaluator = try PredicateEvaluator(predicate, entity: entity)
+        }
+        var fetch = StoreFetch(entity: entity.index, predicate: evaluator?.predicate)
+        fetch.includesSubentities = request.includesSubentities
+        fetch.sort = request.sortDescriptors
+        fetch.limit = request.fetchLimit > 0 ? request.fetchLimit : nil
+        fetch.offset = max(0, request.fetchOffset)
+        var sort: [(column: Int, isAscending: Bool)] = []
+        for key in request.sortDescriptors {
+            guard let column = entity.columnIndex(named: key.key) else {
+                throw StoreError(
+                    .invalidRequest, "the entity has no stored property of this name to sort by",
+                    context: .init(entity: entity.name, key: key.key))
+            }
+            sort.append((column, key.isAscending))
+        }
+        return Question(fetch: fetch, entity: entity, evaluator: evaluator, sort: sort)
+    }
+
+    /// The changed objects that the request is about, if it looks at changes.
+    private func pendingObjects(_ request: FetchRequest, _ question: Question) -> [ManagedObject] {
+        guard request.includesPendingChanges else { return [] }
+        return changed.values.filter {
+            request.includesSubentities
+                ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
+        }
+    }
+
+    private func answer(_ request: FetchRequest, includesRows: Bool) throws(StoreError) -> [Entry] {
+        try throwReadError()
+        processPendingChanges()
+        var question = try question(request)
+        let pending = pendingObjects(request, question)
+        let (offset, limit) = (question.fetch.offset, question.fetch.limit)
+        if !pending.isEmpty {
+            let stored = pending.count { !$0.isInserted }
+            question.fetch.offset = 0
+            question.fetch.limit = limit.map { $0 + offset + stored }
+        }
+        question.fetch.includesRows = includesRows || (!pending.isEmpty && !question.sort.isEmpty)
+        let found = try store.snapshot().fetch(question.fetch)
+        var entries: [Entry] = []
+        entries.reserveCapacity(found.ids.count)
+        for (index, id) in found.ids.enumerated() {
+            entries.append(
+                Entry(id: id, row: question.fetch.includesRows ? found.rows[index] : nil))
+        }
+        if pending.isEmpty { return entries }
+        entries = overlay(entries, pending, question)
+        let rest = entries.dropFirst(offset)
+        return Array(limit.map { rest.prefix($0) } ?? rest)
+    }
+
+    private func overlay(_ entries: [Entry], _ pending: [ManagedObject], _ question: Question)
+        -> [Entry]
+    {
+        let ids = Set(pending.map(\.objectID))
+        var kept = entries.filter { !ids.contains($0.id) }
+        for index in kept.indices {
+            guard let row = kept[index].row else { continue }
+            let entity = schema.entities[row.entity]
+            kept[index].keys = question.sort.map {
+                row.cells.value($0.column, of: entity, in: identity)
+            }
+        }
+        var own: [Entry] = []
+        for object in pending where !object.isDeleted {
+            let matches =
+                question.evaluator?.matches(object.objectID) { object.columnValue($0) } ?? true
+            if matches && !object.isGone {
+                own.append(
+                    Entry(
+                        id: object.objectID, object: object,
+                        keys: question.sort.map { object.columnValue($0.column) }))
+            }
+        }
+        func precedes(_ left: Entry, _ right: Entry) -> Bool {
+            for (index, key) in question.sort.enumerated() {
+                let order = ValueOrder.compare(left.keys[index], right.keys[index])
+                if order != 0 { return (order < 0) == key.isAscending }
+            }
+            return ValueOrder.compare(left.id, right.id) < 0
+        }
+        own.sort(by: precedes)
+        // Both are in order: one pass puts them together.
+        var merged: [Entry] = []
+        merged.reserveCapacity(kept.count + own.count)
+        var next = own.startIndex
+        for entry in kept {
+            while next < own.endIndex, precedes(own[next], entry) {
+                merged.append(own[next])
+                next += 1
+            }
+            merged.append(entry)
+        }
+        merged.append(contentsOf: own[next...])
+        return merged
+    }
+}

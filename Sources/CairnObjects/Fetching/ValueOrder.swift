@@ -1,0 +1,68 @@
+// The order of two values of one kind, the same in memory as in a store: text, URIs, bytes and UUIDs by
+// their bytes, numbers and dates by size, false before true, nil before everything.
+
+import CairnModel
+import FoundationEssentials
+
+/// The order of values.
+enum ValueOrder {
+    /// Negative, zero or positive. Values of different kinds are ordered by kind, which callers avoid.
+    static func compare(_ left: Value, _ right: Value) -> Int {
+        switch (left, right) {
+        case (.null, .null): 0
+        case (.null, _): -1
+        case (_, .null): 1
+        case (.integer(let a), .integer(let b)): order(a, b)
+        case (.double(let a), .double(let b)): order(a, b)
+        case (.float(let a), .float(let b)): order(a, b)
+        case (.date(let a), .date(let b)): order(a, b)
+        case (.decimal(let a), .decimal(let b)): order(a, b)
+        case (.boolean(let a), .boolean(let b)): order(a ? 1 : 0, b ? 1 : 0)
+        case (.string(let a), .string(let b)): bytes(a.utf8, b.utf8)
+        case (.uri(let a), .uri(let b)): bytes(a.absoluteString.utf8, b.absoluteString.utf8)
+        case (.binary(let a), .binary(let b)): bytes(a, b)
+        case (.uuid(let a), .uuid(let b)):
+            withUnsafeBytes(of: a.uuid) { a in withUnsafeBytes(of: b.uuid) { b in bytes(a, b) } }
+        case (.objectID(let a), .objectID(let b)): compare(a, b)
+        default: order(kind(left), kind(right))
+        }
+    }
+
+    /// By number; temporary ids come after all others.
+    static func compare(_ left: ObjectID, _ right: ObjectID) -> Int {
+        if left.isTemporary != right.isTemporary { return left.isTemporary ? 1 : -1 }
+        return order(left.reference, right.reference)
+    }
+
+    private static func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
+
+    private static func bytes(_ a: some Sequence<UInt8>, _ b: some Sequence<UInt8>) -> Int {
+        var left = a.makeIterator()
+        var right = b.makeIterator()
+        while true {
+            switch (left.next(), right.next()) {
+            case (nil, nil): return 0
+            case (nil, _): return -1
+            case (_, nil): return 1
+            case (let a?, let b?): if a != b { return a < b ? -1 : 1 }
+            }
+        }
+    }
+
+    private static func kind(_ value: Value) -> Int {
+        switch value {
+        case .null: 0
+        case .integer: 1
+        case .decimal: 2
+        case .double: 3
+        case .float: 4
+        case .string: 5
+        case .boolean: 6
+        case .date: 7
+        case .binary: 8
+        case .uuid: 9
+        case .uri: 10
+        case .objectID: 11
+        }
+    }
+}

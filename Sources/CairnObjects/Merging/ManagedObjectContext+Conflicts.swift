@@ -1,0 +1,40 @@
+// Conflicts that a store reports, with the objects they are about.
+
+import CairnModel
+public import CairnStore
+
+extension ManagedObjectContext {
+    /// The conflicts of a failed save as a merge policy takes them: ``MergeConflict`` and
+    /// ``ConstraintConflict`` objects. They can be given to a policy, and the save be tried again.
+    public func conflicts(in error: StoreError) -> [Any] { conflictObjects(error.conflicts) }
+
+    func conflictObjects(_ conflicts: [SaveConflict]) -> [Any] {
+        conflicts.compactMap { conflict -> Any? in
+            switch conflict {
+            case .version(let conflict):
+                guard let object = registry.object(for: conflict.id) else { return nil }
+                return MergeConflict(conflict, object, self)
+            case .constraint(let conflict):
+                let objects = conflict.objects.compactMap { registry.object(for: $0) }
+                return ConstraintConflict(
+                    conflict, database: conflict.stored.map(databaseObject), objects: objects, self)
+            }
+        }
+    }
+
+    /// The object of a stored row, with the values that are stored now.
+    private func databaseObject(_ row: Row) -> ManagedObject {
+        let object = object(for: row)
+        if object.isFault { fill(object, row) } else if !object.isGone { object.rebase(on: row) }
+        return object
+    }
+
+    func snapshotValues(_ row: Row) -> [String: Any] {
+        let entity = schema.entities[row.entity]
+        var values: [String: Any] = [:]
+        for (index, column) in entity.columns.enumerated() {
+            values[column.name] = row.cells.value(index, of: entity, in: identity).any
+        }
+        return values
+    }
+}

@@ -1,0 +1,92 @@
+// What the built-in policies do about an object that somebody else has changed, done to the object.
+//
+//                  changed here only   there only     both          deleted there     deleted here
+//   store trump    kept                taken          theirs        deleted           taken back
+//   object trump   kept                taken          ours          created again     goes through
+//   overwrite      kept                undone         ours          created again     goes through
+//   rollback       dropped             taken          theirs        deleted           taken back
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    func resolve(_ conflict: MergeConflict, by policy: MergePolicy) {
+        let object = conflict.sourceObject
+        guard object.managedObjectContext === self else { return }
+        revision += 1
+        let keepsOurs =
+            policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite
+        guard let stored = conflict.conflict.stored else {
+            if keepsOurs { recreate(object) } else { vanish(object) }
+            return
+        }
+        if object.isDeleted {
+            if !keepsOurs {
+                object.isDeleted = false
+                object.isPropagated = false
+                object.dropEdits()
+            }
+            object.isFulfilled = true
+            object.row = stored
+            return
+        }
+        switch policy.mergeType {
+        case .mergeByPropertyStoreTrump: yield(object, to: stored)
+        case .overwrite: overwrite(stored, with: object)
+        case .rollback: goBack(object, to: stored)
+        case .mergeByPropertyObjectTrump, .error: object.rebase(on: stored)
+        }
+    }
+
+    /// The object becomes a new one under the id it had, with everything it has.
+    private func recreate(_ object: ManagedObject) {
+        for column in object.entity.columns.indices {
+            if object.edits[column] != nil { object.assigned.insert(column) }
+            object.edits[column] = object.presentValue(column)
+        }
+        object.row = nil
+        object.isInserted = true
+        object.isUpdated = false
+        object.unloadMembers()
+        objectDidChange(object, isReal: true)
+    }
+
+    /// Edits of what somebody else has changed too are dropped.
+    private func yield(_ object: ManagedObject, to stored: Row) {
+        guard let base = object.row else { return object.rebase(on: stored) }
+        for column in object.editedColumns
+        where !base.cells.isEqual(stored.cells, column: column, of: object.entity) {
+            drop(object, column, stored)
+        }
+        object.rebase(on: stored)
+    }
+
+    /// An edit becomes what is stored; a relationship on both sides.
+    private func drop(_ object: ManagedObject, _ column: Int, _ stored: Row) {
+        let value = stored.cells.value(column, of: object.entity, in: identity)
+        guard let index = object.entity.columns[column].relationship else {
+            object.edits[column] = nil
+            return
+        }
+        let root = schema.entities[object.entity.relationships[index].destination]
+        let target = value.reference.map { objects(with: [$0], under: root)[0] }
+        setTarget(of: object, index, target.flatMap { $0.isDeleted ? nil : $0 })
+    }
+
+    /// Everything is written as it is here.
+    private func overwrite(_ stored: Row, with object: ManagedObject) {
+        let values = object.entity.columns.indices.map { object.presentValue($0) }
+        object.rebase(on: stored)
+        for (column, value) in values.enumerated() where object.baseValue(column) != value {
+            object.edits[column] = value
+        }
+    }
+
+    /// The object becomes what is stored.
+    func goBack(_ object: ManagedObject, to stored: Row) {
+        for column in object.editedColumns { drop(object, column, stored) }
+        object.edits = [:]
+        object.rebase(on: stored)
+        revision += 1
+    }
+}

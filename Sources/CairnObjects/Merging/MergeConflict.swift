@@ -1,0 +1,35 @@
+// A conflict with somebody else's change, as a merge policy sees it.
+
+import CairnModel
+import CairnStore
+
+/// An object that was changed or deleted by somebody else since it was read.
+///
+/// Snapshots have the attributes and to-one relationships (as object ids); what is nil is absent.
+public final class MergeConflict {
+    /// The object in the context.
+    public let sourceObject: ManagedObject
+    /// The values that the object was read with; nil if it was never read.
+    public let objectSnapshot: [String: Any]?
+    /// The values as they are stored now; nil if the object was deleted.
+    public let cachedSnapshot: [String: Any]?
+    /// Always nil: there is no cache between a context and its store.
+    public let persistedSnapshot: [String: Any]? = nil
+    /// The version that the object was read with; 0 if it was never read.
+    public let oldVersionNumber: Int
+    /// The version that is stored now; 0 if the object was deleted.
+    public let newVersionNumber: Int
+    let conflict: VersionConflict
+    let context: ManagedObjectContext
+
+    init(_ conflict: VersionConflict, _ object: ManagedObject, _ context: ManagedObjectContext) {
+        self.conflict = conflict
+        self.context = context
+        sourceObject = object
+        let base = conflict.base ?? object.row
+        objectSnapshot = base.map(context.snapshotValues)
+        cachedSnapshot = conflict.stored.map(context.snapshotValues)
+        oldVersionNumber = base.map { Int($0.version) } ?? 0
+        newVersionNumber = conflict.stored.map { Int($0.version) } ?? 0
+    }
+}

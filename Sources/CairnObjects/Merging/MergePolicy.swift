@@ -1,0 +1,105 @@
+// What a save does about conflicts.
+
+public import CairnStore
+
+/// A merge policy: what a save does when an object was changed by somebody else, or when a uniqueness
+/// constraint would be violated.
+///
+/// The built-in policies are carried out by the store. A policy of one's own is a subclass that starts from
+/// the nearest built-in one, changes what is about to be merged, and calls super:
+///
+/// ```swift
+/// final class KeepWhatIsKnown: MergePolicy {
+///     override func resolve(constraintConflicts list: [ConstraintConflict]) throws {
+///         for conflict in list {
+///             guard let known = conflict.databaseObject else { continue }
+///             for object in conflict.conflictingObjects where object["note"] == nil {
+///                 object["note"] = known["note"]
+///             }
+///         }
+///         try super.resolve(constraintConflicts: list)
+///     }
+/// }
+/// ```
+///
+/// A policy that does not call super must cure the conflicts itself, or the save fails.
+open class MergePolicy {
+    /// What the policy starts from.
+    public final let mergeType: MergePolicyKind
+    /// Whether a new object that is merged into another one gives it only what was assigned to it: what
+    /// nobody set stays as it is stored, and of several new objects each gives what was set on it.
+    public final let setOnly: Bool
+
+    /// A policy that starts from a built-in one.
+    public init(merge mergeType: MergePolicyKind, setOnly: Bool = false) {
+        self.mergeType = mergeType
+        self.setOnly = setOnly
+    }
+
+    /// The save fails and lists the conflicts. The policy of a new context.
+    public static var error: MergePolicy { shared.error }
+    /// What is stored wins, property by property; a new object gives way to the stored one.
+    public static var mergeByPropertyStoreTrump: MergePolicy { shared.storeTrump }
+    /// What is in the context wins, property by property; a stored object takes the values of a new one.
+    public static var mergeByPropertyObjectTrump: MergePolicy { shared.objectTrump }
+    /// The object in the context replaces the stored one.
+    public static var overwrite: MergePolicy { shared.overwrite }
+    /// What is stored stays, and what was changed is dropped.
+    public static var rollback: MergePolicy { shared.rollback }
+
+    private struct Shared {
+        let error = MergePolicy(merge: .error)
+        let storeTrump = MergePolicy(merge: .mergeByPropertyStoreTrump)
+        let objectTrump = MergePolicy(merge: .mergeByPropertyObjectTrump)
+        let overwrite = MergePolicy(merge: .overwrite)
+        let rollback = MergePolicy(merge: .rollback)
+    }
+
+    private nonisolated(unsafe) static let shared = Shared()
+    // Policies of this very class have constants only.
+
+    /// Whether the store can do what the policy says.
+    final var isBuiltIn: Bool { type(of: self) == MergePolicy.self }
+
+    /// Resolves all conflicts of a save: those of versions, then those of constraints.
+    ///
+    /// - Throws: What aborts the save.
+    open func resolve(mergeConflicts list: [Any]) throws {
+        let versions = list.compactMap { $0 as? MergeConflict }
+        if !versions.isEmpty { try resolve(optimisticLockingConflicts: versions) }
+        let constraints = list.compactMap { $0 as? ConstraintConflict }
+        if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
+    }
+
+    /// Resolves conflicts with objects that somebody else has changed or deleted, in the context.
+    ///
+    /// - Throws: `StoreError` with `.mergeConflict` under the error policy.
+    open func resolve(optimisticLockingConflicts list: [MergeConflict]) throws {
+        if mergeType == .error {
+            throw MergePolicy.failure(
+                "objects were changed by somebody else", list.map { .version($0.conflict) })
+        }
+        for conflict in list { conflict.context.resolve(conflict, by: self) }
+    }
+
+    /// Resolves conflicts over uniqueness constraints, in the context.
+    ///
+    /// - Throws: `StoreError` with `.constraintConflict` under the error policy, and where an object
+    ///   would have to become two others, or others must point at what would be displaced.
+    open func resolve(constraintConflicts list: [ConstraintConflict]) throws {
+        if mergeType == .error {
+            throw MergePolicy.failure(
+                "a uniqueness constraint is violated", list.map { .constraint($0.conflict) })
+        }
+        for context in Set(list.map { ObjectIdentifier($0.context) }) {
+            let own = list.filter { ObjectIdentifier($0.context) == context }
+            try own[0].context.resolve(own, by: self)
+        }
+    }
+
+    static func failure(_ message: String, _ conflicts: [SaveConflict]) -> StoreError {
+        let isVersion = conflicts.contains { if case .version = $0 { true } else { false } }
+        return StoreError(
+            isVersion ? .mergeConflict : .constraintConflict, message, conflicts: conflicts)
+    }
+}

@@ -1,0 +1,134 @@
+// What the model says about the values of an object that is saved.
+//
+// A mandatory property may not be nil; numbers, dates and text have limits; text may have a pattern, which
+// the whole of it must match; a to-many relationship has a least and a greatest number of members, of which
+// the least counts for an empty optional one only once it has a member. A mandatory to-many without a least
+// number may be empty.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObject {
+    /// - Throws: `StoreError` with all that is wrong.
+    final func validateProperties() throws(StoreError) {
+        var errors: [StoreError] = []
+        // The values of a fault are as they were saved.
+        if isFulfilled {
+            for column in entity.columns.indices { validate(column, &errors) }
+        }
+        for index in entity.relationships.indices { validateCount(index, &errors) }
+        if let error = StoreError.combining(errors) { throw error }
+    }
+
+    private func failure(_ code: StoreError.Code, _ message: String, key: String) -> StoreError {
+        StoreError(
+            code, message, context: .init(entity: entity.name, key: key, objectID: objectID))
+    }
+
+    private func validate(_ index: Int, _ errors: inout [StoreError]) {
+        let column = entity.columns[index]
+        if !isInserted, edits[index] == nil { return }
+        let value = presentValue(index)
+        if value.isNull {
+            let isDerived = column.attribute?.derivationExpression != nil
+            if !column.isOptional && !isDerived {
+                errors.append(
+                    failure(.missingMandatory, "a mandatory property is nil", key: column.name))
+            }
+            return
+        }
+        guard let attribute = column.attribute else { return }
+        func check(_ code: StoreError.Code, _ isBad: Bool, _ message: @autoclosure () -> String) {
+            if isBad { errors.append(failure(code, message(), key: column.name)) }
+        }
+        if let least = attribute.minimumValue, let order = order(value, least) {
+            check(
+                isDate(value) ? .dateTooEarly : .numberTooSmall, order < 0,
+                "the value is less than \(least)")
+        }
+        if let most = attribute.maximumValue, let order = order(value, most) {
+            check(
+                isDate(value) ? .dateTooLate : .numberTooLarge, order > 0,
+                "the value is greater than \(most)")
+        }
+        guard case .string(let text) = value else { return }
+        if let least = attribute.minimumLength {
+            check(
+                .stringTooShort, text.count < least, "the text has fewer than \(least) characters")
+        }
+        if let most = attribute.maximumLength {
+            check(.stringTooLong, text.count > most, "the text has more than \(most) characters")
+        }
+        if let pattern = attribute.regularExpression {
+            check(.stringPattern, !matches(text, pattern), "the text does not match \(pattern)")
+        }
+    }
+
+    private func isDate(_ value: Value) -> Bool {
+        if case .date = value { true } else { false }
+    }
+
+    /// A limit counts in the attribute's own type.
+    private func order(_ value: Value, _ limit: Value) -> Int? {
+        switch (value, limit) {
+        case (.integer, .integer), (.double, .double), (.float, .float), (.decimal, .decimal),
+            (.date, .date):
+            return ValueOrder.compare(value, limit)
+        case (.integer(let value), .double(let limit)):
+            return Double(value) < limit ? -1 : Double(value) > limit ? 1 : 0
+        case (.double(let value), .integer(let limit)):
+            return value < Double(limit) ? -1 : value > Double(limit) ? 1 : 0
+        case (.float(let value), .double(let limit)):
+            return Double(value) < limit ? -1 : Double(value) > limit ? 1 : 0
+        default:
+            return nil
+        }
+    }
+
+    /// A pattern that is none matches nothing.
+    private func matches(_ text: String, _ pattern: String) -> Bool {
+        guard let regex = try? Regex(pattern) else { return false }
+        return text.wholeMatch(of: regex) != nil
+    }
+
+    private func validateCount(_ index: Int, _ errors: inout [StoreError]) {
+        let description = entity.relationships[index].description
+        guard description.isToMany, description.minimumCount > 0 || description.maximumCount > 0,
+            isInserted || toMany[index]?.hasChanges == true, let context = managedObjectContext
+        else { return }
+        let count = context.memberIDs(of: self, index).count
+        if count < description.minimumCount, count > 0 || !description.isOptional {
+            errors.append(
+                failure(
+                    .tooFewMembers,
+                    "\(count) objects are fewer than \(description.minimumCount)",
+                    key: description.name))
+        }
+        if description.maximumCount > 0, count > description.maximumCount {
+            errors.append(
+                failure(
+                    .tooManyMembers,
+                    "\(count) objects are more than \(description.maximumCount)",
+                    key: description.name))
+        }
+    }
+
+    /// - Throws: `StoreError` with `.deleteDenied` for each relationship that forbids it.
+    final func validateDeletion() throws(StoreError) {
+        var errors: [StoreError] = []
+        guard let context = managedObjectContext, !isDisplaced, !isGone else { return }
+        for (index, relationship) in entity.relationships.enumerated()
+        where relationship.description.deleteRule == .deny {
+            let blockers = context.relatedObjects(of: self, index).count { !$0.isDeleted }
+            if blockers > 0 {
+                let description = relationship.description
+                errors.append(
+                    failure(
+                        .deleteDenied,
+                        "the object has \(blockers) in \(description.name), which forbid its deletion",
+                        key: description.name))
+            }
+        }
+        if let error = StoreError.combining(errors) { throw error }
+    }
+}

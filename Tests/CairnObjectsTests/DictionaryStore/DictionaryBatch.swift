@@ -1,0 +1,247 @@
+// A batch insert into a dictionary store: row by row, then one look at the whole.
+
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// Reads all rows of a request into values; nil where a row says nothing.
+struct DictionaryRowReader {
+    let schema: Schema
+
+    func rows(of request: BatchInsertRequest) throws(StoreError) -> [[Value?]] {
+        guard let entity = schema.entity(named: request.entityName), !entity.isAbstract else {
+            throw StoreError(
+                .invalidRequest, "there is no such entity, or it is abstract",
+                context: .init(entity: request.entityName))
+        }
+        var rows: [[Value?]] = []
+        var filler = try request.makeFiller(for: entity)
+        var isEnd = false
+        while !isEnd {
+            let batch = ColumnBatch(entity)
+            isEnd = try filler.fill(batch, firstRow: rows.count)
+            try batch.seal(firstRow: rows.count, setOnly: request.setOnly)
+            for row in 0..<batch.rows {
+                rows.append(
+                    entity.columns.indices.map {
+                        batch.columns[$0].value(entity.columns[$0], row: row)
+                    })
+            }
+        }
+        return rows
+    }
+}
+
+extension ColumnBuffer {
+    /// The value of a row; nil if it was not set.
+    fileprivate func value(_ column: SchemaColumn, row: Int) -> Value? {
+        switch states[row] {
+        case State.untouched: return nil
+        case State.null: return .null
+        default: break
+        }
+        var builder = RowCellsBuilder(columns: 1)
+        switch kind {
+        case .integer, .double:
+            builder.set(0, word: values.load(fromByteOffset: row * 8, as: UInt64.self))
+        case .float:
+            builder.set(0, word: UInt64(values.load(fromByteOffset: row * 4, as: UInt32.self)))
+        case .bytes: builder.set(0, bytes: bytes(row: row))
+        case .fixed16:
+            builder.set(0, bytes: UnsafeRawBufferPointer(start: values + row * 16, count: 16))
+        }
+        guard case .attribute(let type) = column.kind else { return nil }
+        return builder.finish().value(only: type)
+    }
+}
+
+extension RowCells {
+    /// The value of the only column, read as one of a type.
+    fileprivate func value(only type: AttributeType) -> Value {
+        let model = ManagedObjectModel(entities: [
+            EntityDescription("Cell", attributes: [AttributeDescription("value", type)])
+        ])
+        guard let schema = try? Schema(model) else { return .null }
+        let identity = StoreIdentity(identifier: .init(), hierarchies: [0])
+        return value(0, of: schema.entities[0], in: identity)
+    }
+}
+
+/// A batch insert being carried out.
+struct DictionaryBatch {
+    let schema: Schema
+    let request: BatchInsertRequest
+    var state: DictionaryState
+    private var named: Set<ObjectID> = []
+    private var rowOf: [ObjectID: Int] = [:]
+
+    init(schema: Schema, request: BatchInsertRequest, state: DictionaryState) {
+        self.schema = schema
+        self.request = request
+        self.state = state
+    }
+
+    private var updates: Bool {
+        request.mergePolicy == .mergeByPropertyObjectTrump || request.mergePolicy == .overwrite
+    }
+
+    mutating func run(_ rows: [[Value?]], issue: (Int) -> ObjectID) throws(StoreError)
+        -> BatchInsertResult
+    {
+        guard let entity = schema.entity(named: request.entityName) else {
+            throw StoreError(.invalidRequest, "there is no such entity")
+        }
+        let before = state
+        var result = BatchInsertResult()
+        var touched: [ObjectID] = []
+        var skipped: [StoreError] = []
+        for (index, row) in rows.enumerated() {
+            let new = entity.columns.enumerated().map { row[$0] ?? $1.defaultValue }
+            let found = updates ? match(new, entity, before) : anyMatch(new, entity)
+            guard let found else {
+                let id = issue(entity.index)
+                state.objects[id] = DictionaryObject(
+                    entity: entity.index, version: 1, values: new)
+                result.insertedCount += 1
+                result.outcomes.append(.inserted)
+                touched.append(id)
+                named.insert(id)
+                rowOf[id] = index
+                continue
+            }
+            named.insert(found)
+            guard updates, let old = state.objects[found] else {
+                result.skippedCount += 1
+                result.outcomes.append(.skipped)
+                skipped.append(
+                    StoreError(
+                        .constraintConflict, "the row's key is stored already",
+                        context: .init(entity: entity.name, row: index, objectID: found)))
+                continue
+            }
+            rowOf[found] = index
+            var values = old.values
+            for column in common(entity.index, old.entity) {
+                if entity.columns[column].relationship != nil { continue }
+                if request.setOnly && row[column] == nil { continue }
+                values[column] = new[column]
+            }
+            if values == old.values {
+                result.unchangedCount += 1
+                result.outcomes.append(.unchanged)
+            } else {
+                state.objects[found]?.values = values
+                result.updatedCount += 1
+                result.outcomes.append(.updated)
+                if !touched.contains(found) { touched.append(found) }
+            }
+        }
+        if request.failsOnConflict, !skipped.isEmpty { throw several(skipped) }
+        try checkMandatory(touched)
+        try checkUnique()
+        if request.prunesMissing {
+            let missing = state.objects(of: entity).map(\.id).filter { !named.contains($0) }
+            var deletion = DictionaryDeletion(schema: schema, state: state)
+            result.deletedCount = try deletion.delete(missing).count
+            state = deletion.state
+        }
+        for (id, object) in state.objects {
+            if let old = before.objects[id], old.values != object.values {
+                state.objects[id]?.version = old.version &+ 1
+            }
+        }
+        if state.objects != before.objects || state.pairs != before.pairs {
+            state.commit = before.commit + 1
+            result.commit = state.commit
+        }
+        if request.resultType == .objectIDs { result.objectIDs = touched }
+        if !request.reportsOutcomes { result.outcomes = [] }
+        return result
+    }
+
+    private func several(_ errors: [StoreError]) -> StoreError {
+        if errors.count == 1 { return errors[0] }
+        return StoreError(errors[0].code, "several rows are refused", details: errors)
+    }
+
+    /// The object that the first constraint without a nil part names: before the batch, or new in it.
+    private func match(_ values: [Value], _ entity: SchemaEntity, _ before: DictionaryState)
+        -> ObjectID?
+    {
+        for constraint in entity.constraints {
+            let key = constraint.columns.map { values[$0] }
+            if key.contains(where: \.isNull) { continue }
+            let family = schema.entities[constraint.declaringEntity]
+            func holder(_ state: DictionaryState) -> ObjectID? {
+                state.objects(of: family)
+                    .first { _, object in constraint.columns.map { object.values[$0] } == key }?.id
+            }
+            return holder(before) ?? holder(state)
+        }
+        return nil
+    }
+
+    private func anyMatch(_ values: [Value], _ entity: SchemaEntity) -> ObjectID? {
+        for constraint in entity.constraints {
+            let key = constraint.columns.map { values[$0] }
+            if key.contains(where: \.isNull) { continue }
+            let family = schema.entities[constraint.declaringEntity]
+            let found = state.objects(of: family)
+                .first { _, object in constraint.columns.map { object.values[$0] } == key }
+            if let found { return found.id }
+        }
+        return nil
+    }
+
+    private func common(_ one: Int, _ other: Int) -> Range<Int> {
+        var current: Int? = one
+        while let index = current {
+            if schema.entities[index].family.contains(other) {
+                return schema.entities[index].columns.indices
+            }
+            current = schema.entities[index].parent
+        }
+        return 0..<0
+    }
+
+    private func checkMandatory(_ touched: [ObjectID]) throws(StoreError) {
+        var failures: [StoreError] = []
+        for id in touched {
+            guard let object = state.objects[id] else { continue }
+            let entity = schema.entities[object.entity]
+            for (index, column) in entity.columns.enumerated()
+            where !column.isOptional && column.relationship == nil && object.values[index].isNull {
+                if column.attribute?.derivationExpression != nil { continue }
+                failures.append(
+                    StoreError(
+                        .missingMandatory, "a mandatory property is nil",
+                        context: .init(entity: entity.name, key: column.name, row: rowOf[id])))
+            }
+        }
+        if failures.count == 1 { throw failures[0] }
+        if !failures.isEmpty {
+            throw StoreError(.multiple, "several rows are invalid", details: failures)
+        }
+    }
+
+    private func checkUnique() throws(StoreError) {
+        var failures: [StoreError] = []
+        for entity in schema.entities {
+            for constraint in entity.constraints where constraint.declaringEntity == entity.index {
+                var holders: [[Value]: ObjectID] = [:]
+                for (id, object) in state.objects(of: entity) {
+                    let key = constraint.columns.map { object.values[$0] }
+                    if key.contains(where: \.isNull) { continue }
+                    guard let other = holders.updateValue(id, forKey: key) else { continue }
+                    failures.append(
+                        StoreError(
+                            .constraintConflict, "the row is tied to two different objects",
+                            context: .init(
+                                entity: entity.name, key: constraint.names.joined(separator: ", "),
+                                row: rowOf[id] ?? rowOf[other], objectID: id)))
+                }
+            }
+        }
+        if !failures.isEmpty { throw several(failures) }
+    }
+}

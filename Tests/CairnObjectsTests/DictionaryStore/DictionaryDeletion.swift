@@ -1,0 +1,119 @@
+// A batch delete from a dictionary store, with the delete rules of the model.
+
+import CairnModel
+import CairnStore
+
+/// Objects being deleted.
+struct DictionaryDeletion {
+    let schema: Schema
+    var state: DictionaryState
+
+    mutating func run(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        let before = state
+        let targets: [ObjectID]
+        switch request.target {
+        case .fetch(let fetch): targets = try state.fetch(fetch, in: schema).ids
+        case .ids(let ids, let entity):
+            let family = schema.entities[entity].family
+            targets = ids.filter { id in
+                state.objects[id].map { family.contains($0.entity) } ?? false
+            }
+        }
+        let deleted = try delete(targets)
+        var result = BatchDeleteResult()
+        result.deletedCount = Set(targets).count
+        result.cascadedCount = deleted.count - result.deletedCount
+        if request.reportsIDs { result.objectIDs = deleted }
+        for (id, object) in state.objects where before.objects[id]?.values != object.values {
+            state.objects[id]?.version += 1
+        }
+        if !deleted.isEmpty {
+            state.commit += 1
+            result.commit = state.commit
+        }
+        return result
+    }
+
+    /// Deletes objects and whatever their cascades reach; all of them are named.
+    mutating func delete(_ targets: [ObjectID]) throws(StoreError) -> [ObjectID] {
+        var order: [ObjectID] = []
+        var reached: Set<ObjectID> = []
+        var waiting = targets
+        while !waiting.isEmpty {
+            let id = waiting.removeFirst()
+            guard let object = state.objects[id], reached.insert(id).inserted else { continue }
+            order.append(id)
+            forEachRelationship(of: object) { index, relationship in
+                if relationship.description.deleteRule == .cascade {
+                    waiting += members(of: id, index, object)
+                }
+            }
+        }
+        let before = state
+        for id in order {
+            guard let object = state.objects[id] else { continue }
+            var isDenied = false
+            forEachRelationship(of: object) { index, relationship in
+                if relationship.description.deleteRule == .deny {
+                    let blockers = members(of: id, index, object).filter { !reached.contains($0) }
+                    if !blockers.isEmpty { isDenied = true }
+                }
+            }
+            if isDenied {
+                throw StoreError(
+                    .deleteDenied, "others still refer to the object",
+                    context: .init(
+                        entity: schema.entities[object.entity].name, objectID: id))
+            }
+        }
+        for id in order { state.objects[id] = nil }
+        for index in state.pairs.indices {
+            state.pairs[index] = state.pairs[index].filter {
+                !reached.contains($0.source) && !reached.contains($0.destination)
+            }
+        }
+        try clearReferences(to: reached, before)
+        return order
+    }
+
+    private mutating func clearReferences(to gone: Set<ObjectID>, _ before: DictionaryState)
+        throws(StoreError)
+    {
+        for (id, object) in state.objects {
+            let entity = schema.entities[object.entity]
+            for (column, description) in entity.columns.enumerated() {
+                guard let target = object.values[column].reference, gone.contains(target),
+                    let index = description.relationship
+                else { continue }
+                let relationship = entity.relationships[index]
+                let rule = relationship.inverse.map {
+                    schema.entities[relationship.destination].relationships[$0].description
+                        .deleteRule
+                }
+                if rule == .noAction { continue }
+                if !description.isOptional {
+                    throw StoreError(
+                        .missingMandatory, "a mandatory relationship would become nil",
+                        context: .init(
+                            entity: entity.name, key: description.name, objectID: id))
+                }
+                state.objects[id]?.values[column] = .null
+            }
+        }
+    }
+
+    private func forEachRelationship(
+        of object: DictionaryObject, _ body: (Int, SchemaRelationship) -> Void
+    ) {
+        for (index, relationship) in schema.entities[object.entity].relationships.enumerated() {
+            body(index, relationship)
+        }
+    }
+
+    private func members(of id: ObjectID, _ relationship: Int, _ object: DictionaryObject)
+        -> [ObjectID]
+    {
+        state.members(
+            ofRelationship: relationship, entity: object.entity, owner: id, in: schema)
+    }
+}

@@ -1,0 +1,189 @@
+// What a dictionary store does about objects that share a unique key: one group, one step at a time.
+
+import CairnModel
+import CairnStore
+
+extension DictionaryDraft {
+    /// Objects that share a key. The one that had it before comes first, then objects that were changed to
+    /// it, in the order of the request, then new ones in the order of their creation.
+    struct Group {
+        let constraint: SchemaConstraint
+        let values: [Value]
+        let members: [ObjectID]
+    }
+
+    /// All constraints, each once.
+    private var constraints: [SchemaConstraint] {
+        schema.entities.flatMap { entity in
+            entity.constraints.filter { $0.declaringEntity == entity.index }
+        }
+    }
+
+    private func groups(of constraint: SchemaConstraint) -> [Group] {
+        var byKey: [[Value]: [ObjectID]] = [:]
+        for (id, object) in state.objects(of: schema.entities[constraint.declaringEntity]) {
+            let key = constraint.columns.map { column in
+                object.values[column].reference.map { Value.objectID(survivor($0)) }
+                    ?? object.values[column]
+            }
+            if key.contains(where: \.isNull) { continue }
+            byKey[key, default: []].append(id)
+        }
+        return byKey.filter { $0.value.count > 1 }
+            .map { key, members in
+                Group(
+                    constraint: constraint, values: key,
+                    members: members.sorted { rank($0, constraint) < rank($1, constraint) })
+            }
+            .sorted { rank($0.members[0], constraint) < rank($1.members[0], constraint) }
+    }
+
+    /// Had the key before; was changed to it; is new.
+    private func rank(_ id: ObjectID, _ constraint: SchemaConstraint) -> (Int, Int) {
+        if let place = created.firstIndex(of: id) { return (2, place) }
+        guard let old = before.objects[id], let now = state.objects[id] else { return (1, 0) }
+        if constraint.columns.allSatisfy({ old.values[$0] == now.values[$0] }) { return (0, 0) }
+        return (1, updated.firstIndex(of: id) ?? updated.count)
+    }
+
+    func firstGroup() -> Group? {
+        for constraint in constraints {
+            // New objects are folded into one another before they meet rows.
+            if let group = groups(of: constraint).first(where: { news($0).count > 1 }) {
+                return group
+            }
+        }
+        for constraint in constraints {
+            if let group = groups(of: constraint).first { return group }
+        }
+        return nil
+    }
+
+    private func news(_ group: Group) -> [ObjectID] {
+        group.members.filter { created.contains($0) }
+    }
+
+    // MARK: Reporting
+
+    func constraintConflicts() -> [SaveConflict] {
+        var among: [SaveConflict] = []
+        var against: [SaveConflict] = []
+        for constraint in constraints {
+            for group in groups(of: constraint) {
+                let own = group.members.filter { created.contains($0) || updated.contains($0) }
+                func violation(_ stored: Row?, _ objects: [ObjectID]) -> SaveConflict {
+                    .constraint(
+                        ConstraintViolation(
+                            entity: constraint.declaringEntity, constraint: constraint.names,
+                            values: group.values, stored: stored, objects: objects.map(requestID)))
+                }
+                if own.count > 1 { among.append(violation(nil, own)) }
+                if let other = group.members.first(where: { !own.contains($0) }),
+                    let first = own.first
+                {
+                    against.append(violation(before.row(other), [first]))
+                }
+            }
+        }
+        return among + against
+    }
+
+    // MARK: Resolving
+
+    /// One step: two of the group become one, or one goes back or away.
+    mutating func resolve(_ group: Group) throws(StoreError) {
+        let new = news(group)
+        if new.count > 1 {
+            try fold(new[1], into: new[0])
+            return
+        }
+        let (row, other) = (group.members[0], group.members[1])
+        switch policy {
+        case .mergeByPropertyStoreTrump, .rollback:
+            if created.contains(other) { absorb(other, into: row) } else { revert(other) }
+        case .mergeByPropertyObjectTrump:
+            try refuseTwoRows(other, row)
+            take(
+                from: other, into: row, all: created.contains(other) && !request.mergesAssignedOnly)
+            absorb(other, into: row)
+        case .overwrite:
+            displace(row)
+        case .error, nil:
+            preconditionFailure("these do not resolve")
+        }
+    }
+
+    private mutating func fold(_ loser: ObjectID, into survivor: ObjectID) throws(StoreError) {
+        if request.mergesAssignedOnly
+            && (policy == .mergeByPropertyObjectTrump || policy == .overwrite)
+        {
+            take(from: loser, into: survivor, all: false)
+        }
+        absorb(loser, into: survivor)
+    }
+
+    /// An object that two others stand against cannot become both.
+    private func refuseTwoRows(_ id: ObjectID, _ row: ObjectID) throws(StoreError) {
+        var against: [SaveConflict] = []
+        var others: Set<ObjectID> = []
+        for constraint in constraints {
+            for group in groups(of: constraint) where group.members.contains(id) {
+                guard let other = group.members.first, other != id else { continue }
+                others.insert(other)
+                against.append(
+                    .constraint(
+                        ConstraintViolation(
+                            entity: constraint.declaringEntity, constraint: constraint.names,
+                            values: group.values, stored: before.row(other),
+                            objects: [requestID(id)])))
+            }
+        }
+        if others.count > 1 {
+            throw StoreError(
+                .constraintConflict, "an object has the keys of two others", conflicts: against)
+        }
+    }
+
+    /// Columns that two entities have in common: those of their nearest common ancestor.
+    private func commonColumns(_ one: Int, _ other: Int) -> Range<Int> {
+        var current: Int? = one
+        while let index = current {
+            if schema.entities[index].family.contains(other) {
+                return schema.entities[index].columns.indices
+            }
+            current = schema.entities[index].parent
+        }
+        return 0..<0
+    }
+
+    private mutating func take(from object: ObjectID, into row: ObjectID, all: Bool) {
+        guard let from = state.objects[object], let into = state.objects[row] else { return }
+        for column in commonColumns(from.entity, into.entity) {
+            let isSet = assigned[object]?.contains(column) ?? false
+            let isReference = schema.entities[into.entity].columns[column].relationship != nil
+            guard isSet || (all && !isReference) else { continue }
+            if let target = from.values[column].reference, state.objects[survivor(target)] == nil {
+                continue
+            }
+            if let back = backColumn(of: column, entity: into.entity),
+                let partner = into.values[column].reference,
+                into.values[column] != from.values[column],
+                state.objects[partner]?.values[back] == .objectID(row)
+            {
+                state.objects[partner]?.values[back] = .null
+            }
+            state.objects[row]?.values[column] = from.values[column]
+            assigned[row, default: ColumnSet()].insert(column)
+        }
+    }
+
+    private mutating func absorb(_ loser: ObjectID, into survivor: ObjectID) {
+        absorbed[loser] = survivor
+        state.objects[loser] = nil
+    }
+
+    private mutating func displace(_ row: ObjectID) {
+        state.objects[row] = nil
+        result.displaced.append(row)
+    }
+}

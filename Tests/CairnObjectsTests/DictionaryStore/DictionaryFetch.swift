@@ -1,0 +1,127 @@
+// Fetching from a dictionary store: filter everything, sort everything, cut.
+
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+extension DictionaryState {
+    func fetch(_ request: StoreFetch, in schema: Schema) throws(StoreError) -> StoreFetchResult {
+        let entity = schema.entities[request.entity]
+        var found: [(id: ObjectID, object: DictionaryObject)] = []
+        for candidate in objects(of: entity) {
+            if !request.includesSubentities && candidate.object.entity != request.entity {
+                continue
+            }
+            if try request.predicate?.holds(candidate.id, candidate.object.values, entity) ?? true {
+                found.append(candidate)
+            }
+        }
+        var keys: [(column: Int, isAscending: Bool)] = []
+        for key in request.sort {
+            guard let column = entity.columnIndex(named: key.key) else {
+                throw StoreError(
+                    .invalidRequest, "there is no such column",
+                    context: .init(entity: entity.name, key: key.key))
+            }
+            keys.append((column, key.isAscending))
+        }
+        found.sort { left, right in
+            for key in keys {
+                let order = plainOrder(
+                    left.object.values[key.column], right.object.values[key.column])
+                if order != 0 { return (order < 0) == key.isAscending }
+            }
+            return left.id.reference < right.id.reference
+        }
+        let rest = found.dropFirst(request.offset)
+        let cut = request.limit.map { rest.prefix($0) } ?? rest
+        let ids = cut.map(\.id)
+        return StoreFetchResult(
+            ids: ids, rows: request.includesRows ? ids.compactMap(row) : [], plan: "every object")
+    }
+}
+
+extension PredicateNode {
+    fileprivate func holds(_ id: ObjectID, _ values: [Value], _ entity: SchemaEntity)
+        throws(StoreError) -> Bool
+    {
+        switch self {
+        case .constant(let value): return value
+        case .not(let node): return try !node.holds(id, values, entity)
+        case .and(let nodes):
+            for node in nodes where try !node.holds(id, values, entity) { return false }
+            return true
+        case .or(let nodes):
+            for node in nodes where try node.holds(id, values, entity) { return true }
+            return false
+        case .comparison(let comparison):
+            let value: Value
+            switch comparison.subject {
+            case .objectID: value = .objectID(id)
+            case .key(let key):
+                guard let column = entity.columnIndex(named: key) else {
+                    throw StoreError(
+                        .invalidRequest, "there is no such column",
+                        context: .init(entity: entity.name, key: key))
+                }
+                value = values[column]
+            }
+            return comparison.holds(value)
+        }
+    }
+}
+
+extension PredicateNode.Comparison {
+    fileprivate func holds(_ value: Value) -> Bool {
+        let other = values.first ?? .null
+        let comparable = !value.isNull && !other.isNull
+        switch self.operator {
+        case .equal:
+            return value.isNull ? other.isNull : comparable && plainOrder(value, other) == 0
+        case .notEqual:
+            return !(value.isNull ? other.isNull : comparable && plainOrder(value, other) == 0)
+        case .less: return comparable && plainOrder(value, other) < 0
+        case .lessOrEqual: return comparable && plainOrder(value, other) <= 0
+        case .greater: return comparable && plainOrder(value, other) > 0
+        case .greaterOrEqual: return comparable && plainOrder(value, other) >= 0
+        case .in:
+            return !value.isNull
+                && values.contains { !$0.isNull && plainOrder(value, $0) == 0 }
+        case .between:
+            guard !value.isNull, values.count == 2, !values[0].isNull, !values[1].isNull else {
+                return false
+            }
+            return plainOrder(value, values[0]) >= 0 && plainOrder(value, values[1]) <= 0
+        }
+    }
+}
+
+/// Negative, zero or positive; nil is smallest. Values of different kinds are not in any order: equal to
+/// nothing, greater than everything.
+func plainOrder(_ left: Value, _ right: Value) -> Int {
+    func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
+    func bytes(_ a: some Sequence<UInt8>, _ b: some Sequence<UInt8>) -> Int {
+        a.lexicographicallyPrecedes(b) ? -1 : b.lexicographicallyPrecedes(a) ? 1 : 0
+    }
+    switch (left, right) {
+    case (.null, .null): return 0
+    case (.null, _): return -1
+    case (_, .null): return 1
+    case (.integer(let a), .integer(let b)): return order(a, b)
+    case (.decimal(let a), .decimal(let b)): return order(a, b)
+    case (.double(let a), .double(let b)): return order(a, b)
+    case (.float(let a), .float(let b)): return order(a, b)
+    case (.date(let a), .date(let b)): return order(a, b)
+    case (.boolean(let a), .boolean(let b)): return order(a ? 1 : 0, b ? 1 : 0)
+    case (.string(let a), .string(let b)): return bytes(a.utf8, b.utf8)
+    case (.uri(let a), .uri(let b)): return bytes(a.absoluteString.utf8, b.absoluteString.utf8)
+    case (.binary(let a), .binary(let b)): return bytes(a, b)
+    case (.uuid(let a), .uuid(let b)):
+        return withUnsafeBytes(of: a.uuid) { a in
+            withUnsafeBytes(of: b.uuid) { b in bytes(a, b) }
+        }
+    case (.objectID(let a), .objectID(let b)):
+        return a == b ? 0 : order(a.reference, b.reference)
+    default: return 1
+    }
+}

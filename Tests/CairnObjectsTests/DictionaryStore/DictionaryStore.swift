@@ -1,0 +1,142 @@
+// A store that keeps everything in a dictionary: so simple that it is obviously right.
+//
+// It is the second backend of the tests, and what the real engine is compared with. Every save copies what
+// there is, works on the copy and, if nothing stands against it, puts the copy in place.
+//
+// Threads: any; the state lies behind a lock, and saves run one after the other inside it.
+
+import CairnModel
+import CairnStore
+import FoundationEssentials
+import Synchronization
+
+/// A store in a dictionary.
+final class DictionaryStore: PersistentStore {
+    let identity: StoreIdentity
+    let schema: Schema
+    let isReadOnly = false
+    private let shared: Mutex<Shared>
+
+    /// What the lock guards.
+    private struct Shared {
+        var state: DictionaryState
+        /// The last number given out, by hierarchy.
+        var numbers: [UInt32: UInt64] = [:]
+        var isClosed = false
+
+        mutating func issue(_ identity: StoreIdentity, entity: Int) -> ObjectID {
+            numbers[identity.hierarchies[entity], default: 0] += 1
+            return identity.id(numbers[identity.hierarchies[entity], default: 0], entity: entity)
+        }
+
+        func check() throws(StoreError) {
+            if isClosed { throw StoreError(.unusable, "the store was closed") }
+        }
+    }
+
+    init(_ schema: Schema) {
+        self.schema = schema
+        // Not the entity's index: nobody should rely on that.
+        identity = StoreIdentity(
+            identifier: UUID(), hierarchies: schema.entities.map { UInt32(100 + $0.root) })
+        shared = Mutex(Shared(state: DictionaryState(schema)))
+    }
+
+    func snapshot() throws(StoreError) -> any StoreSnapshot {
+        let state = try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            return shared.state
+        }
+        return DictionarySnapshot(state: state, schema: schema)
+    }
+
+    func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
+        try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            return entities.map { shared.issue(identity, entity: $0) }
+        }
+    }
+
+    func close() throws(StoreError) {
+        shared.withLock { $0.isClosed = true }
+    }
+
+    func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
+        try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            var permanent: [ObjectID: ObjectID] = [:]
+            for object in request.inserted where object.id.isTemporary {
+                permanent[object.id] = shared.issue(identity, entity: object.entity)
+            }
+            var draft = DictionaryDraft(
+                schema: schema, identity: identity, before: shared.state, request: request,
+                permanentIDs: permanent)
+            switch try draft.run() {
+            case .conflicts(let conflicts): return .conflicts(conflicts)
+            case .saved(let result):
+                shared.state = draft.state
+                return .saved(result)
+            }
+        }
+    }
+
+    func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        let rows = try DictionaryRowReader(schema: schema).rows(of: request)
+        return try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            var copy = shared
+            var batch = DictionaryBatch(schema: schema, request: request, state: copy.state)
+            let result = try batch.run(rows) { copy.issue(identity, entity: $0) }
+            copy.state = batch.state
+            shared = copy
+            return result
+        }
+    }
+
+    func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            var deletion = DictionaryDeletion(schema: schema, state: shared.state)
+            let result = try deletion.run(request)
+            shared.state = deletion.state
+            return result
+        }
+    }
+}
+
+/// A copy of the state.
+final class DictionarySnapshot: StoreSnapshot {
+    private let state: DictionaryState
+    private let schema: Schema
+
+    init(state: DictionaryState, schema: Schema) {
+        self.state = state
+        self.schema = schema
+    }
+
+    var commit: UInt64 { state.commit }
+
+    func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
+        try state.fetch(request, in: schema)
+    }
+
+    func count(_ request: StoreFetch) throws(StoreError) -> Int {
+        try state.fetch(request, in: schema).ids.count
+    }
+
+    func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] { ids.map(state.row) }
+
+    func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
+        throws(StoreError) -> [[ObjectID]]
+    {
+        owners.map {
+            state.members(ofRelationship: relationship, entity: entity, owner: $0, in: schema)
+        }
+    }
+
+    func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
+        throws(StoreError) -> [ObjectID]
+    {
+        state.referrers(toTarget: target, relationship: relationship, entity: entity, in: schema)
+    }
+}

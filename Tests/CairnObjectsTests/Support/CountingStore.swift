@@ -1,0 +1,84 @@
+// Counts what a store is asked.
+
+import CairnModel
+import CairnStore
+import Synchronization
+
+/// A store that counts the calls to its snapshots.
+final class CountingStore: PersistentStore {
+    private let base: any PersistentStore
+    fileprivate let counter = Counter()
+
+    fileprivate final class Counter: Sendable {
+        let reads = Atomic<Int>(0)
+        let saves = Atomic<Int>(0)
+    }
+
+    init(_ base: any PersistentStore) { self.base = base }
+
+    /// How often rows, members, referrers or a fetch were asked for.
+    var reads: Int { counter.reads.load(ordering: .relaxed) }
+    /// How often something was saved.
+    var saves: Int { counter.saves.load(ordering: .relaxed) }
+
+    var identity: StoreIdentity { base.identity }
+    var schema: Schema { base.schema }
+    var isReadOnly: Bool { base.isReadOnly }
+
+    func snapshot() throws(StoreError) -> any StoreSnapshot {
+        CountingSnapshot(base: try base.snapshot(), counter: counter)
+    }
+    func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
+        counter.saves.add(1, ordering: .relaxed)
+        return try base.save(request)
+    }
+    func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        try base.execute(request)
+    }
+    func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        try base.execute(request)
+    }
+    func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
+        try base.obtainPermanentIDs(forEntities: entities)
+    }
+    func close() throws(StoreError) { try base.close() }
+}
+
+private final class CountingSnapshot: StoreSnapshot {
+    let base: any StoreSnapshot
+    let counter: CountingStore.Counter
+
+    init(base: any StoreSnapshot, counter: CountingStore.Counter) {
+        self.base = base
+        self.counter = counter
+    }
+
+    private func count() { counter.reads.add(1, ordering: .relaxed) }
+
+    var commit: UInt64 { base.commit }
+
+    func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
+        count()
+        return try base.fetch(request)
+    }
+    func count(_ request: StoreFetch) throws(StoreError) -> Int {
+        count()
+        return try base.count(request)
+    }
+    func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
+        count()
+        return try base.rows(ids)
+    }
+    func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
+        throws(StoreError) -> [[ObjectID]]
+    {
+        count()
+        return try base.members(ofRelationship: relationship, entity: entity, owners: owners)
+    }
+    func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
+        throws(StoreError) -> [ObjectID]
+    {
+        count()
+        return try base.referrers(toTarget: target, relationship: relationship, entity: entity)
+    }
+}
