@@ -12,6 +12,7 @@
 // Text that looks like a number is one, unless it has a leading zero, a plus sign or spaces.
 
 package import CairnModel
+import CairnStore
 import FoundationEssentials
 
 /// The value of a cell, or why there is none.
@@ -177,5 +178,16 @@ extension CellConversion {
                 Data(base64Encoded: text).map { .value(.binary($0)) }
                 ?? .failure("bytes are written in base 64")
         }
+    }
+}
+
+extension CellConversion {
+    /// A text that a person wrote as a value of a type, as a cell of CSV would be read.
+    package init(text: String, as type: AttributeType) {
+        var record = ListRecord()
+        record.begin(line: 1)
+        record.bytes = Array(text.utf8)
+        record.add(0, .text, from: 0, line: 1)
+        self = record.value(of: record.cells[0], as: type)
     }
 }
