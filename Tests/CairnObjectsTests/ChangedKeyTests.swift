@@ -46,7 +46,9 @@ struct ChangedKeyTests {
         #expect(stack.context().object(with: a).string("serialCode") == "A")
     }
 
-    @Test("Under object trump the other one takes the changed values, and everything leads to it", arguments: Backend.allCases)
+    @Test(
+        "Under object trump the other one takes the changed values, and everything leads to it",
+        arguments: Backend.allCases)
     func absorbed(_ backend: Backend) throws {
         let (stack, a, b) = try prepare(backend)
         let context = stack.context(.mergeByPropertyObjectTrump)
@@ -75,7 +77,9 @@ struct ChangedKeyTests {
         #expect(stack.context().object(with: b).string("serialCode") == "A")
     }
 
-    @Test("A displaced object that others must point at forbids the save", arguments: Backend.allCases)
+    @Test(
+        "A displaced object that others must point at forbids the save", arguments: Backend.allCases
+    )
     func mandatory(_ backend: Backend) throws {
         let stack = try Stack(Models.people, backend)
         try stack.store { context in

@@ -79,7 +79,8 @@ struct RandomConflictTests {
             for setOnly in [false, true] {
                 let policy = MergePolicy(merge: kind, setOnly: setOnly)
                 let byStore = try run(backend, policy, seed: seed)
-                #expect(try byStore == run(.dictionary, policy, seed: seed), "as the plain store does")
+                #expect(
+                    try byStore == run(.dictionary, policy, seed: seed), "as the plain store does")
                 let byObjects = try run(
                     backend, PlainSubclass(merge: kind, setOnly: setOnly), seed: seed)
                 #expect(byStore == byObjects, "CAIRN_SEED=\(seed) \(kind) setOnly \(setOnly)")
@@ -89,11 +90,10 @@ struct RandomConflictTests {
 
     // MARK: Versions, values and several constraints
 
-    /// Whether an object stands in two conflicts, or is to be created again. Then each step decides what the
-    /// next one meets, and only the order of steps says what comes out; all that can be asked for is a
-    /// consistent state.
+    /// Whether an object stands in two conflicts. Then each step decides what the next one meets, and only the
+    /// order of steps says what comes out; all that can be asked for is a consistent state.
     private func isChained(_ error: StoreError) -> Bool {
-        if error.versions.contains(where: { $0.stored == nil }) { return true }
+        if !error.versions.isEmpty && !error.violations.isEmpty { return true }
         var keys: [ObjectID: Set<[String]>] = [:]
         for violation in error.violations {
             let key = violation.constraint + violation.values.map(\.description)
@@ -121,8 +121,12 @@ struct RandomConflictTests {
             change(object, &random)
             return object
         }
+        // Conflicts of versions alone, of keys alone, or both at once.
+        let (hasVersions, hasKeys) = [(true, false), (false, true), (true, true)][Int(seed % 3)]
         func change(_ object: ManagedObject, _ random: inout SeededRandom) {
             for column in object.entity.columns where random.chance(50) {
+                let isKey = ["numberPlate", "racingNumber", "permit"].contains(column.name)
+                if isKey && !hasKeys { continue }
                 let number = random.below(4)
                 let isText = column.kind == .attribute(.string)
                 object[column.name] = number == 0 ? nil : isText ? "\(number)" as Any : number
@@ -137,7 +141,7 @@ struct RandomConflictTests {
         let (mine, other) = (stack.context(policy), stack.context())
         let own = ids.filter { _ in random.chance(60) }.map { mine.object(with: $0) }
         for object in own { _ = object["maker"] }
-        for id in ids where random.chance(40) {
+        for id in ids where hasVersions && random.chance(40) {
             let object = other.object(with: id)
             if random.chance(30) { other.delete(object) } else { change(object, &random) }
             if storeError({ try other.save() }) != nil { other.rollback() }
@@ -168,9 +172,9 @@ struct RandomConflictTests {
 
     @Test(
         "Versions, inherited and several constraints: the store and the objects resolve alike",
-        arguments: Backend.allCases, SeededRandom.seeds(2000))
+        arguments: Backend.allCases, SeededRandom.seeds(45))
     func races(_ backend: Backend, _ seed: UInt64) throws {
-        let isChained = try race(backend, .error, seed: seed).isChained
+        let isChained = try seed % 3 == 2 || race(backend, .error, seed: seed).isChained
         for kind in MergePolicyKind.allCases {
             for setOnly in [false, true] {
                 let policy = MergePolicy(merge: kind, setOnly: setOnly)
@@ -179,7 +183,8 @@ struct RandomConflictTests {
                     backend, PlainSubclass(merge: kind, setOnly: setOnly), seed: seed)
                 if isChained { continue }
                 let plain = try race(.dictionary, policy, seed: seed)
-                #expect(byStore == plain, "as the plain store, CAIRN_SEED=\(seed) \(kind) \(setOnly)")
+                #expect(
+                    byStore == plain, "as the plain store, CAIRN_SEED=\(seed) \(kind) \(setOnly)")
                 #expect(byStore == byObjects, "CAIRN_SEED=\(seed) \(kind) setOnly \(setOnly)")
             }
         }

@@ -25,7 +25,8 @@ private struct PlainWorld: Equatable {
     func children(_ id: Int) -> Set<Int> { Set(people.filter { $0.value.parent == id }.keys) }
 
     mutating func marry(_ a: Int, _ b: Int?) {
-        for id in people.keys where people[id]?.spouse == a || (b != nil && people[id]?.spouse == b) {
+        for id in people.keys where people[id]?.spouse == a || (b != nil && people[id]?.spouse == b)
+        {
             people[id]?.spouse = nil
         }
         people[a]?.spouse = b
@@ -58,11 +59,14 @@ struct RandomGraphTests {
     private func describe(_ context: ManagedObjectContext) throws -> PlainWorld {
         var world = PlainWorld()
         func number(_ object: ManagedObject?) -> Int? { object?.string("name").flatMap { Int($0) } }
-        func numbers(_ objects: Set<ManagedObject>) -> Set<Int> { Set(objects.compactMap { number($0) }) }
+        func numbers(_ objects: Set<ManagedObject>) -> Set<Int> {
+            Set(objects.compactMap { number($0) })
+        }
         for person in try context.all("Person") {
             guard let id = number(person) else { continue }
             world.people[id] = PlainPerson(
-                spouse: number(person.object("spouse")), friends: numbers(person.members("friends")),
+                spouse: number(person.object("spouse")),
+                friends: numbers(person.members("friends")),
                 mentor: number(person.object("mentor")), heroes: numbers(person.members("heroes")),
                 parent: number(person.object("parent")))
         }
@@ -73,7 +77,9 @@ struct RandomGraphTests {
         return world
     }
 
-    @Test("Two contexts and a fresh one show what the plain model says", arguments: Backend.allCases, SeededRandom.seeds(6))
+    @Test(
+        "Two contexts and a fresh one show what the plain model says", arguments: Backend.allCases,
+        SeededRandom.seeds(6))
     func graphs(_ backend: Backend, _ seed: UInt64) throws {
         print("random graph, CAIRN_SEED=\(seed)")
         var random = SeededRandom(seed: seed)

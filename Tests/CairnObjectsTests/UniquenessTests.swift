@@ -20,7 +20,9 @@ struct UniquenessTests {
         }[0]
     }
 
-    @Test("Under the error policy the save fails with 133021 and lists both objects", arguments: Backend.allCases)
+    @Test(
+        "Under the error policy the save fails with 133021 and lists both objects",
+        arguments: Backend.allCases)
     func error(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let old = try stock(stack)
@@ -72,7 +74,9 @@ struct UniquenessTests {
         #expect(!context.hasChanges)
     }
 
-    @Test("What was not set stays as it is stored if only assigned values are merged", arguments: Backend.allCases)
+    @Test(
+        "What was not set stays as it is stored if only assigned values are merged",
+        arguments: Backend.allCases)
     func setOnly(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let old = try stock(stack)
@@ -128,7 +132,9 @@ struct UniquenessTests {
         #expect(storeError { try context.save() }?.code == .constraintConflict)
     }
 
-    @Test("Keys are compared by their bytes: case and composition matter", arguments: Backend.allCases)
+    @Test(
+        "Keys are compared by their bytes: case and composition matter", arguments: Backend.allCases
+    )
     func bytes(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let context = stack.context()
@@ -139,7 +145,9 @@ struct UniquenessTests {
         #expect(try stack.context().count("Product") == 3)
     }
 
-    @Test("A compound key collides only as a whole, and never with a nil part (B025)", arguments: Backend.allCases)
+    @Test(
+        "A compound key collides only as a whole, and never with a nil part (B025)",
+        arguments: Backend.allCases)
     func compound(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let context = stack.context()
@@ -154,10 +162,13 @@ struct UniquenessTests {
         #expect(error?.violations.first?.values == [.string("web"), .string("2")])
     }
 
-    @Test("A parent's constraint holds over all its subentities (B023)", arguments: Backend.allCases)
+    @Test(
+        "A parent's constraint holds over all its subentities (B023)", arguments: Backend.allCases)
     func inherited(_ backend: Backend) throws {
         let stack = try Stack(Models.vehicles, backend)
-        try stack.store { [$0.make("SportCar", ["numberPlate": "X", "racingNumber": 1, "team": "t"])] }
+        try stack.store {
+            [$0.make("SportCar", ["numberPlate": "X", "racingNumber": 1, "team": "t"])]
+        }
         for entity in ["Car", "SportCar", "ExpensiveSportCar", "Truck"] {
             let context = stack.context()
             context.make(entity, ["numberPlate": "X"])
@@ -174,7 +185,8 @@ struct UniquenessTests {
         #expect(rows[0].int("racingNumber") == 1)
     }
 
-    @Test("A constraint of one sibling is no matter for another (B022)", arguments: Backend.allCases)
+    @Test(
+        "A constraint of one sibling is no matter for another (B022)", arguments: Backend.allCases)
     func siblings(_ backend: Backend) throws {
         let stack = try Stack(Models.vehicles, backend)
         let context = stack.context()
@@ -188,7 +200,9 @@ struct UniquenessTests {
         #expect(error?.violations.map(\.constraint) == [["permit"]])
     }
 
-    @Test("A key goes over from a deleted object to a new one in one save (B028)", arguments: Backend.allCases)
+    @Test(
+        "A key goes over from a deleted object to a new one in one save (B028)",
+        arguments: Backend.allCases)
     func handOver(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let old = try stock(stack)
@@ -199,7 +213,9 @@ struct UniquenessTests {
         #expect(try stack.context().all("Product").map(\.objectID) == [new.objectID])
     }
 
-    @Test("An object marked as deleted, but not deleted, still holds its key (B016)", arguments: Backend.allCases)
+    @Test(
+        "An object marked as deleted, but not deleted, still holds its key (B016)",
+        arguments: Backend.allCases)
     func softDelete(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let old = try stock(stack)
@@ -224,7 +240,9 @@ struct UniquenessTests {
         #expect(fresh.object(with: ids[1]).string("serialCode") == "A")
     }
 
-    @Test("An object with the keys of two others is refused, or displaces both", arguments: Backend.allCases)
+    @Test(
+        "An object with the keys of two others is refused, or displaces both",
+        arguments: Backend.allCases)
     func twoRows(_ backend: Backend) throws {
         let stack = try Stack(Models.vehicles, backend)
         let ids = try stack.store {
@@ -233,7 +251,8 @@ struct UniquenessTests {
                 $0.make("SportCar", ["numberPlate": "Y", "racingNumber": 1]),
             ]
         }
-        func attempt(_ kind: MergePolicyKind) -> (ManagedObjectContext, ManagedObject, StoreError?) {
+        func attempt(_ kind: MergePolicyKind) -> (ManagedObjectContext, ManagedObject, StoreError?)
+        {
             let context = stack.context(MergePolicy(merge: kind))
             let car = context.make("SportCar", ["numberPlate": "X", "racingNumber": 1])
             return (context, car, storeError { try context.save() })
@@ -256,7 +275,9 @@ struct UniquenessTests {
 
 @Suite("Two new objects with one key")
 struct NewAgainstNewTests {
-    @Test("Under the error policy the save fails with one conflict, in the order of creation (B031)", arguments: Backend.allCases)
+    @Test(
+        "Under the error policy the save fails with one conflict, in the order of creation (B031)",
+        arguments: Backend.allCases)
     func error(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let context = stack.context()
@@ -279,7 +300,9 @@ struct NewAgainstNewTests {
     func firstSurvives(_ backend: Backend, _ kind: MergePolicyKind) throws {
         let stack = try Stack(Models.shop, backend)
         let context = stack.context(MergePolicy(merge: kind))
-        let (red, blue) = (context.make("Tag", ["label": "red"]), context.make("Tag", ["label": "blue"]))
+        let (red, blue) = (
+            context.make("Tag", ["label": "red"]), context.make("Tag", ["label": "blue"])
+        )
         let first = context.make("Product", ["serialCode": "A", "price": 1.0])
         let second = context.make("Product", ["serialCode": "A", "price": 2.0, "note": "second"])
         first["tags"] = [red]
@@ -293,7 +316,9 @@ struct NewAgainstNewTests {
         #expect(Set(rows[0].members("tags").map { $0.string("label") }) == ["red", "blue"])
     }
 
-    @Test("With assigned values only, each gives what was set on it and the last one counts", arguments: Backend.allCases)
+    @Test(
+        "With assigned values only, each gives what was set on it and the last one counts",
+        arguments: Backend.allCases)
     func folding(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let context = stack.context(MergePolicy(merge: .mergeByPropertyObjectTrump, setOnly: true))

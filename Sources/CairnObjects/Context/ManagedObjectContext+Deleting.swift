@@ -115,7 +115,8 @@ extension ManagedObjectContext {
         for other in registry.objects where other.entity.isKind(of: way.entity) {
             if isToMany {
                 guard let state = other.toMany[way.index] else { continue }
-                if state.current?.contains(object.objectID) ?? state.added.contains(object.objectID) {
+                if state.current?.contains(object.objectID) ?? state.added.contains(object.objectID)
+                {
                     found.insert(other)
                 }
             } else if !other.isFault {

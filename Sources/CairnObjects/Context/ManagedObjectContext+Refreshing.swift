@@ -33,7 +33,9 @@ extension ManagedObjectContext {
         absorbedObjects = []
         readError = nil
         for object in registry.objects {
-            if !object.isFault && !object.isInserted { object.turnIntoFault(resetsTransients: true) }
+            if !object.isFault && !object.isInserted {
+                object.turnIntoFault(resetsTransients: true)
+            }
             object.resetTransients()
             detach(object)
         }
@@ -46,7 +48,9 @@ extension ManagedObjectContext {
     /// With `mergeChanges` the row is read again and the edits stay on top of it. Without, the object becomes
     /// a fault and its edits are lost, on both sides of its relationships. A new object stays as it is.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-        guard object.managedObjectContext === self, !object.isInserted, !object.isGone else { return }
+        guard object.managedObjectContext === self, !object.isInserted, !object.isGone else {
+            return
+        }
         if mergeChanges && (object.isUpdated || object.isDeleted) {
             do {
                 guard let row = try read([object.objectID])[0] else { return vanish(object) }

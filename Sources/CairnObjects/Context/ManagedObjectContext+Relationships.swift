@@ -125,10 +125,12 @@ extension ManagedObjectContext {
         let name = "\(object.entity.name).\(relationship.description.name)"
         precondition(
             target.managedObjectContext === self,
-            "\(name): the object that is pointed at belongs to another context, or to none any more")
+            "\(name): the object that is pointed at belongs to another context, or to none any more"
+        )
         precondition(
             target.entity.isKind(of: schema.entities[relationship.destination]),
-            "\(name) leads to \(schema.entities[relationship.destination].name), not to \(target.entity.name)")
+            "\(name) leads to \(schema.entities[relationship.destination].name), not to \(target.entity.name)"
+        )
     }
 
     // MARK: Linking

@@ -134,7 +134,9 @@ extension ManagedObjectContext {
                         values: entity.columns.indices.map { savedValue(object, $0) },
                         assigned: object.assigned))
             } else if let row = object.row {
-                let changes = object.editedColumns.map { (column: $0, value: savedValue(object, $0)) }
+                let changes = object.editedColumns.map {
+                    (column: $0, value: savedValue(object, $0))
+                }
                 if !changes.isEmpty {
                     request.updated.append(
                         SaveRequest.Updated(
@@ -149,8 +151,11 @@ extension ManagedObjectContext {
     /// A value as it is saved: what leads to an object that never came to be leads nowhere.
     private func savedValue(_ object: ManagedObject, _ column: Int) -> Value {
         let value =
-            object.awakened.contains(column) ? object.baseValue(column) : object.presentValue(column)
-        if let id = value.reference, id.isTemporary, registry.object(for: id) == nil { return .null }
+            object.awakened.contains(column)
+            ? object.baseValue(column) : object.presentValue(column)
+        if let id = value.reference, id.isTemporary, registry.object(for: id) == nil {
+            return .null
+        }
         return value
     }
 

@@ -30,7 +30,9 @@ extension ManagedObjectContext {
             if goesBack { return }
             for conflict in conflicts {
                 let members = group(conflict, conflicts)
-                guard let first = members.first, hasKept(conflict, first) == isKept else { continue }
+                guard let first = members.first, hasKept(conflict, first) == isKept else {
+                    continue
+                }
                 if try resolve(members, conflict, by: policy) { goesBack = true }
             }
         }
@@ -162,7 +164,8 @@ extension ManagedObjectContext {
             }
         }
         for way in oneWays(to: loser.entity) {
-            for referrer in referrers(to: loser, way, includingPairs: true) where referrer !== loser {
+            for referrer in referrers(to: loser, way, includingPairs: true) where referrer !== loser
+            {
                 let wasEdited = isEdited(referrer, way.index)
                 unlink(referrer, way.index, loser)
                 if survivor.entity.isKind(of: schema.entities[way.relationship.destination]) {
@@ -178,7 +181,9 @@ extension ManagedObjectContext {
 
     /// Whether somebody has changed a to-one relationship.
     private func isEdited(_ object: ManagedObject, _ index: Int) -> Bool {
-        guard case .column(let column) = object.entity.relationships[index].storage else { return true }
+        guard case .column(let column) = object.entity.relationships[index].storage else {
+            return true
+        }
         return object.edits[column] != nil
     }
 
@@ -199,7 +204,8 @@ extension ManagedObjectContext {
     private func isOneToOne(_ relationship: SchemaRelationship) -> Bool {
         guard let inverse = relationship.inverse else { return false }
         return !relationship.description.isToMany
-            && !schema.entities[relationship.destination].relationships[inverse].description.isToMany
+            && !schema.entities[relationship.destination].relationships[inverse].description
+                .isToMany
     }
 
     private func commonAncestor(_ one: SchemaEntity, _ other: SchemaEntity) -> SchemaEntity? {
@@ -276,7 +282,9 @@ extension ManagedObjectContext {
     private func allow(
         _ relationship: SchemaRelationship, _ owner: ManagedObject, _ conflict: ConstraintConflict
     ) throws(StoreError) {
-        guard !relationship.description.isToMany, !relationship.description.isOptional else { return }
+        guard !relationship.description.isToMany, !relationship.description.isOptional else {
+            return
+        }
         throw StoreError(
             .constraintConflict, "an object that others must point at would be displaced",
             context: .init(

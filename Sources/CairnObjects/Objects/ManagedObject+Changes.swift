@@ -8,7 +8,8 @@ extension ManagedObject {
     /// count, and transient properties do not either. A new object always differs.
     public final var hasPersistentChangedValues: Bool {
         if isInserted { return true }
-        return edits.keys.contains { !awakened.contains($0) } || toMany.contains { !isTransient($0.key) && $0.value.hasChanges }
+        return edits.keys.contains { !awakened.contains($0) }
+            || toMany.contains { !isTransient($0.key) && $0.value.hasChanges }
     }
 
     /// The properties that differ from what is stored, or were set on a new object, with their present
@@ -16,7 +17,8 @@ extension ManagedObject {
     public final func changedValues() -> [String: Any?] {
         var changes: [String: Any?] = [:]
         for column in edits.keys where !untracked.contains(column) {
-            changes.updateValue(value(forKey: entity.columns[column].name), forKey: entity.columns[column].name)
+            changes.updateValue(
+                value(forKey: entity.columns[column].name), forKey: entity.columns[column].name)
         }
         for (index, state) in toMany where state.hasChanges {
             let name = entity.relationships[index].description.name

@@ -57,7 +57,8 @@ extension ManagedObject {
         {
             setPrimitiveColumn(column, converted(value, column: column))
         } else if entity.relationshipIndex(named: key) != nil {
-            preconditionFailure("\(entity.name).\(key) is a relationship: it has an inverse to keep")
+            preconditionFailure(
+                "\(entity.name).\(key) is a relationship: it has an inverse to keep")
         } else {
             unknown(key)
         }

@@ -32,7 +32,8 @@ extension ManagedObject {
         if value.isNull {
             let isDerived = column.attribute?.derivationExpression != nil
             if !column.isOptional && !isDerived {
-                errors.append(failure(.missingMandatory, "a mandatory property is nil", key: column.name))
+                errors.append(
+                    failure(.missingMandatory, "a mandatory property is nil", key: column.name))
             }
             return
         }
@@ -52,7 +53,8 @@ extension ManagedObject {
         }
         guard case .string(let text) = value else { return }
         if let least = attribute.minimumLength {
-            check(.stringTooShort, text.count < least, "the text has fewer than \(least) characters")
+            check(
+                .stringTooShort, text.count < least, "the text has fewer than \(least) characters")
         }
         if let most = attribute.maximumLength {
             check(.stringTooLong, text.count > most, "the text has more than \(most) characters")

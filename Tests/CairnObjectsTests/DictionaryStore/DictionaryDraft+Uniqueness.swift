@@ -103,7 +103,8 @@ extension DictionaryDraft {
             if created.contains(other) { absorb(other, into: row) } else { revert(other) }
         case .mergeByPropertyObjectTrump:
             try refuseTwoRows(other, row)
-            take(from: other, into: row, all: created.contains(other) && !request.mergesAssignedOnly)
+            take(
+                from: other, into: row, all: created.contains(other) && !request.mergesAssignedOnly)
             absorb(other, into: row)
         case .overwrite:
             displace(row)

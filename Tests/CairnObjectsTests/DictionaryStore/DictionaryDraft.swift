@@ -229,7 +229,8 @@ struct DictionaryDraft {
                 let relationship = entity.relationships[index]
                 let end = survivor(target)
                 if let alive = state.objects[end] {
-                    let fits = schema.entities[relationship.destination].family.contains(alive.entity)
+                    let fits = schema.entities[relationship.destination].family.contains(
+                        alive.entity)
                     state.objects[id]?.values[column] = fits ? .objectID(end) : .null
                     if !fits && target == end { throw foreign(entity, description.name, id) }
                     continue
@@ -240,7 +241,8 @@ struct DictionaryDraft {
                     throw foreign(entity, description.name, id)
                 }
                 let rule = relationship.inverse.map {
-                    schema.entities[relationship.destination].relationships[$0].description.deleteRule
+                    schema.entities[relationship.destination].relationships[$0].description
+                        .deleteRule
                 }
                 if isNew || (isGoing && rule != .noAction) {
                     state.objects[id]?.values[column] = .null

@@ -9,7 +9,9 @@ extension DictionaryState {
         let entity = schema.entities[request.entity]
         var found: [(id: ObjectID, object: DictionaryObject)] = []
         for candidate in objects(of: entity) {
-            if !request.includesSubentities && candidate.object.entity != request.entity { continue }
+            if !request.includesSubentities && candidate.object.entity != request.entity {
+                continue
+            }
             if try request.predicate?.holds(candidate.id, candidate.object.values, entity) ?? true {
                 found.append(candidate)
             }
@@ -25,7 +27,8 @@ extension DictionaryState {
         }
         found.sort { left, right in
             for key in keys {
-                let order = plainOrder(left.object.values[key.column], right.object.values[key.column])
+                let order = plainOrder(
+                    left.object.values[key.column], right.object.values[key.column])
                 if order != 0 { return (order < 0) == key.isAscending }
             }
             return left.id.reference < right.id.reference
@@ -73,7 +76,8 @@ extension PredicateNode.Comparison {
         let other = values.first ?? .null
         let comparable = !value.isNull && !other.isNull
         switch self.operator {
-        case .equal: return value.isNull ? other.isNull : comparable && plainOrder(value, other) == 0
+        case .equal:
+            return value.isNull ? other.isNull : comparable && plainOrder(value, other) == 0
         case .notEqual:
             return !(value.isNull ? other.isNull : comparable && plainOrder(value, other) == 0)
         case .less: return comparable && plainOrder(value, other) < 0

@@ -34,7 +34,8 @@ enum Models {
         let recipe = EntityDescription(
             "Recipe",
             attributes: [
-                AttributeDescription("source", .string), AttributeDescription("externalID", .string),
+                AttributeDescription("source", .string),
+                AttributeDescription("externalID", .string),
                 AttributeDescription("title", .string),
             ], uniquenessConstraints: [["source", "externalID"]])
         return ManagedObjectModel(entities: [shop, product, tag, recipe])
@@ -45,7 +46,8 @@ enum Models {
         let car = EntityDescription(
             "Car",
             attributes: [
-                AttributeDescription("numberPlate", .string), AttributeDescription("maker", .string),
+                AttributeDescription("numberPlate", .string),
+                AttributeDescription("maker", .string),
             ], uniquenessConstraints: [["numberPlate"]])
         var sport = EntityDescription(
             "SportCar",
@@ -99,7 +101,8 @@ enum Models {
         var owner = RelationshipDescription("department", to: "Department", inverse: "desks")
         owner.isOptional = false
         let desk = EntityDescription(
-            "Desk", attributes: [AttributeDescription("number", .integer64)], relationships: [owner])
+            "Desk", attributes: [AttributeDescription("number", .integer64)], relationships: [owner]
+        )
         let sign = EntityDescription(
             "Sign", attributes: [AttributeDescription("text", .string)],
             relationships: [
@@ -142,7 +145,8 @@ enum Models {
         var legs = RelationshipDescription("legs", to: "Part", toMany: true, inverse: "chair")
         legs.isOptional = false
         let box = EntityDescription(
-            "Box", attributes: [AttributeDescription("name", .string)], relationships: [parts, legs])
+            "Box", attributes: [AttributeDescription("name", .string)],
+            relationships: [parts, legs])
         let part = EntityDescription(
             "Part", attributes: [AttributeDescription("name", .string)],
             relationships: [
