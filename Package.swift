@@ -1,8 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// CI sets CAIRN_WARNINGS=error; elsewhere a new compiler's new warning must stop nobody.
+let warningsAreErrors = Context.environment["CAIRN_WARNINGS"] == "error"
+
 /// Every Swift target is built with the same rules, so that a file means the same wherever it lies.
-let settings: [SwiftSetting] = [
+let rules: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -10,6 +13,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
+let settings = rules + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
 
 /// Files, descriptors and error numbers with types; the file system seam stands on it.
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
@@ -38,32 +42,44 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
     ],
     targets: [
-        .target(name: "CCairn"),
+        .target(
+            name: "CCairn",
+            cSettings: warningsAreErrors ? [.treatAllWarnings(as: .error)] : []),
         // The module map links lz4 itself: no pkg-config is needed.
         .systemLibrary(name: "CLZ4", providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
         module("CairnModel"),
         module("CairnStore", ["CairnModel"]),
         module("CairnFormat", ["CCairn", "CLZ4"]),
         module("CairnFileSystem", ["CCairn", system]),
-        module("CairnLog", ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn"]),
+        module(
+            "CairnLog",
+            ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn", system]),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"]),
-        module("CairnInspection", ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog"]),
+        module(
+            "CairnInspection",
+            ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog", system]),
         .executableTarget(
             name: "CairnTool",
             dependencies: [
-                "CairnInspection", "CairnObjects", "CairnLog", "CairnStore", "CairnModel", arguments,
+                "CairnInspection", "CairnObjects", "CairnLog", "CairnStore", "CairnModel",
+                arguments,
             ],
             swiftSettings: settings),
         module("Cairn", ["CairnObjects", "CairnLog", "CairnStore", "CairnModel"]),
 
         .target(
-            name: "CairnTestSupport", path: "Tests/CairnTestSupport", swiftSettings: settings),
+            name: "CairnTestSupport", dependencies: ["CairnFileSystem", system],
+            path: "Tests/CairnTestSupport", swiftSettings: settings),
         tests("CairnModelTests", ["CairnModel"]),
         tests("CairnStoreTests", ["CairnStore", "CairnModel"]),
         tests("CairnFormatTests", ["CairnFormat"]),
-        tests("CairnFileSystemTests", ["CairnFileSystem"]),
-        tests("CairnLogTests", ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem"]),
+        tests("CairnFileSystemTests", ["CairnFileSystem", "CCairn", system]),
+        tests(
+            "CairnLogTests",
+            ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system]),
         tests("CairnObjectsTests", ["Cairn"]),
-        tests("CairnInspectionTests", ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem"]),
+        tests(
+            "CairnInspectionTests",
+            ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem", system]),
     ]
 )

@@ -95,7 +95,8 @@ package enum OpenMode: Sendable, Hashable, CaseIterable {
     case createOrOpen
 }
 
-/// A file's or folder's identity on this machine, the same whatever path leads to it.
+/// A file's or folder's identity on this machine, the same whatever path leads to it. No other has it
+/// while the file has a name or is open; a disk may give it again after that.
 package struct FileIdentity: Sendable, Hashable {
     package let device: UInt64
     package let inode: UInt64
@@ -114,6 +115,15 @@ extension FileSystem {
             return true
         } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
             return false
+        }
+    }
+}
+
+extension File {
+    /// Writes all of `bytes` at `offset`, as the call above.
+    package func write(_ bytes: RawSpan, at offset: UInt64) throws(FileSystemError) {
+        try bytes.withUnsafeBytes { (bytes) throws(FileSystemError) in
+            try write(bytes, at: offset)
         }
     }
 }

@@ -109,7 +109,7 @@ package final class MemoryFile: File {
     ) throws(FileSystemError) {
         try checkOpen(operation)
         guard byte < UInt64(Int64.max) else {
-            throw FileSystemError(operation, path, Errno(rawValue: EOVERFLOW), offset: byte)
+            throw FileSystemError(operation, path, .overflow, offset: byte)
         }
     }
 

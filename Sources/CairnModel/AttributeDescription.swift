@@ -1,7 +1,7 @@
 // The description of one attribute of an entity.
 
 /// Describes an attribute: its name, type, limits and what else the model says of it.
-public struct AttributeDescription: Sendable, Hashable, Codable {
+public struct AttributeDescription: Sendable, Hashable {
     /// The attribute's name, unique among the entity's properties.
     public var name: String
     /// The type of its values.
@@ -26,6 +26,8 @@ public struct AttributeDescription: Sendable, Hashable, Codable {
     public var derivationExpression: String?
     /// The elements of a composite attribute.
     public var elements: [AttributeDescription] = []
+    /// The name of the model's composite that the elements come from; nil if they stand here only.
+    public var compositeName: String?
     /// The transformer of a transformable attribute.
     public var valueTransformerName: String?
     /// The class of a transformable attribute's values.

@@ -3,7 +3,7 @@
 /// Describes an entity: its place in the hierarchy, its properties, constraints and indexes.
 ///
 /// The properties here are the entity's own. What it inherits is seen through `Schema`.
-public struct EntityDescription: Sendable, Hashable, Codable {
+public struct EntityDescription: Sendable, Hashable {
     /// The entity's name, unique in the model.
     public var name: String
     /// The class of its objects; nil = the base class.
@@ -44,7 +44,7 @@ public struct EntityDescription: Sendable, Hashable, Codable {
 }
 
 /// Describes a fetch index: a named list of elements.
-public struct FetchIndexDescription: Sendable, Hashable, Codable {
+public struct FetchIndexDescription: Sendable, Hashable {
     /// One property or expression of an index.
     public struct Element: Sendable, Hashable, Codable {
         /// The kind of index an element belongs to.
@@ -77,14 +77,27 @@ public struct FetchIndexDescription: Sendable, Hashable, Codable {
             self.expressionType = type
         }
     }
+    /// How the model says it.
+    public enum Form: String, Sendable, Hashable, Codable {
+        /// As a named fetch index.
+        case fetchIndex
+        /// As the old mark `indexed` of a single property.
+        case indexed
+        /// As an old compound index, whose elements may also be `self` and `entity`.
+        case compoundIndex
+    }
     /// The index's name.
     public var name: String
+    /// How the model says it.
+    public var form = Form.fetchIndex
     /// What it is built over.
     public var elements: [Element]
     /// Limits the index to the objects that match.
     public var partialIndexPredicate: String?
     /// Free text of the model's author.
     public var userInfo: [String: String] = [:]
+    /// What the model file says beyond all this, kept so that it is not lost.
+    public var otherMarks: [String: String] = [:]
 
     /// Describes an index.
     public init(_ name: String, elements: [Element]) {
@@ -94,7 +107,7 @@ public struct FetchIndexDescription: Sendable, Hashable, Codable {
 }
 
 /// Describes a fetched property: a stored request that reads like a property.
-public struct FetchedPropertyDescription: Sendable, Hashable, Codable {
+public struct FetchedPropertyDescription: Sendable, Hashable {
     /// The property's name.
     public var name: String
     /// Whether it may be empty.
@@ -105,6 +118,8 @@ public struct FetchedPropertyDescription: Sendable, Hashable, Codable {
     public var predicateFormat: String?
     /// Free text of the model's author.
     public var userInfo: [String: String] = [:]
+    /// What the model file says beyond all this, kept so that it is not lost.
+    public var otherMarks: [String: String] = [:]
 
     /// Describes a fetched property.
     public init(_ name: String, entityName: String, predicateFormat: String?) {

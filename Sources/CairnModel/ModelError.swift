@@ -51,6 +51,7 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
         self.line = line
     }
 
+    /// File, line, element and message on one line.
     public var description: String {
         var text = ""
         if let file { text += "\(file):" }

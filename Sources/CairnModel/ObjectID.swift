@@ -62,11 +62,13 @@ public struct ObjectID: Sendable, Hashable {
         }
     }
 
+    /// Whether both are the same object.
     public static func == (left: ObjectID, right: ObjectID) -> Bool {
         left.reference == right.reference && left.hierarchy == right.hierarchy
             && left.isTemporary == right.isTemporary && left.store == right.store
     }
 
+    /// Hashes reference and hierarchy.
     public func hash(into hasher: inout Hasher) {
         // The store is the same for nearly all ids of a table: hashing it would buy nothing.
         hasher.combine(reference)
@@ -75,6 +77,7 @@ public struct ObjectID: Sendable, Hashable {
 }
 
 extension ObjectID: Codable {
+    /// Reads an id from its URI.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let url = try container.decode(URL.self)
@@ -85,6 +88,7 @@ extension ObjectID: Codable {
         self = id
     }
 
+    /// Writes the id as its URI.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(uriRepresentation)
@@ -92,6 +96,7 @@ extension ObjectID: Codable {
 }
 
 extension ObjectID: CustomStringConvertible {
+    /// Reference and hierarchy, short.
     public var description: String {
         "\(isTemporary ? "t" : "p")\(reference)@h\(hierarchy)"
     }

@@ -13,7 +13,7 @@ public enum DeleteRule: String, Sendable, Hashable, CaseIterable, Codable {
 }
 
 /// Describes a relationship: where it leads, back from where, and how many objects it may hold.
-public struct RelationshipDescription: Sendable, Hashable, Codable {
+public struct RelationshipDescription: Sendable, Hashable {
     /// The relationship's name, unique among the entity's properties.
     public var name: String
     /// The name of the entity it leads to.

@@ -27,6 +27,7 @@ public final class Schema: Sendable {
     /// - Throws: `ModelError` for the first thing that is wrong.
     public init(_ model: ManagedObjectModel) throws(ModelError) {
         let resolved = try SchemaResolver(model).resolve()
+        try ModelChecks(model: model, entities: resolved.entities).run()
         self.model = model
         self.entities = resolved.entities
         self.pairs = resolved.pairs
@@ -112,6 +113,8 @@ public struct SchemaAttribute: Sendable {
     public let declaringEntity: Int
     /// Its columns: none if it is transient, several if it is composite, else one.
     public let columns: Range<Int>
+    /// The attribute's regular expression, compiled once.
+    let pattern: StringPattern?
 }
 
 /// What a row stores of one attribute, leaf of a composite attribute, or to-one relationship.
@@ -137,6 +140,21 @@ public struct SchemaColumn: Sendable {
     public let isOptional: Bool
     /// The value of a new object.
     public let defaultValue: Value
+    /// The attribute's regular expression, compiled once.
+    let pattern: StringPattern?
+}
+
+extension SchemaColumn {
+    /// A column without a regular expression.
+    init(
+        name: String, kind: Kind, attribute: AttributeDescription?, relationship: Int?,
+        declaringEntity: Int, isOptional: Bool, defaultValue: Value
+    ) {
+        self.init(
+            name: name, kind: kind, attribute: attribute, relationship: relationship,
+            declaringEntity: declaringEntity, isOptional: isOptional, defaultValue: defaultValue,
+            pattern: nil)
+    }
 }
 
 /// A relationship of an entity.
@@ -187,4 +205,6 @@ public struct SchemaPairs: Sendable {
     /// The inverse's index in the destination; nil without inverse. Equal to the source side for a
     /// relationship that is its own inverse.
     public let destinationRelationship: Int?
+    /// The pairs as rows: a hidden entity with the columns `source` and `destination`.
+    package let entity: SchemaEntity
 }

@@ -2,7 +2,8 @@
 //
 //   1. Names: entities are unique, and properties within an entity and its ancestors.
 //   2. Inheritance: every parent exists, no entity is its own ancestor.
-//   3. Relationships: every destination exists, every inverse leads back.
+//   3. Relationships: every destination exists, every inverse leads back; an inverse that only one side
+//      names holds for the other side as well.
 //   4. Storage: columns for attributes and to-one relationships, pairs where neither side is to-one.
 //   5. Constraints: every name is a stored attribute or to-one relationship; one that repeats an
 //      ancestor's is dropped.
@@ -141,14 +142,16 @@ struct SchemaResolver {
         for attribute in entity.attributes {
             try claim(attribute.name, in: &names, entity: entity)
             let start = columns.count
+            let pattern = try self.pattern(of: attribute, path: "\(entity.name).\(attribute.name)")
             if !attribute.isTransient {
                 try addColumns(
                     of: attribute, path: attribute.name, optional: attribute.isOptional,
-                    entity: index, to: &columns)
+                    pattern: pattern, entity: index, to: &columns)
             }
             attributes.append(
                 SchemaAttribute(
-                    description: attribute, declaringEntity: index, columns: start..<columns.count))
+                    description: attribute, declaringEntity: index, columns: start..<columns.count,
+                    pattern: pattern))
         }
         for relationship in entity.relationships {
             try claim(relationship.name, in: &names, entity: entity)
@@ -159,6 +162,7 @@ struct SchemaResolver {
                     element: "\(entity.name).\(relationship.name)")
             }
             if !relationship.isToMany && !relationship.isTransient {
+                try claimColumn(relationship.name, in: columns, entity: entity)
                 columns.append(
                     SchemaColumn(
                         name: relationship.name, kind: .reference(root: root(of: destination)),
@@ -185,16 +189,46 @@ struct SchemaResolver {
         }
     }
 
+    /// An attribute may be named `a.b` and so meet the element `b` of a composite attribute `a`.
+    private func claimColumn(_ name: String, in columns: [SchemaColumn], entity: EntityDescription)
+        throws(ModelError)
+    {
+        guard !columns.contains(where: { $0.name == name }) else {
+            throw ModelError(
+                .duplicateName, "the entity has two columns of this name",
+                element: "\(entity.name).\(name)")
+        }
+    }
+
+    private func pattern(of attribute: AttributeDescription, path: String) throws(ModelError)
+        -> StringPattern?
+    {
+        guard let source = attribute.regularExpression else { return nil }
+        do {
+            return try StringPattern(source)
+        } catch {
+            throw ModelError(
+                .invalidValue, "the regular expression \(source) is not understood: \(error)",
+                element: path)
+        }
+    }
+
     private func addColumns(
-        of attribute: AttributeDescription, path: String, optional: Bool, entity: Int,
-        to columns: inout [SchemaColumn]
+        of attribute: AttributeDescription, path: String, optional: Bool, pattern: StringPattern?,
+        entity: Int, to columns: inout [SchemaColumn]
     ) throws(ModelError) {
         let element = "\(model.entities[entity].name).\(path)"
         switch attribute.type {
         case .composite:
             for leaf in attribute.elements {
+                guard !leaf.name.isEmpty else {
+                    throw ModelError(
+                        .invalidElement, "an element of the composite has no name", element: element
+                    )
+                }
                 try addColumns(
                     of: leaf, path: "\(path).\(leaf.name)", optional: optional || leaf.isOptional,
+                    pattern: try self.pattern(of: leaf, path: "\(element).\(leaf.name)"),
                     entity: entity, to: &columns)
             }
         case .undefined, .objectID:
@@ -211,11 +245,12 @@ struct SchemaResolver {
                         element: element)
                 }
             }
+            try claimColumn(path, in: columns, entity: model.entities[entity])
             columns.append(
                 SchemaColumn(
                     name: path, kind: .attribute(attribute.type), attribute: attribute,
                     relationship: nil, declaringEntity: entity, isOptional: optional,
-                    defaultValue: attribute.defaultValue))
+                    defaultValue: attribute.defaultValue, pattern: pattern))
         }
     }
 
@@ -271,7 +306,9 @@ struct SchemaResolver {
                             SchemaPairs(
                                 name: "\(model.entities[index].name).\(description.name)",
                                 source: index, sourceRelationship: position,
-                                destination: destination, destinationRelationship: inverse))
+                                destination: destination, destinationRelationship: inverse,
+                                entity: pairEntity(
+                                    pairs.count, source: index, description, destination)))
                     }
                 }
                 links[index].append(
@@ -283,12 +320,45 @@ struct SchemaResolver {
         return (links, pairs)
     }
 
+    /// The hidden entity of pairs.
+    private func pairEntity(
+        _ position: Int, source: Int, _ relationship: RelationshipDescription, _ destination: Int
+    ) -> SchemaEntity {
+        let index = model.entities.count + position
+        let columns = [("source", source), ("destination", destination)].map { name, end in
+            SchemaColumn(
+                name: name, kind: .reference(root: root(of: end)), attribute: nil,
+                relationship: nil,
+                declaringEntity: index, isOptional: false, defaultValue: .null)
+        }
+        return SchemaEntity(
+            index: index, parent: nil, root: index, family: [index],
+            description: EntityDescription("\(model.entities[source].name).\(relationship.name)"),
+            attributes: [], relationships: [], columns: columns, constraints: [])
+    }
+
     private func inverse(
         of description: RelationshipDescription, declaredBy index: Int, destination: Int,
         in relationships: [[(RelationshipDescription, Int)]]
     ) throws(ModelError) -> Int? {
-        guard let name = description.inverseName else { return nil }
         let element = "\(model.entities[index].name).\(description.name)"
+        guard let name = description.inverseName else {
+            let claims = relationships[destination].indices.filter { position in
+                let (other, _) = relationships[destination][position]
+                guard other.inverseName == description.name,
+                    let back = indexes[other.destinationEntityName]
+                else { return false }
+                return isSame(back, orAncestorOrDescendantOf: index)
+            }
+            guard claims.count <= 1 else {
+                let names = claims.map { relationships[destination][$0].0.name }
+                throw ModelError(
+                    .mismatchedInverse,
+                    "more than one relationship of \(model.entities[destination].name) has it as its inverse: "
+                        + names.joined(separator: ", "), element: element)
+            }
+            return claims.first
+        }
         guard let position = relationships[destination].firstIndex(where: { $0.0.name == name })
         else {
             throw ModelError(
@@ -299,7 +369,9 @@ struct SchemaResolver {
         let (other, _) = relationships[destination][position]
         guard other.inverseName == nil || other.inverseName == description.name,
             let back = indexes[other.destinationEntityName],
-            isSame(back, orAncestorOrDescendantOf: index)
+            isSame(back, orAncestorOrDescendantOf: index),
+            // An inverse that does not name this side must at least see it.
+            relationships[back].contains(where: { $0.0.name == description.name })
         else {
             throw ModelError(
                 .mismatchedInverse,

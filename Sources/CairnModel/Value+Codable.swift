@@ -7,6 +7,7 @@ extension Value: Codable {
         case integer, decimal, double, float, string, boolean, date, binary, uuid, uri, objectID
     }
 
+    /// Reads a value by the one key that names its kind; none is nil.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         guard let key = container.allKeys.first else {
@@ -17,7 +18,7 @@ extension Value: Codable {
         case .integer: self = .integer(try container.decode(Int64.self, forKey: key))
         case .decimal:
             let text = try container.decode(String.self, forKey: key)
-            guard let value = Decimal(string: text) else {
+            guard let value = Decimal(exactText: text) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: key, in: container, debugDescription: "\(text) is not a decimal number")
             }
@@ -38,6 +39,7 @@ extension Value: Codable {
         }
     }
 
+    /// Writes a value under the name of its kind.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch self {

@@ -43,6 +43,7 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
+    /// Whether both are the same kind and the same bits; all NaNs are one.
     public static func == (left: Value, right: Value) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -63,6 +64,7 @@ extension Value: Hashable {
         }
     }
 
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
@@ -92,6 +94,7 @@ extension UInt32 {
 }
 
 extension Value: CustomStringConvertible {
+    /// The value for people's eyes.
     public var description: String {
         switch self {
         case .null: "nil"
@@ -101,7 +104,9 @@ extension Value: CustomStringConvertible {
         case .float(let value): "\(value)"
         case .string(let value): "\"\(value)\""
         case .boolean(let value): value ? "YES" : "NO"
-        case .date(let value): value.formatted(.iso8601)
+        // Foundation's own text traps on a date that is no moment.
+        case .date(let value):
+            value.isoText ?? "\(value.timeIntervalSinceReferenceDate) s since 2001"
         case .binary(let value): "<\(value.count) bytes>"
         case .uuid(let value): value.uuidString
         case .uri(let value): value.absoluteString

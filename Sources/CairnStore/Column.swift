@@ -14,19 +14,20 @@ public import CairnModel
 public struct Column<Value: AttributeValue>: Sendable {
     /// The column's index in its entity.
     public let index: Int
-    @usableFromInline let entity: Int
+    /// Which columns the entity has; see `SchemaEntity.layout`.
+    @usableFromInline let layout: UInt64
 
-    init(index: Int, entity: Int) {
+    init(index: Int, layout: UInt64) {
         self.index = index
-        self.entity = entity
+        self.layout = layout
     }
 }
 
 extension SchemaEntity {
     /// The column of an attribute, for values of a Swift type.
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` if the entity has no such stored attribute, or if
-    ///   its type is another one.
+    /// - Throws: `StoreError` with `.invalidRequest` if the entity has no such stored attribute, if
+    ///   its type is another one, or if the attribute is derived.
     public func column<Value: AttributeValue>(_ name: String, as type: Value.Type)
         throws(StoreError) -> Column<Value>
     {
@@ -40,6 +41,11 @@ extension SchemaEntity {
                 .invalidRequest, "values of type \(Value.self) do not fit the attribute",
                 context: .init(entity: self.name, key: name))
         }
-        return Column(index: index, entity: self.index)
+        guard !columns[index].isDerived else {
+            throw StoreError(
+                .invalidRequest, "a derived attribute is computed by the store and cannot be set",
+                context: .init(entity: self.name, key: name))
+        }
+        return Column(index: index, layout: layout)
     }
 }

@@ -1,4 +1,11 @@
 // Up to 1,024 rows of one entity, column by column, on their way into a store.
+//
+//   1. A `RowFiller` fills cells of row `rows` and raises `rows`.
+//   2. `seal` checks what the schema says and gives untouched cells their default.
+//   3. The store reads the columns; `reset` makes the batch empty for the next rows.
+//
+// Invariants: cells of rows from `rows` on are untouched.
+// Threads: handed from the one that fills it to the store.
 
 package import CairnModel
 
@@ -8,49 +15,84 @@ package final class ColumnBatch: @unchecked Sendable {
 
     /// The most rows a batch can have: as many as a block.
     package static let capacity = 1024
+    /// A batch whose values have more room than this is full, however few its rows are: a thousand rows
+    /// of large values must not be in memory at once.
+    package static let largeSize = 4 << 20
 
+    /// The entity of the rows.
+    package let entity: SchemaEntity
+    /// Says which columns there are; see `SchemaEntity.layout`.
+    package let layout: UInt64
     /// The columns, by column index of the entity.
     package let columns: UnsafeMutableBufferPointer<ColumnBuffer>
     /// How many rows are filled.
     package var rows = 0
+    private let reserved: UnsafeMutablePointer<Int>
 
     /// Room for rows of an entity.
     package init(_ entity: SchemaEntity) {
-        columns = .allocate(capacity: entity.columns.count)
+        self.entity = entity
+        layout = entity.layout
+        reserved = .allocate(capacity: 1)
+        reserved.initialize(to: 0)
+        // At least one, so that there is an address even for an entity without columns.
+        let room = UnsafeMutableBufferPointer<ColumnBuffer>.allocate(
+            capacity: max(entity.columns.count, 1))
+        columns = UnsafeMutableBufferPointer(rebasing: room[..<entity.columns.count])
         for (index, column) in entity.columns.enumerated() {
-            let limits = column.integerLimits
             columns.initializeElement(
                 at: index,
                 to: ColumnBuffer(
-                    kind: ColumnBuffer.Kind(column), minimum: limits.lowerBound,
-                    maximum: limits.upperBound, rows: Self.capacity))
+                    kind: ColumnBuffer.Kind(column), rows: Self.capacity, reserved: reserved))
         }
     }
 
     deinit {
         for column in columns { column.deallocate() }
-        columns.deallocate()
+        columns.baseAddress?.deallocate()
+        reserved.deallocate()
     }
 
     /// Makes it empty.
     package func reset() {
-        for index in columns.indices { columns[index].reset(rows: rows) }
+        for index in columns.indices { columns[index].reset(rows: rows, capacity: Self.capacity) }
         rows = 0
     }
 
+    /// Makes the cells of a row untouched that is not to be there after all.
+    func forget(row: Int) {
+        for column in columns { column.states[row] = ColumnBuffer.State.untouched }
+    }
+
+    /// Whether its values have so much room that no more rows should come.
+    var isLarge: Bool { reserved.pointee > Self.largeSize }
+
     /// The bytes that its values take.
     package var byteCount: Int {
-        columns.reduce(0) { $0 + $1.used + rows * ($1.kind.width + 1) }
+        columns.reduce(0) { $0 + $1.used + rows * $1.kind.widthOfRow }
     }
 }
 
-extension SchemaColumn {
-    /// The range of the column's integers.
-    var integerLimits: ClosedRange<Int64> {
-        switch kind {
-        case .attribute(.integer16): Int64(Int16.min)...Int64(Int16.max)
-        case .attribute(.integer32): Int64(Int32.min)...Int64(Int32.max)
-        default: Int64.min...Int64.max
+extension SchemaEntity {
+    /// A number that two entities share only if they have the same name and the same columns with the
+    /// same types in the same order, also if they are of different schemas.
+    ///
+    /// It keeps a typed column of one entity from being used with rows of another, where it would write
+    /// past the end. FNV-1a: it is made once for a column, not for a row.
+    package var layout: UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ text: String) {
+            for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            hash = (hash ^ 0xFF) &* 0x100_0000_01B3
         }
+        add(name)
+        for column in columns {
+            add(column.name)
+            switch column.kind {
+            case .attribute(let type): add(type.rawValue)
+            case .reference: add("")
+            }
+        }
+        return hash
     }
 }

@@ -1,9 +1,12 @@
 // The plain values of one column for up to 1,024 rows that are on their way into a store.
 //
 // Each cell has a state: untouched, set, or set to nil. Bytes are appended as they come; start and length
-// of each cell are kept, so that setting a cell twice is harmless.
+// of each cell are kept, so that setting a cell twice is harmless. Whether integers are in the range of
+// their attribute is asked once for the whole column, when the batch is sealed: a loop over plain
+// integers is vectorised, a comparison in every call would not be.
 //
-// Invariants: `starts[r] + lengths[r] <= used` for every cell that is set.
+// Invariants: start + length <= `used` for every cell of bytes that is set; rows are below the capacity
+// that the buffer was made with.
 // Threads: owned by one batch, used by one thread at a time.
 
 package import CairnModel
@@ -34,31 +37,42 @@ public struct ColumnBuffer {
         package static let null: UInt8 = 2
     }
 
+    /// How the plain values lie in memory.
     package let kind: Kind
-    @usableFromInline package let minimum: Int64
-    @usableFromInline package let maximum: Int64
+    /// The states of the cells.
     @usableFromInline package let states: UnsafeMutablePointer<UInt8>
+    /// The plain values; of bytes, their starts in `data`.
     @usableFromInline package let values: UnsafeMutableRawPointer
+    /// The lengths of bytes; one unused number for other kinds.
     @usableFromInline package let lengths: UnsafeMutablePointer<UInt32>
+    /// The bytes, one cell's after the other in the order they were set.
     @usableFromInline package private(set) var data: UnsafeMutablePointer<UInt8>
+    /// How many bytes are taken.
     @usableFromInline package var used = 0
     @usableFromInline package private(set) var capacity: Int
-    /// The first row whose value did not fit, or -1.
-    @usableFromInline package var failedRow = -1
+    /// The room for bytes of all columns of the batch, shared by them.
+    private let reserved: UnsafeMutablePointer<Int>
+    /// The row whose bytes were too many, or -1.
+    package private(set) var oversizedRow = -1
+    /// Whether untouched cells have the attribute's default value; true only after sealing.
+    @usableFromInline package var hasDefault = false
 
-    package init(kind: Kind, minimum: Int64, maximum: Int64, rows: Int) {
+    package init(kind: Kind, rows: Int, reserved: UnsafeMutablePointer<Int>) {
         self.kind = kind
-        self.minimum = minimum
-        self.maximum = maximum
+        self.reserved = reserved
         states = .allocate(capacity: rows)
         states.initialize(repeating: State.untouched, count: rows)
         values = .allocate(byteCount: rows * kind.width, alignment: 16)
         values.initializeMemory(as: UInt8.self, repeating: 0, count: rows * kind.width)
         lengths = .allocate(capacity: kind == .bytes ? rows : 1)
         lengths.initialize(repeating: 0, count: kind == .bytes ? rows : 1)
-        capacity = kind == .bytes ? rows * 16 : 1
+        capacity = kind == .bytes ? rows * Self.usualLength : 0
         data = .allocate(capacity: capacity)
+        reserved.pointee += capacity
     }
+
+    /// Room for so many bytes a row is made at once: most short texts fit without growing.
+    private static let usualLength = 16
 
     package func deallocate() {
         states.deallocate()
@@ -67,10 +81,17 @@ public struct ColumnBuffer {
         data.deallocate()
     }
 
-    package mutating func reset(rows: Int) {
+    /// Makes it empty; `rows` is the number of cells that may have been touched.
+    ///
+    /// Room that a few long values needed is given back, or the next batch would be taken for a large one.
+    package mutating func reset(rows: Int, capacity rowCapacity: Int) {
         states.update(repeating: State.untouched, count: rows)
         used = 0
-        failedRow = -1
+        oversizedRow = -1
+        hasDefault = false
+        if capacity > rowCapacity * Self.usualLength * 8 {
+            replaceData(capacity: rowCapacity * Self.usualLength)
+        }
     }
 
     /// Sets a cell to nil.
@@ -78,9 +99,8 @@ public struct ColumnBuffer {
         states[row] = 2
     }
 
-    /// Sets a cell of an integer column, if the value is in its range.
+    /// Sets a cell of an integer column.
     @inlinable public mutating func setInteger(_ value: Int64, row: Int) {
-        if value < minimum || value > maximum { if failedRow < 0 { failedRow = row } }
         states[row] = 1
         values.storeBytes(of: value, toByteOffset: row &* 8, as: Int64.self)
     }
@@ -97,14 +117,23 @@ public struct ColumnBuffer {
         values.storeBytes(of: value, toByteOffset: row &* 4, as: Float.self)
     }
 
-    /// Sets a cell of a UUID column.
+    /// Sets a cell of a UUID column; there must be 16 bytes.
     @inlinable public mutating func setFixed16(_ bytes: UnsafeRawBufferPointer, row: Int) {
+        precondition(bytes.count == 16, "a UUID has 16 bytes")
         states[row] = 1
         values.advanced(by: row &* 16).copyMemory(from: bytes.baseAddress!, byteCount: 16)
     }
 
     /// Sets a cell of a string or URI column.
     @inlinable public mutating func setString(_ value: String, row: Int) {
+        // Without a mutable copy, which would cost a retain and a release. Native strings are contiguous.
+        let isDone: Void? = value.utf8.withContiguousStorageIfAvailable {
+            setBytes(UnsafeRawBufferPointer($0), row: row)
+        }
+        if isDone == nil { setForeignString(value, row: row) }
+    }
+
+    @usableFromInline mutating func setForeignString(_ value: String, row: Int) {
         var value = value
         value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), row: row) }
     }
@@ -112,9 +141,37 @@ public struct ColumnBuffer {
     /// Sets a cell of a column of bytes.
     @inlinable public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, row: Int) {
         let count = bytes.count
-        if capacity &- used < count { grow(count) }
+        if capacity &- used < count, !grow(count, row: row) { return }
+        let target = UnsafeMutableRawPointer(data + used)
         if let base = bytes.baseAddress {
-            UnsafeMutableRawPointer(data + used).copyMemory(from: base, byteCount: count)
+            // A string of up to 15 bytes lies in two registers that were just spilled as two words: loads
+            // that straddle them, as memcpy does, would wait for both stores to reach the cache.
+            if count < 16 {
+                var at = 0
+                if count & 8 != 0 {
+                    target.storeBytes(of: base.loadUnaligned(as: UInt64.self), as: UInt64.self)
+                    at = 8
+                }
+                if count & 4 != 0 {
+                    target.storeBytes(
+                        of: base.loadUnaligned(fromByteOffset: at, as: UInt32.self),
+                        toByteOffset: at, as: UInt32.self)
+                    at &+= 4
+                }
+                if count & 2 != 0 {
+                    target.storeBytes(
+                        of: base.loadUnaligned(fromByteOffset: at, as: UInt16.self),
+                        toByteOffset: at, as: UInt16.self)
+                    at &+= 2
+                }
+                if count & 1 != 0 {
+                    target.storeBytes(
+                        of: base.load(fromByteOffset: at, as: UInt8.self), toByteOffset: at,
+                        as: UInt8.self)
+                }
+            } else {
+                target.copyMemory(from: base, byteCount: count)
+            }
         }
         values.storeBytes(
             of: UInt32(truncatingIfNeeded: used), toByteOffset: row &* 4, as: UInt32.self)
@@ -123,19 +180,34 @@ public struct ColumnBuffer {
         used &+= count
     }
 
-    /// The bytes of a cell that is set.
-    package func bytes(row: Int) -> UnsafeRawBufferPointer {
+    /// The bytes of a cell that has a value.
+    @inlinable package func bytes(row: Int) -> UnsafeRawBufferPointer {
         let start = values.load(fromByteOffset: row &* 4, as: UInt32.self)
         return UnsafeRawBufferPointer(start: data + Int(start), count: Int(lengths[row]))
     }
 
-    @usableFromInline mutating func grow(_ count: Int) {
-        precondition(used + count <= Int(UInt32.max), "1,024 values of a column exceed 4 GiB")
-        let size = max(capacity * 2, used + count)
-        let bigger = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
-        bigger.update(from: data, count: used)
+    /// Whether a cell is nil: it was set to nil, or not set at all and has, after sealing, no default.
+    @inlinable package func isNil(row: Int) -> Bool {
+        let state = states[row]
+        return state == 2 || (state == 0 && !hasDefault)
+    }
+
+    /// Makes room for so many bytes more; false if the column would become too large, which is noted.
+    @usableFromInline mutating func grow(_ count: Int, row: Int) -> Bool {
+        guard count <= Int(UInt32.max) - used else {
+            if oversizedRow < 0 { oversizedRow = row }
+            return false
+        }
+        replaceData(capacity: max(capacity * 2, used + count))
+        return true
+    }
+
+    private mutating func replaceData(capacity size: Int) {
+        let other = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+        other.update(from: data, count: used)
         data.deallocate()
-        data = bigger
+        data = other
+        reserved.pointee += size - capacity
         capacity = size
     }
 }
@@ -149,6 +221,9 @@ extension ColumnBuffer.Kind {
         case .fixed16: 16
         }
     }
+
+    /// What a row takes beside the bytes of its value: plain value, length and state.
+    var widthOfRow: Int { self == .bytes ? width + 5 : width + 1 }
 
     /// How the values of a column lie in memory.
     package init(_ column: SchemaColumn) {

@@ -1,64 +1,141 @@
 // Rows given as dictionaries.
+//
+//   1. Taken over at once, since dictionaries of `Any` cannot be handed to another thread: every value
+//      becomes a `Value`, nested dictionaries become dotted keys, and each key is kept once.
+//   2. Filled: a key is looked up in the entity when it is first met, and each value converted to the
+//      type of its attribute.
 
 import CairnModel
 
 /// Rows given as dictionaries, converted to values once so that they can be handed to any thread.
 package struct DictionaryRows: Sendable {
-    /// A value that has no place in a store is kept by the name of its type, to be named in the error.
-    enum Cell: Sendable {
+    /// What a dictionary says under a key.
+    enum Content: Sendable {
         case value(Value)
+        /// A value that has no place in a store, by the name of its type, to be named in the error.
         case unknown(String)
+        /// A nested dictionary, whose values are cells of their own.
+        case group
     }
 
-    let rows: [[(key: String, cell: Cell)]]
+    struct Cell: Sendable {
+        /// Which key, as an index of `keys`.
+        let key: Int
+        let content: Content
+    }
+
+    /// Every key that occurs.
+    private(set) var keys: [String] = []
+    /// The cells of all rows.
+    private(set) var cells: [Cell] = []
+    /// Where the cells of each row end.
+    private(set) var ends: [Int] = []
+    private var indexes: [String: Int] = [:]
 
     init(_ objects: [[String: Any]]) {
-        rows = objects.map { object in
-            object.map { key, any in
-                (key, Value(any: any).map(Cell.value) ?? .unknown("\(Swift.type(of: any))"))
+        ends.reserveCapacity(objects.count)
+        cells.reserveCapacity(objects.count * (objects.first?.count ?? 0))
+        for object in objects {
+            add(object, prefix: "")
+            ends.append(cells.count)
+        }
+        indexes = [:]
+    }
+
+    private mutating func add(_ object: [String: Any], prefix: String) {
+        for (key, any) in object {
+            let index = self.index(prefix.isEmpty ? key : prefix + key)
+            if let value = Value(any: any) {
+                cells.append(Cell(key: index, content: .value(value)))
+            } else if let group = any as? [String: Any] {
+                cells.append(Cell(key: index, content: .group))
+                add(group, prefix: keys[index] + ".")
+            } else {
+                cells.append(Cell(key: index, content: .unknown("\(type(of: any))")))
             }
         }
+    }
+
+    private mutating func index(_ key: String) -> Int {
+        // No use in guessing the next key: each dictionary has an order of its own.
+        if let known = indexes[key] { return known }
+        indexes[key] = keys.count
+        keys.append(key)
+        return keys.count - 1
     }
 }
 
 /// Fills rows from dictionaries.
 struct DictionaryFiller: RowFiller {
-    let rows: DictionaryRows
-    let entity: SchemaEntity
-    var position = 0
+    /// What a key stands for in the entity.
+    private enum Target {
+        case column(Int, AttributeType)
+        case composite(Range<Int>)
+        case refused(String)
+    }
+
+    private let rows: DictionaryRows
+    private let targets: [Target]
+    private var position = 0
 
     init(rows: DictionaryRows, entity: SchemaEntity) {
         self.rows = rows
-        self.entity = entity
+        targets = rows.keys.map { Self.target($0, entity) }
     }
 
-    mutating func fill(_ writer: borrowing RowWriter, row: Int) throws -> Bool {
-        guard position < rows.rows.count else { return true }
-        defer { position += 1 }
-        for (key, cell) in rows.rows[position] {
-            guard let column = entity.columnIndex(named: key) else {
-                throw StoreError(
-                    .invalidRequest, "the entity has no stored attribute of this name",
-                    context: .init(entity: entity.name, key: key, row: row))
-            }
-            guard case .attribute(let type) = entity.columns[column].kind else {
-                throw StoreError(
-                    .invalidRequest, "a batch insert does not set relationships",
-                    context: .init(entity: entity.name, key: key, row: row))
-            }
-            switch cell {
-            case .value(let value):
-                guard let exact = value.converted(to: type), writer.set(column, exact) else {
-                    throw StoreError(
-                        .invalidRequest, "\(value) is not a value of type \(type.rawValue)",
-                        context: .init(entity: entity.name, key: key, row: row))
-                }
-            case .unknown(let name):
-                throw StoreError(
-                    .invalidRequest, "a \(name) is not a value of type \(type.rawValue)",
-                    context: .init(entity: entity.name, key: key, row: row))
+    private static func target(_ key: String, _ entity: SchemaEntity) -> Target {
+        if let column = entity.columnIndex(named: key) {
+            if let reason = entity.columns[column].reasonNotToBeSet { return .refused(reason) }
+            if case .attribute(let type) = entity.columns[column].kind {
+                return .column(column, type)
             }
         }
+        if let leaves = entity.compositeColumns(key) { return .composite(leaves) }
+        return .refused(entity.reasonForUnknownKey(key))
+    }
+
+    mutating func fill(_ batch: ColumnBatch, firstRow: Int) throws(StoreError) -> Bool {
+        guard let columns = batch.columns.baseAddress else { return true }
+        while batch.rows < ColumnBatch.capacity, !batch.isLarge {
+            guard position < rows.ends.count else { return true }
+            let start = position == 0 ? 0 : rows.ends[position - 1]
+            for cell in rows.cells[start..<rows.ends[position]] {
+                if let message = Self.set(cell.content, targets[cell.key], columns, batch.rows) {
+                    batch.forget(row: batch.rows)
+                    throw StoreError(
+                        .invalidRequest, message,
+                        context: .init(
+                            entity: batch.entity.name, key: rows.keys[cell.key],
+                            row: firstRow + batch.rows))
+                }
+            }
+            position += 1
+            batch.rows += 1
+        }
         return false
+    }
+
+    /// Sets what a key stands for; a sentence if that is not possible.
+    private static func set(
+        _ content: DictionaryRows.Content, _ target: Target,
+        _ columns: UnsafeMutablePointer<ColumnBuffer>, _ row: Int
+    ) -> String? {
+        switch (target, content) {
+        case (.column(let column, let type), .value(let value)):
+            if let exact = value.converted(to: type), columns[column].store(exact, row: row) {
+                return nil
+            }
+            return "the \(value.kindName) \(value) is not a value of type \(type.rawValue)"
+        case (.column(_, let type), .unknown(let name)):
+            return "a \(name) is not a value of type \(type.rawValue)"
+        case (.column(_, let type), .group):
+            return "a dictionary is not a value of type \(type.rawValue)"
+        case (.composite, .group): return nil
+        case (.composite(let leaves), .value(.null)):
+            for column in leaves { columns[column].setNil(row: row) }
+            return nil
+        case (.composite, _): return "a composite attribute takes a dictionary, not a single value"
+        case (.refused(let reason), _): return reason
+        }
     }
 }

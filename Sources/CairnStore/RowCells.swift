@@ -5,6 +5,9 @@
 //   fixed      integers, booleans, doubles, dates, floats and references: the value in the word
 //   variable   strings, URIs, bytes, decimals and UUIDs: offset << 32 | length of its bytes in the tail
 //
+// Equal rows have equal bytes (but for the bits of NaN): the tail is in the order of the columns, and the
+// word of a nil is zero.
+//
 // No String is made until a value is asked for, so that a row costs one allocation.
 // Threads: a value; immutable once built.
 
@@ -55,13 +58,18 @@ public struct RowCells: Sendable, Equatable {
         }
     }
 
-    /// Whether two rows of one entity have the same value in a column.
+    /// Whether two rows of one entity have the same value in a column, as `Value` compares: bit by bit,
+    /// but one NaN is like another.
     public func isEqual(_ other: RowCells, column: Int, of entity: SchemaEntity) -> Bool {
         let (here, there) = (isNull(column), other.isNull(column))
         if here || there { return here && there }
         let count = entity.columns.count
         let (left, right) = (word(column, columns: count), other.word(column, columns: count))
-        guard entity.columns[column].isVariable else { return left == right }
+        guard entity.columns[column].isVariable else {
+            if left == right { return true }
+            return entity.columns[column].isNotANumber(left)
+                && entity.columns[column].isNotANumber(right)
+        }
         return withTail(left) { a in other.withTail(right) { b in a.elementsEqual(b) } }
     }
 
@@ -93,6 +101,15 @@ extension SchemaColumn {
             case .string, .uri, .binary, .transformable, .decimal, .uuid: true
             default: false
             }
+        }
+    }
+
+    /// Whether a cell's word is a number that is none.
+    fileprivate func isNotANumber(_ word: UInt64) -> Bool {
+        switch kind {
+        case .attribute(.double), .attribute(.date): Double(bitPattern: word).isNaN
+        case .attribute(.float): Float(bitPattern: UInt32(truncatingIfNeeded: word)).isNaN
+        default: false
         }
     }
 }

@@ -2,20 +2,41 @@
 
 package import CairnModel
 
-/// Fills one row after another.
+/// Fills rows into batches.
+///
+/// One call fills as many rows as a batch takes, so that the loop over rows is inside the concrete type.
 package protocol RowFiller {
-    /// Fills the next row; true if there was none left to fill.
+    /// Fills rows into a batch until it is full or there are none left; true if there are none left.
     ///
-    /// - Throws: `StoreError` naming row and key, or what the user's closure throws.
-    mutating func fill(_ writer: borrowing RowWriter, row: Int) throws -> Bool
+    /// `firstRow` is the number in the request of the batch's first row, for errors.
+    ///
+    /// - Throws: `StoreError` naming row and key. What the user's code throws becomes the cause of
+    ///   `.rowsFailed`, unless it is a `StoreError` already.
+    mutating func fill(_ batch: ColumnBatch, firstRow: Int) throws(StoreError) -> Bool
 }
 
 extension BatchInsertRequest {
     /// The rows of the request, to be filled into batches of the entity.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if the entity is abstract, or
+    ///   `.incompatibleModel` if the closure was written for an entity with other columns.
     package func makeFiller(for entity: SchemaEntity) throws(StoreError) -> any RowFiller {
+        guard !entity.isAbstract else {
+            throw StoreError(
+                .invalidRequest, "an abstract entity has no objects of its own",
+                context: .init(entity: entity.name))
+        }
         switch source {
-        case .writer(let body): WriterFiller(body: body)
-        case .dictionaries(let rows): DictionaryFiller(rows: rows, entity: entity)
+        case .writer(let body, let layout):
+            guard layout == entity.layout else {
+                throw StoreError(
+                    .incompatibleModel,
+                    "the rows are given for an entity whose columns differ from the store's",
+                    context: .init(entity: entity.name))
+            }
+            return WriterFiller(body: body)
+        case .dictionaries(let rows): return DictionaryFiller(rows: rows, entity: entity)
+        case .encodable(let rows): return rows.makeFiller(entity)
         }
     }
 }
@@ -24,7 +45,41 @@ extension BatchInsertRequest {
 private struct WriterFiller: RowFiller {
     let body: @Sendable (borrowing RowWriter) throws -> Bool
 
-    mutating func fill(_ writer: borrowing RowWriter, row: Int) throws -> Bool {
-        try body(writer)
+    func fill(_ batch: ColumnBatch, firstRow: Int) throws(StoreError) -> Bool {
+        guard let columns = batch.columns.baseAddress else { return true }
+        let layout = batch.layout
+        // A local number: a stored property of a class is checked for exclusive access at each use.
+        var row = batch.rows
+        defer { batch.rows = row }
+        while row < ColumnBatch.capacity, !batch.isLarge {
+            let isEnd: Bool
+            do {
+                isEnd = try body(RowWriter(columns: columns, row: row, layout: layout))
+            } catch {
+                batch.forget(row: row)
+                throw StoreError(rowsFailed: error, entity: batch.entity, row: firstRow + row)
+            }
+            if isEnd {
+                batch.forget(row: row)
+                return true
+            }
+            row += 1
+        }
+        return false
+    }
+}
+
+extension StoreError {
+    /// Wraps what the user's code threw; an error of ours is only told its place.
+    init(rowsFailed error: any Error, entity: SchemaEntity, row: Int) {
+        if var known = error as? StoreError {
+            if known.context.entity == nil { known.context.entity = entity.name }
+            if known.context.row == nil { known.context.row = row }
+            self = known
+        } else {
+            self.init(
+                .rowsFailed, "the row could not be given: \(error)",
+                context: .init(entity: entity.name, row: row), cause: error)
+        }
     }
 }

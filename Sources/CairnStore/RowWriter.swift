@@ -10,15 +10,20 @@ import FoundationEssentials
 public struct RowWriter: ~Copyable {
     @usableFromInline let columns: UnsafeMutablePointer<ColumnBuffer>
     @usableFromInline let row: Int
-    @usableFromInline let entity: Int
+    @usableFromInline let layout: UInt64
 
-    package init(_ batch: ColumnBatch, entity: Int) {
+    /// A writer for the row after the last one of a batch that has room for it.
+    package init(_ batch: ColumnBatch) {
         guard let base = batch.columns.baseAddress else {
-            preconditionFailure("an entity without columns takes no rows by a writer")
+            preconditionFailure("a batch has room for columns")
         }
-        columns = base
-        row = batch.rows
-        self.entity = entity
+        self.init(columns: base, row: batch.rows, layout: batch.layout)
+    }
+
+    init(columns: UnsafeMutablePointer<ColumnBuffer>, row: Int, layout: UInt64) {
+        self.columns = columns
+        self.row = row
+        self.layout = layout
     }
 
     /// Sets a column.
@@ -29,12 +34,14 @@ public struct RowWriter: ~Copyable {
     }
 
     /// Sets a column.
+    ///
+    /// - Precondition: the column is one of the request's entity.
     @inlinable public func set<Value: AttributeValue>(_ column: Column<Value>, _ value: Value) {
-        precondition(column.entity == entity, "the column belongs to another entity")
+        precondition(column.layout == layout, "the column belongs to another entity")
         value._store(in: &columns[column.index], row: row)
     }
 
-    /// Sets a column by its index to a value of the column's type.
+    /// Sets a column by its index to a value of the column's type; false if it is of another one.
     package func set(_ column: Int, _ value: Value) -> Bool {
         columns[column].store(value, row: row)
     }

@@ -148,33 +148,3 @@ public struct SaveResult: Sendable {
     /// A result of a save that wrote nothing.
     public init() {}
 }
-
-/// A set of columns of one entity.
-public struct ColumnSet: Sendable, Hashable {
-    private var words: [UInt64] = []
-
-    /// The empty set.
-    public init() {}
-
-    /// Whether there is none.
-    public var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
-
-    /// Whether a column is in the set.
-    public func contains(_ column: Int) -> Bool {
-        let word = column >> 6
-        return word < words.count && words[word] & (1 << UInt64(column & 63)) != 0
-    }
-
-    /// Adds a column.
-    public mutating func insert(_ column: Int) {
-        let word = column >> 6
-        while words.count <= word { words.append(0) }
-        words[word] |= 1 << UInt64(column & 63)
-    }
-
-    /// Takes a column out.
-    public mutating func remove(_ column: Int) {
-        let word = column >> 6
-        if word < words.count { words[word] &= ~(1 << UInt64(column & 63)) }
-    }
-}

@@ -54,6 +54,8 @@ public struct StoreError: Error, Sendable {
         public static let damaged = Code(rawValue: 134_085)
         /// The store was closed, or an earlier failure forbids writing.
         public static let unusable = Code(rawValue: 134_086)
+        /// What gives the rows of a batch threw an error of its own; see `StoreError.cause`.
+        public static let rowsFailed = Code(rawValue: 134_061)
     }
 
     /// Where it happened, as far as that is known.
@@ -98,17 +100,20 @@ public struct StoreError: Error, Sendable {
     public var details: [StoreError]
     /// The conflicts of a save that failed with `.mergeConflict` or `.constraintConflict`.
     public var conflicts: [SaveConflict]
+    /// The error of somebody else that led to this one.
+    public var cause: (any Error)?
 
     /// An error with its place.
     public init(
         _ code: Code, _ message: String, context: Context = Context(), details: [StoreError] = [],
-        conflicts: [SaveConflict] = []
+        conflicts: [SaveConflict] = [], cause: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
         self.context = context
         self.details = details
         self.conflicts = conflicts
+        self.cause = cause
     }
 }
 

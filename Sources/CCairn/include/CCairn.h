@@ -116,6 +116,11 @@ static inline uint64_t cairn_hash64(const void *_Nullable key, size_t length, ui
 
 // MARK: Processor
 
+/// The order of two runs of bytes: negative, zero or positive, as memcmp tells it.
+static inline int cairn_compare(const void *_Nonnull a, const void *_Nonnull b, size_t length) {
+    return memcmp(a, b, length);
+}
+
 /// Asks for the cache line at `address`; any address is allowed.
 static inline void cairn_prefetch(const void *_Nullable address) { __builtin_prefetch(address); }
 

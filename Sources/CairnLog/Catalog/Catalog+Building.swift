@@ -64,7 +64,8 @@ private struct CatalogBuilder {
     /// What happens to the row when the target goes: the rule of the way back, or nullify without one.
     private func rule(of relationship: SchemaRelationship) -> DeleteRule {
         guard let inverse = relationship.inverse else { return .nullify }
-        return schema.entities[relationship.destination].relationships[inverse].description.deleteRule
+        return schema.entities[relationship.destination].relationships[inverse].description
+            .deleteRule
     }
 
     private mutating func addTree(root: Int) {
@@ -120,7 +121,8 @@ private struct CatalogBuilder {
         for (column, side) in [pairs.source, pairs.destination].enumerated() {
             references.append(
                 Catalog.ReferenceDefinition(
-                    entity: entity, column: column, target: tree(ofRoot: schema.entities[side].root),
+                    entity: entity, column: column,
+                    target: tree(ofRoot: schema.entities[side].root),
                     rule: .cascade))
         }
     }

@@ -10,7 +10,7 @@
 // the column order of an entity is the schema's.
 // Threads: immutable, so any.
 
-import CairnFormat
+package import CairnFormat
 package import CairnModel
 package import CairnStore
 
@@ -20,6 +20,8 @@ package final class Catalog: Sendable {
     package let schema: Schema
     /// Rises by one with each schema frame.
     package let version: UInt32
+    /// Where its schema frame is; none before that is written.
+    package let place: Place
     /// The trees; an index into this is what the engine uses, the id is what is written.
     package let trees: [Tree]
     /// The entities of the schema, then the hidden ones.
@@ -87,11 +89,13 @@ package final class Catalog: Sendable {
     }
 
     init(
-        schema: Schema, version: UInt32, trees: [Tree], entities: [StoredEntity],
+        schema: Schema, version: UInt32, place: Place = .none, trees: [Tree],
+        entities: [StoredEntity],
         uniques: [UniqueDefinition], references: [ReferenceDefinition]
     ) {
         self.schema = schema
         self.version = version
+        self.place = place
         self.trees = trees
         self.entities = entities
         self.uniques = uniques
@@ -99,6 +103,13 @@ package final class Catalog: Sendable {
         entityIndexes = Dictionary(
             uniqueKeysWithValues: entities.enumerated().map { ($1.id, $0) })
         treeIndexes = Dictionary(uniqueKeysWithValues: trees.enumerated().map { ($1.id, $0) })
+    }
+
+    /// The same catalog, with the place of its schema frame.
+    func placed(at place: Place) -> Catalog {
+        Catalog(
+            schema: schema, version: version, place: place, trees: trees, entities: entities,
+            uniques: uniques, references: references)
     }
 
     /// The index of the entity that is written as `id`, or nil.
@@ -109,6 +120,18 @@ package final class Catalog: Sendable {
 
     /// The index of the hidden entity of the schema's pairs.
     package func entityIndex(ofPairs pairs: Int) -> Int { schema.entities.count + pairs }
+
+    /// The schema entity that names a stored one's hierarchy; for hidden entities the pairs' source.
+    package func schemaEntity(_ entity: Int) -> Int {
+        entity < schema.entities.count
+            ? entity : schema.pairs[entity - schema.entities.count].source
+    }
+
+    /// The description of an entity's columns, hidden ones included.
+    package func description(of entity: Int) -> SchemaEntity {
+        entity < schema.entities.count
+            ? schema.entities[entity] : schema.pairs[entity - schema.entities.count].entity
+    }
 
     /// Every entity of the tree that is `entity` or a descendant.
     package func family(of entity: Int) -> [Int] {

@@ -15,47 +15,40 @@ struct DictionaryRowReader {
                 context: .init(entity: request.entityName))
         }
         var rows: [[Value?]] = []
-        do {
-            var filler = try request.makeFiller(for: entity)
-            while true {
-                let batch = ColumnBatch(entity)
-                let writer = RowWriter(batch, entity: entity.index)
-                if try filler.fill(writer, row: rows.count) { return rows }
-                batch.rows = 1
-                var row: [Value?] = []
-                for (index, column) in entity.columns.enumerated() {
-                    let cell = batch.columns[index]
-                    if cell.failedRow >= 0 {
-                        throw StoreError(
-                            .invalidRequest, "the number is out of the attribute's range",
-                            context: .init(entity: entity.name, key: column.name, row: rows.count))
-                    }
-                    row.append(cell.value(column))
-                }
-                rows.append(row)
+        var filler = try request.makeFiller(for: entity)
+        var isEnd = false
+        while !isEnd {
+            let batch = ColumnBatch(entity)
+            isEnd = try filler.fill(batch, firstRow: rows.count)
+            try batch.seal(firstRow: rows.count, setOnly: request.setOnly)
+            for row in 0..<batch.rows {
+                rows.append(
+                    entity.columns.indices.map {
+                        batch.columns[$0].value(entity.columns[$0], row: row)
+                    })
             }
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(.invalidRequest, "a row cannot be made: \(error)")
         }
+        return rows
     }
 }
 
 extension ColumnBuffer {
-    /// The value of the first row; nil if it was not set.
-    fileprivate func value(_ column: SchemaColumn) -> Value? {
-        switch states[0] {
+    /// The value of a row; nil if it was not set.
+    fileprivate func value(_ column: SchemaColumn, row: Int) -> Value? {
+        switch states[row] {
         case State.untouched: return nil
         case State.null: return .null
         default: break
         }
         var builder = RowCellsBuilder(columns: 1)
         switch kind {
-        case .integer, .double: builder.set(0, word: values.load(as: UInt64.self))
-        case .float: builder.set(0, word: UInt64(values.load(as: UInt32.self)))
-        case .bytes: builder.set(0, bytes: bytes(row: 0))
-        case .fixed16: builder.set(0, bytes: UnsafeRawBufferPointer(start: values, count: 16))
+        case .integer, .double:
+            builder.set(0, word: values.load(fromByteOffset: row * 8, as: UInt64.self))
+        case .float:
+            builder.set(0, word: UInt64(values.load(fromByteOffset: row * 4, as: UInt32.self)))
+        case .bytes: builder.set(0, bytes: bytes(row: row))
+        case .fixed16:
+            builder.set(0, bytes: UnsafeRawBufferPointer(start: values + row * 16, count: 16))
         }
         guard case .attribute(let type) = column.kind else { return nil }
         return builder.finish().value(only: type)

@@ -1,5 +1,6 @@
 // The stores that every test here runs on: one place to add another.
 
+import CairnLog
 import CairnModel
 import CairnStore
 
@@ -7,11 +8,14 @@ import CairnStore
 enum Backend: String, CaseIterable, Sendable {
     /// Everything in a dictionary.
     case dictionary
+    /// The log-structured engine, on the disk in memory.
+    case log
 
     /// A new, empty store.
     func makeStore(_ schema: Schema) throws -> any PersistentStore {
         switch self {
         case .dictionary: DictionaryStore(schema)
+        case .log: try LogStore.inMemory(schema: schema)
         }
     }
 }

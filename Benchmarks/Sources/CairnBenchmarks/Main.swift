@@ -1,0 +1,110 @@
+// Runs Cairn and its peers on the same rows, alternating, each run in a process of its own so that its peak
+// memory can be told, and prints medians and ratios.
+//
+//   swift run -c release --package-path Benchmarks CairnBenchmarks [rows] [rounds]
+
+import Foundation
+
+@main
+enum Main {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        if arguments.count == 5, arguments[1] == "--run", let count = Int(arguments[3]) {
+            try runOnce(peer: arguments[2], count: count, path: arguments[4])
+            return
+        }
+        let count = arguments.count > 1 ? Int(arguments[1]) ?? 1_000_000 : 1_000_000
+        let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 5 : 5
+        print("insert \(count) rows in one unit, durable at return, \(rounds) rounds, alternating")
+        print("SQLite: \(SQLitePeer.settings)")
+        var results: [String: [Run]] = [:]
+        for _ in 0..<rounds {
+            for peer in ["cairn", "sqlite"] {
+                results[peer, default: []].append(try spawn(peer: peer, count: count))
+            }
+        }
+        report(results, count: count)
+    }
+
+    /// What one run told.
+    struct Run: Codable {
+        var seconds: Double
+        var bytes: Int
+        /// Peak resident memory while inserting, above what the rows themselves take, in KiB.
+        var peakKiB: Int
+    }
+
+    static func runOnce(peer: String, count: Int, path: String) throws {
+        let rows = Product.rows(count)
+        let before = try peak()
+        let seconds = peer == "cairn" ? try CairnPeer.insert(rows, at: path) : SQLitePeer.insert(rows, at: path)
+        let run = Run(seconds: seconds, bytes: try size(of: path), peakKiB: try peak() - before)
+        print(String(decoding: try JSONEncoder().encode(run), as: UTF8.self))
+    }
+
+    static func spawn(peer: String, count: Int) throws -> Run {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "cairn-bench-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["--run", peer, "\(count)", folder.appending(path: "store").path]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return try JSONDecoder().decode(Run.self, from: data)
+    }
+
+    static func report(_ results: [String: [Run]], count: Int) {
+        func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+        func summary(_ peer: String) -> (seconds: Double, bytes: Double, peak: Double, spread: Double) {
+            let runs = results[peer] ?? []
+            let seconds = runs.map(\.seconds)
+            let middle = median(seconds)
+            return (
+                middle, median(runs.map { Double($0.bytes) }), median(runs.map { Double($0.peakKiB) }),
+                ((seconds.max() ?? 0) - (seconds.min() ?? 0)) / 2 / middle
+            )
+        }
+        let base = summary("sqlite")
+        print("peer      seconds   rows/s       ±     ratio  bytes/row  peak MiB")
+        for peer in ["sqlite", "cairn"] {
+            let s = summary(peer)
+            print(
+                String(
+                    format: "%@  %7.3f  %9.0f  %4.0f %%  %5.2fx  %9.1f  %8.1f",
+                    peer.padding(toLength: 8, withPad: " ", startingAt: 0), s.seconds,
+                    Double(count) / s.seconds, s.spread * 100, base.seconds / s.seconds,
+                    s.bytes / Double(count), s.peak / 1024))
+        }
+    }
+
+    /// The most memory this process has had, in KiB.
+    static func peak() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        for line in status.split(separator: "\n") where line.hasPrefix("VmHWM:") {
+            return Int(line.filter(\.isNumber)) ?? 0
+        }
+        return 0
+    }
+
+    /// The bytes of a file or folder, with the write-ahead log beside it.
+    static func size(of path: String) throws -> Int {
+        var total = 0
+        for suffix in ["", "-wal"] {
+            var isFolder: ObjCBool = false
+            let place = path + suffix
+            guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) else { continue }
+            let files =
+                isFolder.boolValue
+                ? try FileManager.default.contentsOfDirectory(atPath: place).map { "\(place)/\($0)" } : [place]
+            for file in files {
+                let attributes = try FileManager.default.attributesOfItem(atPath: file)
+                total += (attributes[.size] as? NSNumber)?.intValue ?? 0
+            }
+        }
+        return total
+    }
+}

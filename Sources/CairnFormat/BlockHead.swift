@@ -1,0 +1,155 @@
+// The head and the column table of a block.                                         Format 40
+//
+//   1. The head's own checksum covers head and table, so that one column can be read without reading
+//      the whole payload.                                                             (F-401)
+//   2. Entries are in order of property ids; their slices follow each other to the end.  (F-404, F-405)
+//
+// Invariants: `columns` is sorted by property id; the last two are object number and row version; every
+// range lies inside the payload.
+
+/// What a block says about itself.
+package struct BlockHead: Sendable {
+    /// The bytes before the column table.
+    package static let size = 24
+    static let movedFlag: UInt16 = 1
+
+    package let entity: UInt32
+    package let schemaVersion: UInt32
+    /// From 1 to 1,024.
+    package let rows: Int
+    /// Whether the rows lived elsewhere before and did not change.                          BL3
+    package let isMoved: Bool
+    /// The bytes of all slices before LZ4.
+    package let rawLength: Int
+    /// The column table, hidden columns last.
+    package let columns: [ColumnEntry]
+    /// The bytes of head and table.
+    package let headLength: Int
+
+    /// The bytes of head and table, from the first 24 bytes of a payload: how much to read before
+    /// decoding. Nothing is checked yet.
+    package static func headLength(of prefix: UnsafeRawBufferPointer) throws(FormatError) -> Int {
+        guard prefix.count >= size else {
+            throw ByteReader(prefix).truncated(size)
+        }
+        let columns = UInt16(
+            littleEndian: prefix.loadUnaligned(fromByteOffset: 10, as: UInt16.self))
+        return size + Int(columns) * ColumnEntry.size
+    }
+
+    /// The head of a whole payload.
+    package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
+        try self.init(decoding: payload, payloadLength: payload.count)
+    }
+
+    /// The head of a payload of which at least head and table are there.
+    package init(decoding prefix: UnsafeRawBufferPointer, payloadLength: Int) throws(FormatError) {
+        headLength = try Self.headLength(of: prefix)
+        var reader = ByteReader(prefix)
+        entity = try reader.integer()
+        schemaVersion = try reader.integer()
+        rows = Int(try reader.integer(UInt16.self))
+        let columnCount = Int(try reader.integer(UInt16.self))
+        let flags = try reader.integer(UInt16.self)
+        let reserved = try reader.integer(UInt16.self)
+        rawLength = Int(try reader.integer(UInt32.self))
+        let stated = try reader.integer(UInt32.self)
+        guard prefix.count >= headLength else { throw reader.truncated(headLength - Self.size) }
+        let computed = Self.checksum(
+            UnsafeRawBufferPointer(rebasing: prefix[..<headLength]))
+        guard stated == computed else {
+            throw FormatError(
+                .badChecksum, "F-401", "the head of the block is damaged", at: 20,
+                expected: UInt64(stated), found: UInt64(computed))
+        }
+        guard rows >= 1, rows <= FormatLimits.maximumRows else {
+            throw FormatError(
+                .malformed, "F-402", "a block has 1 to 1,024 rows", at: 8,
+                expected: UInt64(FormatLimits.maximumRows), found: UInt64(rows))
+        }
+        guard flags & ~Self.movedFlag == 0, reserved == 0, entity != 0 else {
+            throw FormatError(
+                .malformed, "F-403", "the head of the block is impossible", at: 12,
+                found: UInt64(flags))
+        }
+        isMoved = flags & Self.movedFlag != 0
+        columns = try reader.columnTable(
+            count: columnCount, rows: rows, headLength: headLength, rawLength: rawLength,
+            payloadLength: payloadLength)
+    }
+
+    /// The entry of a property; nil if every row of the block is nil there.                    F-408
+    package func column(_ propertyID: UInt32) -> ColumnEntry? {
+        var low = 0
+        var high = columns.count
+        while low < high {
+            let middle = (low + high) / 2
+            if columns[middle].propertyID < propertyID { low = middle + 1 } else { high = middle }
+        }
+        guard low < columns.count, columns[low].propertyID == propertyID else { return nil }
+        return columns[low]
+    }
+
+    /// The entry of the object numbers.
+    package var numbers: ColumnEntry { columns[columns.count - 2] }
+
+    /// The entry of the row versions.
+    package var versions: ColumnEntry { columns[columns.count - 1] }
+
+    /// The checksum of head and table, without the field that holds it.
+    static func checksum(_ head: UnsafeRawBufferPointer) -> UInt32 {
+        let first = Checksum.crc32c(UnsafeRawBufferPointer(rebasing: head[..<(size - 4)]))
+        return Checksum.crc32c(UnsafeRawBufferPointer(rebasing: head[size...]), continuing: first)
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func columnTable(
+        count: Int, rows: Int, headLength: Int, rawLength: Int, payloadLength: Int
+    ) throws(FormatError) -> [ColumnEntry] {
+        var columns: [ColumnEntry] = []
+        columns.reserveCapacity(count)
+        var end = headLength
+        var raw = 0
+        for _ in 0..<count {
+            let entry = try columnEntry(sliceAt: end)
+            guard columns.last.map({ $0.propertyID < entry.propertyID }) ?? true else {
+                throw FormatError(
+                    .malformed, "F-404", "the columns of the block are not in order", at: offset,
+                    found: UInt64(entry.propertyID))
+            }
+            guard rows >= FormatLimits.minimumRowsToCompress || !entry.flags.contains(.lz4) else {
+                throw FormatError(
+                    .malformed, "F-413", "a small block is not compressed", at: offset)
+            }
+            columns.append(entry)
+            // Both terms are below 2^32 and there are at most 65,535 of them.
+            end += entry.storedLength
+            raw += entry.rawLength
+        }
+        guard end == payloadLength else {
+            throw FormatError(
+                .malformed, "F-405", "the slices do not end with the payload", at: headLength,
+                expected: UInt64(clamping: payloadLength), found: UInt64(end))
+        }
+        guard raw == rawLength, raw <= FormatLimits.maximumRawBlock else {
+            throw FormatError(
+                .tooLarge, "F-406", "the slices are larger than the block says or may be", at: 16,
+                expected: UInt64(rawLength), found: UInt64(raw))
+        }
+        guard count >= 2, columns[count - 2].isHidden(HiddenProperty.number),
+            columns[count - 1].isHidden(HiddenProperty.version)
+        else {
+            throw FormatError(
+                .malformed, "F-407", "a block ends with object numbers and row versions", at: offset
+            )
+        }
+        return columns
+    }
+}
+
+extension ColumnEntry {
+    fileprivate func isHidden(_ property: UInt32) -> Bool {
+        propertyID == property && kind == .integer && !flags.contains(.nils)
+    }
+}

@@ -1,0 +1,34 @@
+// Writes whole frames into a buffer, so that no payload is copied twice.      Format 30, F-301
+//
+//   1. `beginFrame` leaves room for the header.
+//   2. The caller appends the payload.
+//   3. `endFrame` pads it, computes both checksums and fills the header in.
+
+extension ByteWriter {
+    /// Begins a frame; its payload is what is appended until `endFrame`.
+    /// - Returns: where the frame begins in the buffer, for `endFrame`.
+    package mutating func beginFrame() -> Int {
+        precondition(count & 7 == 0, "frames begin at multiples of 8")
+        let start = count
+        appendZeros(FrameHeader.size)
+        return start
+    }
+
+    /// Ends the frame that began at `start` in the buffer.
+    /// - Returns: its header; `chain` in it is what the next frame names.
+    @discardableResult
+    package mutating func endFrame(
+        at start: Int, kind: FrameKind, flags: UInt8 = 0, commit: UInt64, lsn: UInt64, mark: UInt64,
+        predecessor: UInt32, storeTag: UInt32, segment: UInt32
+    ) -> FrameHeader {
+        let payloadStart = start + FrameHeader.size
+        precondition(payloadStart <= count, "a frame ends after it began")
+        let header = FrameHeader(
+            kind: kind, flags: flags,
+            payload: UnsafeRawBufferPointer(rebasing: bytes[payloadStart...]), commit: commit,
+            lsn: lsn, mark: mark, predecessor: predecessor, storeTag: storeTag, segment: segment)
+        appendZeros(header.paddedLength - Int(header.payloadLength))
+        if let base = mutableBytes.baseAddress { header.encode(into: base + start) }
+        return header
+    }
+}

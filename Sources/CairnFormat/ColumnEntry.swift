@@ -1,0 +1,72 @@
+// One line of a block's column table.                                         Format 40, F-404 to F-413
+
+/// What a block says about one of its columns.
+package struct ColumnEntry: Sendable, Hashable {
+    static let size = 20
+
+    package let propertyID: UInt32
+    package let kind: ColumnKind
+    package let encoding: ColumnEncoding
+    package let flags: ColumnFlags
+    /// Where the slice begins in the block's payload.
+    package let offset: Int
+    /// The bytes of the slice in the payload.
+    package let storedLength: Int
+    /// The bytes of the slice before LZ4.
+    package let rawLength: Int
+    /// The checksum of the slice in the payload.
+    package let checksum: UInt32
+
+    /// The bytes of the slice in the payload.
+    package var range: Range<Int> { offset..<offset + storedLength }
+
+    func store(into target: UnsafeMutableRawPointer) {
+        target.storeBytes(of: propertyID.littleEndian, as: UInt32.self)
+        target.storeBytes(of: kind.rawValue, toByteOffset: 4, as: UInt8.self)
+        target.storeBytes(of: encoding.rawValue, toByteOffset: 5, as: UInt8.self)
+        target.storeBytes(of: flags.rawValue, toByteOffset: 6, as: UInt8.self)
+        target.storeBytes(of: 0, toByteOffset: 7, as: UInt8.self)
+        target.storeBytes(
+            of: UInt32(storedLength).littleEndian, toByteOffset: 8, as: UInt32.self)
+        target.storeBytes(of: UInt32(rawLength).littleEndian, toByteOffset: 12, as: UInt32.self)
+        target.storeBytes(of: checksum.littleEndian, toByteOffset: 16, as: UInt32.self)
+    }
+}
+
+extension ByteReader {
+    /// The next line of a column table, whose slice begins at `offset` in the payload.
+    mutating func columnEntry(sliceAt sliceOffset: Int) throws(FormatError) -> ColumnEntry {
+        let start = offset
+        let propertyID = try integer(UInt32.self)
+        let rawKind = try integer(UInt8.self)
+        let rawEncoding = try integer(UInt8.self)
+        let flags = ColumnFlags(rawValue: try integer())
+        try zeros(1)
+        let storedLength = Int(try integer(UInt32.self))
+        let rawLength = Int(try integer(UInt32.self))
+        let checksum = try integer(UInt32.self)
+        guard let kind = ColumnKind(rawValue: rawKind),
+            let encoding = ColumnEncoding(rawValue: rawEncoding), encoding.fits(kind),
+            flags.isSubset(of: .known), !flags.contains(.externals) || encoding == .lengths
+        else {
+            throw FormatError(
+                .malformed, "F-409", "kind, encoding and flags do not go together", at: start + 4,
+                found: UInt64(rawKind) << 16 | UInt64(rawEncoding) << 8 | UInt64(flags.rawValue))
+        }
+        guard rawLength <= FormatLimits.maximumRawBlock else {
+            throw FormatError(
+                .tooLarge, "F-406", "a slice is too large", at: start + 12,
+                expected: UInt64(FormatLimits.maximumRawBlock), found: UInt64(rawLength))
+        }
+        let isCompressed = flags.contains(.lz4)
+        guard isCompressed ? storedLength < rawLength : storedLength == rawLength else {
+            throw FormatError(
+                .malformed, "F-412", "the lengths of a slice contradict its flags", at: start + 8,
+                expected: UInt64(rawLength), found: UInt64(storedLength))
+        }
+        return ColumnEntry(
+            propertyID: propertyID, kind: kind, encoding: encoding, flags: flags,
+            offset: sliceOffset, storedLength: storedLength, rawLength: rawLength,
+            checksum: checksum)
+    }
+}

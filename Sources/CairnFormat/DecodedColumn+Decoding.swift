@@ -1,0 +1,134 @@
+// From the bytes of a slice to a column in memory.                           Format 40 and 50
+//
+//   1. The slice's checksum.                                                            (F-410)
+//   2. LZ4 undone into memory of its own, exactly as long as the table says.            (F-411)
+//   3. Bitmaps, then the body by encoding; it ends where the slice ends.     (F-501, F-502, F-414)
+//
+// Without the checksum any bytes must give a column or an error: the fuzz tests do that.
+
+extension DecodedColumn {
+    /// A column of a block whose payload is all there; without an entry every row is nil.     F-408
+    package static func decode(
+        _ property: UInt32, kind: ColumnKind, of head: BlockHead,
+        in payload: UnsafeRawBufferPointer
+    ) throws(FormatError) -> DecodedColumn {
+        guard let entry = head.column(property) else {
+            return allNil(kind: kind, rows: head.rows)
+        }
+        guard entry.kind == kind else {
+            throw FormatError(
+                .malformed, "F-415", "the column has not the kind of its property",
+                expected: UInt64(kind.rawValue), found: UInt64(entry.kind.rawValue))
+        }
+        guard payload.count >= entry.range.upperBound else {
+            throw FormatError(
+                .truncated, "F-405", "the payload does not hold the slice", at: payload.count,
+                expected: UInt64(entry.range.upperBound), found: UInt64(payload.count))
+        }
+        return try decode(
+            slice: UnsafeRawBufferPointer(rebasing: payload[entry.range]), entry, rows: head.rows)
+    }
+
+    /// The object numbers of a block whose payload is all there.                            F-407
+    package static func decodeNumbers(of head: BlockHead, in payload: UnsafeRawBufferPointer)
+        throws(FormatError) -> DecodedColumn
+    {
+        let column = try decode(HiddenProperty.number, kind: .integer, of: head, in: payload)
+        try column.requireIntegers(in: 1...Int64(FormatLimits.maximumNumber), rule: "F-407")
+        return column
+    }
+
+    /// The row versions of a block whose payload is all there.                              F-407
+    package static func decodeVersions(of head: BlockHead, in payload: UnsafeRawBufferPointer)
+        throws(FormatError) -> DecodedColumn
+    {
+        let column = try decode(HiddenProperty.version, kind: .integer, of: head, in: payload)
+        try column.requireIntegers(in: 1...Int64(FormatLimits.maximumVersion), rule: "F-407")
+        return column
+    }
+
+    /// A column of the bytes of its slice.
+    /// - Parameter rows: what the block's head says, from 1 to 1,024.
+    package static func decode(slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int)
+        throws(FormatError) -> DecodedColumn
+    {
+        let computed = Checksum.crc32c(slice)
+        guard computed == entry.checksum else {
+            throw FormatError(
+                .badChecksum, "F-410", "a slice is damaged", at: entry.offset,
+                expected: UInt64(entry.checksum), found: UInt64(computed))
+        }
+        return try decode(unverified: slice, entry, rows: rows)
+    }
+
+    /// The same without the checksum, for bytes that are already verified.
+    package static func decode(
+        unverified slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int
+    )
+        throws(FormatError) -> DecodedColumn
+    {
+        precondition(rows >= 1 && rows <= FormatLimits.maximumRows, "a block has 1 to 1,024 rows")
+        guard slice.count == entry.storedLength else {
+            throw FormatError(
+                .truncated, "F-405", "the slice is not all there", at: entry.offset,
+                expected: UInt64(entry.storedLength), found: UInt64(slice.count))
+        }
+        guard entry.flags.contains(.lz4) else { return try decode(raw: slice, entry, rows: rows) }
+        let memory = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: entry.rawLength, alignment: 16)
+        defer { memory.deallocate() }
+        try SliceCompressor.expand(slice, into: memory)
+        return try decode(raw: UnsafeRawBufferPointer(memory), entry, rows: rows)
+    }
+
+    /// A column that a block leaves out.                                                      F-408
+    package static func allNil(kind: ColumnKind, rows: Int) -> DecodedColumn {
+        precondition(rows >= 1 && rows <= FormatLimits.maximumRows, "a block has 1 to 1,024 rows")
+        let size = kind == .fixed16 ? 16 : kind == .bytes || kind == .integer ? 0 : 8
+        var parts = DecodedParts(
+            kind: kind, count: rows, hasNils: true, offsets: kind == .bytes ? rows + 1 : 0,
+            valueBytes: rows * size)
+        parts.nils?.initialize(repeating: 1, count: rows)
+        parts.nilCount = rows
+        if kind == .bytes { parts.offsets.initialize(repeating: 0, count: rows + 1) }
+        parts.values.initializeMemory(as: UInt8.self, repeating: 0, count: rows * size)
+        return DecodedColumn(parts)
+    }
+
+    private static func decode(raw: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int)
+        throws(FormatError) -> DecodedColumn
+    {
+        var reader = ByteReader(raw)
+        let bitmapSize = (rows + 7) / 8
+        let nils = entry.flags.contains(.nils) ? try reader.bitmap(bitmapSize, rows, "F-501") : nil
+        let externals =
+            entry.flags.contains(.externals) ? try reader.bitmap(bitmapSize, rows, "F-502") : nil
+        var body = SliceBody(
+            kind: entry.kind, rows: rows, nils: nils, externals: externals, reader: reader)
+        return switch entry.encoding {
+        case .narrow: try body.narrow()
+        case .sequence: try body.sequence()
+        case .planes:
+            try entry.kind == .double ? body.planes(of: UInt64.self) : body.planes(of: UInt32.self)
+        case .scaled: try body.scaled()
+        case .constant: try body.constant()
+        case .lengths: try body.cells()
+        case .dictionary: try body.dictionary()
+        case .plain: try body.plain()
+        }
+    }
+}
+
+extension ByteReader {
+    /// One bit a row, the bits behind the last row 0.
+    fileprivate mutating func bitmap(_ size: Int, _ rows: Int, _ rule: String)
+        throws(FormatError) -> UnsafeRawBufferPointer
+    {
+        let bits = try take(size)
+        guard bits[size - 1] >> UInt8((rows - 1) & 7) <= 1 else {
+            throw FormatError(
+                .malformed, rule, "a bitmap has bits behind the last row", at: offset - 1)
+        }
+        return bits
+    }
+}

@@ -1,0 +1,76 @@
+// What is wrong with bytes that should follow the format.                          Format 10
+//
+// Every error names the rule that the bytes break, and where in the bytes that were decoded: whoever read
+// them from a file adds segment and offset. The text is constant, so that errors can be counted.
+
+/// Bytes that do not follow the format, or values that it cannot hold.
+package struct FormatError: Error, Sendable, Equatable {
+    /// What kind of violation it is.
+    package struct Code: Sendable, Hashable {
+        fileprivate enum Name: String {
+            case badMagic, badChecksum, truncated, malformed, tooLarge, unsupportedVersion
+            case unsupportedFeature, mismatch
+        }
+        fileprivate let name: Name
+
+        /// The bytes are not what they are taken for.
+        package static let badMagic = Code(name: .badMagic)
+        /// A checksum does not match its bytes.
+        package static let badChecksum = Code(name: .badChecksum)
+        /// There are fewer bytes than the structure needs.
+        package static let truncated = Code(name: .truncated)
+        /// The bytes are whole, but no right writer would have written them.
+        package static let malformed = Code(name: .malformed)
+        /// More bytes than the format allows.
+        package static let tooLarge = Code(name: .tooLarge)
+        /// Another version of the format or of a payload.
+        package static let unsupportedVersion = Code(name: .unsupportedVersion)
+        /// A feature that this reader does not know and must not ignore.
+        package static let unsupportedFeature = Code(name: .unsupportedFeature)
+        /// A frame that belongs elsewhere: another store, segment, place or chain.
+        package static let mismatch = Code(name: .mismatch)
+    }
+
+    package let code: Code
+    /// What is wrong, in words that never change with the data.
+    package let what: String
+    /// The rule of Format/ that is broken.
+    package let rule: String
+    /// Where in the decoded bytes.
+    package let offset: Int
+    /// What the rule asks for, if it is a number.
+    package let expected: UInt64?
+    /// What is there instead.
+    package let found: UInt64?
+
+    package init(
+        _ code: Code, _ rule: String, _ what: String, at offset: Int = 0, expected: UInt64? = nil,
+        found: UInt64? = nil
+    ) {
+        self.code = code
+        self.what = what
+        self.rule = rule
+        self.offset = offset
+        self.expected = expected
+        self.found = found
+    }
+
+    /// The same error seen from the structure around the bytes.
+    package func moved(by distance: Int) -> FormatError {
+        FormatError(
+            code, rule, what, at: offset &+ distance, expected: expected, found: found)
+    }
+}
+
+extension FormatError.Code: CustomStringConvertible {
+    package var description: String { name.rawValue }
+}
+
+extension FormatError: CustomStringConvertible {
+    package var description: String {
+        var text = "\(code): \(what) (\(rule), byte \(offset)"
+        if let expected { text += ", expected \(expected)" }
+        if let found { text += ", found \(found)" }
+        return text + ")"
+    }
+}

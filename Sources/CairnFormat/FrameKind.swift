@@ -1,0 +1,39 @@
+// What a frame holds.                                                          Format 30, F-310
+
+/// The kinds of frames. The raw values never change; 0 is never valid.
+package enum FrameKind: UInt8, Sendable, CaseIterable {
+    /// The first frame of a segment: live set, counters, place of the schema.
+    case start = 1
+    /// The schema, as JSON.
+    case schema = 2
+    /// Rows of one entity.
+    case block = 3
+    /// Reserved: new values of some columns of a block.
+    case patch = 4
+    /// Rows that stop to live, by place.
+    case deaths = 5
+    /// A piece of a large value.
+    case value = 6
+    /// Reserved: history of a commit.
+    case changes = 7
+    /// Reserved: object numbers handed out early.
+    case reserve = 8
+    /// Reserved: content of a side segment becomes part of the store.
+    case adopt = 9
+    /// Reserved: a segment leaves the live set.
+    case retire = 10
+    /// Reserved: metadata of the store.
+    case metadata = 11
+    /// The end of a commit.
+    case commit = 12
+    /// The store was closed cleanly.
+    case close = 13
+
+    /// Whether version 0 says what the payload is.
+    package var isDefined: Bool {
+        switch self {
+        case .start, .schema, .block, .deaths, .value, .commit, .close: true
+        case .patch, .changes, .reserve, .adopt, .retire, .metadata: false
+        }
+    }
+}

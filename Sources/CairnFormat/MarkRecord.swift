@@ -1,0 +1,78 @@
+// The first 64 bytes of the lock file: how far the log is known to be durable.       Format 20
+//
+// It is written after each sync of the log and never synced itself, so it may be missing, torn or old,
+// but what a whole one claims is true.                                        (F-213, F-214)
+
+/// What the writer last knew to be durable.
+package struct MarkRecord: Sendable, Hashable {
+    package static let size = 64
+    /// "CAIRNMRK" in ASCII.
+    package static let magic: UInt64 = 0x4b52_4d4e_5249_4143
+
+    package var store: StoreID
+    /// The last commit that is durable.
+    package var commit: UInt64
+    /// The LSN below which everything is durable; the end of a commit, close or start frame.
+    package var lsn: UInt64
+    /// The header checksum of the frame that ends there.
+    package var chain: UInt32
+    /// The segment of that frame.
+    package var segment: UInt32
+
+    package init(store: StoreID, commit: UInt64, lsn: UInt64, chain: UInt32, segment: UInt32) {
+        self.store = store
+        self.commit = commit
+        self.lsn = lsn
+        self.chain = chain
+        self.segment = segment
+    }
+
+    package func encode(to writer: inout ByteWriter) {
+        let start = writer.count
+        writer.append(Self.magic)
+        writer.append(FormatVersion.current)
+        writer.append(segment)
+        writer.append(store.low)
+        writer.append(store.high)
+        writer.append(commit)
+        writer.append(lsn)
+        writer.append(chain)
+        writer.append(UInt32(0))
+        writer.append(UInt32(0))
+        writer.append(Checksum.crc32c(UnsafeRawBufferPointer(rebasing: writer.bytes[start...])))
+    }
+
+    package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
+        guard bytes.count >= Self.size else {
+            throw FormatError(
+                .truncated, "F-213", "a mark record has 64 bytes", at: bytes.count,
+                expected: UInt64(Self.size), found: UInt64(bytes.count))
+        }
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<Self.size]))
+        let magic = try reader.integer(UInt64.self)
+        guard magic == Self.magic else {
+            throw FormatError(
+                .badMagic, "F-213", "not a mark record", expected: Self.magic, found: magic)
+        }
+        let stated = UInt32(
+            littleEndian: bytes.loadUnaligned(fromByteOffset: Self.size - 4, as: UInt32.self))
+        let computed = Checksum.crc32c(UnsafeRawBufferPointer(rebasing: bytes[..<(Self.size - 4)]))
+        guard stated == computed else {
+            throw FormatError(
+                .badChecksum, "F-213", "the mark record is damaged", at: Self.size - 4,
+                expected: UInt64(stated), found: UInt64(computed))
+        }
+        let version = try reader.integer(UInt32.self)
+        guard version == FormatVersion.current else {
+            throw FormatError(
+                .unsupportedVersion, "F-205", "the mark has another format version", at: 8,
+                expected: UInt64(FormatVersion.current), found: UInt64(version))
+        }
+        segment = try reader.integer()
+        store = try reader.storeID()
+        commit = try reader.integer()
+        lsn = try reader.integer()
+        chain = try reader.integer()
+        try reader.zeros(8)
+    }
+}

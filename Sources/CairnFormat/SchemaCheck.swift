@@ -1,0 +1,87 @@
+// Whether the entities of a schema frame fit together.                  Format 70, F-703 to F-708
+//
+//   1. Ids and names of entities are unique, parents exist and are of the same tree.
+//   2. Ids and names of properties are unique in each entity, ids name one property in a tree.
+//   3. Kinds, columns and targets go together; constraints name properties.
+
+enum SchemaCheck {
+    static func check(_ entities: [SchemaDocumentEntity]) throws(FormatError) {
+        var byID: [UInt32: SchemaDocumentEntity] = [:]
+        var names: Set<[UInt8]> = []
+        for entity in entities {
+            guard entity.id != 0, entity.tree != 0,
+                byID.updateValue(entity, forKey: entity.id) == nil,
+                names.insert(Array(entity.name.utf8)).inserted
+            else { throw wrong("F-703", "entities have unique ids and names", entity.id) }
+        }
+        let trees = Set(entities.map(\.tree))
+        var properties: [PropertyKey: SchemaDocumentProperty] = [:]
+        for entity in entities {
+            try checkParents(of: entity, byID)
+            try checkProperties(of: entity, trees)
+            for property in entity.properties {
+                let key = PropertyKey(tree: entity.tree, id: property.id)
+                if let known = properties.updateValue(property, forKey: key),
+                    known.kind != property.kind
+                {
+                    throw wrong("F-704", "a property id has one meaning in its tree", property.id)
+                }
+            }
+            try checkPairs(entity)
+        }
+    }
+
+    private struct PropertyKey: Hashable {
+        let tree: UInt32
+        let id: UInt32
+    }
+
+    private static func checkParents(
+        of entity: SchemaDocumentEntity, _ byID: [UInt32: SchemaDocumentEntity]
+    ) throws(FormatError) {
+        var ancestor = entity
+        for _ in 0..<byID.count {
+            guard let parent = ancestor.parent else { return }
+            guard let next = byID[parent], next.tree == entity.tree else {
+                throw wrong("F-703", "a parent is an entity of the same tree", entity.id)
+            }
+            ancestor = next
+        }
+        throw wrong("F-703", "parents end at a root", entity.id)
+    }
+
+    private static func checkProperties(of entity: SchemaDocumentEntity, _ trees: Set<UInt32>)
+        throws(FormatError)
+    {
+        var ids: Set<UInt32> = []
+        var names: Set<[UInt8]> = []
+        for property in entity.properties {
+            guard property.id != 0, property.id < FormatLimits.firstHiddenProperty,
+                ids.insert(property.id).inserted, names.insert(Array(property.name.utf8)).inserted
+            else { throw wrong("F-704", "properties have unique ids and names", property.id) }
+            guard property.column == property.kind.column.name else {
+                throw wrong("F-705", "the column has not the kind of its property", property.id)
+            }
+            if property.kind == .reference {
+                guard let target = property.target, trees.contains(target) else {
+                    throw wrong("F-706", "a reference has a target", property.id)
+                }
+            }
+        }
+        for name in entity.constraints.joined() where !names.contains(Array(name.utf8)) {
+            throw wrong("F-708", "a constraint names properties", entity.id)
+        }
+    }
+
+    private static func checkPairs(_ entity: SchemaDocumentEntity) throws(FormatError) {
+        guard entity.hidden else { return }
+        for name in ["source", "destination"] {
+            guard entity.properties.contains(where: { $0.name == name && $0.kind == .reference })
+            else { throw wrong("F-707", "a pair has a source and a destination", entity.id) }
+        }
+    }
+
+    private static func wrong(_ rule: String, _ what: String, _ found: UInt32) -> FormatError {
+        FormatError(.malformed, rule, what, found: UInt64(found))
+    }
+}

@@ -1,0 +1,36 @@
+// The 16 random bytes that tell stores apart.                                  Format 20, F-203
+
+/// The identity of a store, the same in all its files.
+package struct StoreID: Sendable, Hashable {
+    /// Bytes 0..<8 and 8..<16, each as a little-endian word.
+    package let low: UInt64
+    package let high: UInt64
+
+    package init(low: UInt64, high: UInt64) {
+        self.low = low
+        self.high = high
+    }
+
+    /// Of 16 bytes, as a UUID has.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 16 else { return nil }
+        low = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+        high = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+
+    package func store(into target: UnsafeMutableRawPointer) {
+        target.storeBytes(of: low.littleEndian, as: UInt64.self)
+        target.storeBytes(of: high.littleEndian, toByteOffset: 8, as: UInt64.self)
+    }
+
+    /// What every frame says of its store: the checksum of the 16 bytes.
+    package var tag: UInt32 {
+        withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { Checksum.crc32c($0) }
+    }
+}
+
+extension ByteReader {
+    mutating func storeID() throws(FormatError) -> StoreID {
+        StoreID(low: try integer(), high: try integer())
+    }
+}

@@ -1,0 +1,105 @@
+// Cells of a batch beside cells that are stored: comparing and taking over.
+
+import CairnFormat
+import CairnStore
+
+extension ColumnBuffer.State {
+    /// The cell's bytes are the reference to a large value that is stored already.
+    static let external: UInt8 = 3
+}
+
+extension ColumnBuffer {
+    /// Whether a cell has a value: its own, or the attribute's default.
+    @inline(__always) func hasValue(_ row: Int) -> Bool { !isNil(row: row) }
+
+    /// The plain bits of a cell of a fixed kind; NaN in one form.
+    @inline(__always) func word(_ row: Int) -> UInt64 {
+        kind == .float
+            ? UInt64(values.load(fromByteOffset: row &* 4, as: UInt32.self))
+            : values.load(fromByteOffset: row &* 8, as: UInt64.self)
+    }
+
+    /// The bytes of a cell of text, bytes or a UUID.
+    @inline(__always) func cell(_ row: Int) -> UnsafeRawBufferPointer {
+        kind == .fixed16
+            ? UnsafeRawBufferPointer(start: values + row &* 16, count: 16) : bytes(row: row)
+    }
+
+    /// Whether two cells of the batch have the same value.
+    func isEqual(_ row: Int, _ other: Int) -> Bool {
+        let (here, there) = (hasValue(row), hasValue(other))
+        guard here && there else { return here == there }
+        switch kind {
+        case .integer, .double, .float: return word(row) == word(other)
+        case .bytes, .fixed16:
+            return (states[row] == State.external) == (states[other] == State.external)
+                && compareCells(cell(row), cell(other)) == 0
+        }
+    }
+
+    /// Whether a cell has the value of a stored one.
+    func isEqual(
+        _ row: Int, _ block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int
+    ) throws(StoreError) -> Bool {
+        let has = hasValue(row)
+        guard let cells = try block.column(column), !cells.isNil(at: slot) else { return !has }
+        guard has else { return false }
+        switch kind {
+        case .integer:
+            return values.load(fromByteOffset: row &* 8, as: Int64.self) == cells.integer(at: slot)
+        case .double: return word(row) == cells.double(at: slot).bitPattern
+        case .float: return word(row) == UInt64(cells.float(at: slot).bitPattern)
+        case .fixed16: return compareCells(cell(row), cells.fixed16(at: slot)) == 0
+        case .bytes:
+            let isReference = states[row] == State.external
+            if cells.isExternal(at: slot) {
+                if isReference { return compareCells(cell(row), cells.bytes(at: slot)) == 0 }
+                let stored = try block.large(cells.bytes(at: slot))
+                return stored.withUnsafeBytes { compareCells(cell(row), $0) == 0 }
+            }
+            return !isReference && compareCells(cell(row), cells.bytes(at: slot)) == 0
+        }
+    }
+
+    /// Takes the value of another row of the batch.
+    mutating func copyCell(from other: Int, to row: Int) {
+        guard hasValue(other) else { return setNil(row: row) }
+        switch kind {
+        case .integer, .double:
+            values.storeBytes(of: word(other), toByteOffset: row &* 8, as: UInt64.self)
+        case .float:
+            values.storeBytes(
+                of: UInt32(truncatingIfNeeded: word(other)), toByteOffset: row &* 4, as: UInt32.self
+            )
+        case .fixed16: return setFixed16(cell(other), row: row)
+        case .bytes:
+            // Both cells share their bytes.
+            values.storeBytes(
+                of: values.load(fromByteOffset: other &* 4, as: UInt32.self),
+                toByteOffset: row &* 4,
+                as: UInt32.self)
+            lengths[row] = lengths[other]
+            states[row] = states[other] == State.external ? State.external : State.set
+            return
+        }
+        states[row] = State.set
+    }
+
+    /// Takes the value of a stored cell; of a large one the reference, so that it is not written again.
+    mutating func copyCell(
+        from block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int, to row: Int
+    ) throws(StoreError) {
+        guard let cells = try block.column(column), !cells.isNil(at: slot) else {
+            return setNil(row: row)
+        }
+        switch kind {
+        case .integer: setInteger(cells.integer(at: slot), row: row)
+        case .double: setDouble(cells.double(at: slot), row: row)
+        case .float: setFloat(cells.float(at: slot), row: row)
+        case .fixed16: setFixed16(cells.fixed16(at: slot), row: row)
+        case .bytes:
+            setBytes(cells.bytes(at: slot), row: row)
+            if cells.isExternal(at: slot) { states[row] = State.external }
+        }
+    }
+}

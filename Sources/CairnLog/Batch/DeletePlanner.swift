@@ -1,0 +1,192 @@
+// Deletes objects with all that their delete rules ask for.
+//
+//   1. What is to be deleted is gone through; each object's rules add more: cascade deletes on, nullify
+//      clears what points at it, deny is noted. An object is gone through once, so circles end.
+//   2. A denial stands if the object that denies is not deleted as well: then nothing is.
+//   3. References of rows that stay are cleared; a mandatory one refuses the deletion.
+//   4. Rows and pairs are deleted.
+//
+// Threads: within the turn, in one thread.
+
+import CairnModel
+import CairnStore
+
+struct DeletePlanner {
+    /// What was deleted.
+    struct Outcome {
+        var requested = 0
+        var cascaded = 0
+        var numbers: [(entity: Int, number: UInt32)] = []
+    }
+
+    private let catalog: Catalog
+    private let identity: StoreIdentity
+    /// Objects to be deleted by tree and number, in the order they were met.
+    private var order: [(tree: Int, entity: Int, number: UInt32)] = []
+    private var doomed: Set<UInt64> = []
+    /// Rows whose reference to a deleted object is cleared.
+    private var cleared: [UInt64: [Int]] = [:]
+    private var denials: [(object: UInt64, by: UInt64, key: String, entity: Int, number: UInt32)] =
+        []
+
+    init(catalog: Catalog, identity: StoreIdentity) {
+        self.catalog = catalog
+        self.identity = identity
+    }
+
+    private func key(_ tree: Int, _ number: UInt32) -> UInt64 {
+        UInt64(tree) << 32 | UInt64(number)
+    }
+
+    /// Deletes objects of a tree; those that do not exist are passed over.
+    mutating func delete(_ numbers: [UInt32], tree: Int, _ builder: inout CommitBuilder)
+        throws(StoreError) -> Outcome
+    {
+        var outcome = Outcome()
+        for number in numbers { doom(tree, number, &builder) }
+        outcome.requested = order.count
+        var next = 0
+        while next < order.count {
+            try applyRules(order[next], &builder)
+            next += 1
+        }
+        outcome.cascaded =
+            order.count { $0.entity < catalog.schema.entities.count } - outcome.requested
+        try checkDenials()
+        try clearReferences(&builder)
+        for row in order {
+            try builder.delete(tree: row.tree, number: row.number)
+            if row.entity < catalog.schema.entities.count {
+                outcome.numbers.append((row.entity, row.number))
+            } else {
+                // The rows of pairs are not objects: nobody counts them.
+                builder.deletedCount -= 1
+            }
+        }
+        return outcome
+    }
+
+    private mutating func doom(_ tree: Int, _ number: UInt32, _ builder: inout CommitBuilder) {
+        guard let entity = builder.entity(tree: tree, number: number),
+            doomed.insert(key(tree, number)).inserted
+        else { return }
+        order.append((tree, entity, number))
+    }
+
+    private mutating func applyRules(
+        _ row: (tree: Int, entity: Int, number: UInt32), _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        // What points at the row, by whatever column.
+        var sources: [UInt32] = []
+        for (position, reference) in catalog.references.enumerated()
+        where reference.target == row.tree {
+            sources.removeAll(keepingCapacity: true)
+            builder.sources(reference: position, target: row.number, into: &sources)
+            let tree = catalog.entities[reference.entity].tree
+            for source in sources {
+                switch reference.rule {
+                case .noAction: break
+                case .cascade: doom(tree, source, &builder)
+                case .nullify: cleared[key(tree, source), default: []].append(reference.column)
+                case .deny:
+                    denials.append(
+                        (
+                            key(row.tree, row.number), key(tree, source),
+                            catalog.entities[reference.entity].columns[reference.column].name,
+                            row.entity, row.number
+                        ))
+                }
+            }
+        }
+        guard row.entity < catalog.schema.entities.count else { return }
+        try applyOwnRules(row, &builder)
+    }
+
+    /// The rules of relationships that lead away from the row.
+    private mutating func applyOwnRules(
+        _ row: (tree: Int, entity: Int, number: UInt32), _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let entity = catalog.schema.entities[row.entity]
+        for relationship in entity.relationships {
+            let rule = relationship.description.deleteRule
+            guard rule == .cascade || rule == .deny else { continue }
+            let targetTree = catalog.entities[relationship.destination].tree
+            for target in try targets(of: relationship, row, &builder) {
+                guard builder.entity(tree: targetTree, number: target) != nil else { continue }
+                if rule == .cascade {
+                    doom(targetTree, target, &builder)
+                } else {
+                    denials.append(
+                        (
+                            key(row.tree, row.number), key(targetTree, target),
+                            relationship.description.name, row.entity, row.number
+                        ))
+                }
+            }
+        }
+    }
+
+    private func targets(
+        of relationship: SchemaRelationship, _ row: (tree: Int, entity: Int, number: UInt32),
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> [UInt32] {
+        switch relationship.storage {
+        case .transient, .inverseColumn: return []  // the inverse column's rule says it already
+        case .column(let column):
+            guard let stored = try builder.storedRow(entity: row.entity, number: row.number) else {
+                return []
+            }
+            return CommitBuilder.number(of: stored.values[column]).map { [$0] } ?? []
+        case .pairs(let pairs, let isSource):
+            var result: [UInt32] = []
+            for (position, reference) in catalog.references.enumerated()
+            where reference.entity == catalog.entityIndex(ofPairs: pairs)
+                && reference.column == (isSource ? 0 : 1)
+            {
+                var numbers: [UInt32] = []
+                builder.sources(reference: position, target: row.number, into: &numbers)
+                for number in numbers {
+                    let ends = try builder.pair(entity: reference.entity, number: number)
+                    result.append(isSource ? ends.1 : ends.0)
+                }
+            }
+            return result
+        }
+    }
+
+    private func checkDenials() throws(StoreError) {
+        let standing = denials.filter { !doomed.contains($0.by) }
+        guard let first = standing.first else { return }
+        throw StoreError(
+            .deleteDenied,
+            "\(Set(standing.map(\.object)).count) of the objects cannot be deleted: others still stand in the relationship",
+            context: .init(
+                entity: catalog.entities[first.entity].name, key: first.key,
+                objectID: identity.id(
+                    UInt64(first.number), entity: catalog.schemaEntity(first.entity))))
+    }
+
+    private mutating func clearReferences(_ builder: inout CommitBuilder) throws(StoreError) {
+        for (key, columns) in cleared.sorted(by: { $0.key < $1.key }) where !doomed.contains(key) {
+            let tree = Int(key >> 32)
+            let number = UInt32(truncatingIfNeeded: key)
+            guard let entity = builder.entity(tree: tree, number: number),
+                let old = try builder.storedRow(entity: entity, number: number)
+            else { continue }
+            var values = old.values
+            for column in columns {
+                if !catalog.description(of: entity).columns[column].isOptional {
+                    throw StoreError(
+                        .missingMandatory, "the deletion would leave a mandatory relationship nil",
+                        context: .init(
+                            entity: catalog.entities[entity].name,
+                            key: catalog.entities[entity].columns[column].name,
+                            objectID: identity.id(
+                                UInt64(number), entity: catalog.schemaEntity(entity))))
+                }
+                values[column] = .null
+            }
+            _ = try builder.rewrite(entity: entity, number: number, old: old, values: values)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+// The canonical bytes of a uniqueness key, and their hash.
+//
+// Single keys: the value's own bytes. Compound keys: for each part its length as 4 bytes, then its bytes.
+// Integers, booleans and references are 8 bytes, little-endian; doubles and floats their bits with −0 as 0;
+// text is UTF-8, never Swift's canonical equivalence. A nil or NaN part: there is no key.
+//
+// Invariant: two rows have equal key bytes exactly if the constraint holds them to be equal.
+// Threads: owned by one commit or one fetch.
+
+import CCairn
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// Room for the bytes of one key, reused from key to key.
+struct KeyBuffer: ~Copyable {
+    private(set) var base: UnsafeMutableRawPointer
+    private(set) var count = 0
+    private var capacity = 256
+
+    init() {
+        base = .allocate(byteCount: 256, alignment: 8)
+    }
+
+    deinit { base.deallocate() }
+
+    /// The key's bytes; valid until the buffer is used again.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+
+    /// The key's hash under the seed of the process.
+    @inline(__always) func hash(seed: UInt64) -> UInt64 { cairn_hash64(base, count, seed) }
+
+    @inline(__always) mutating func clear() { count = 0 }
+
+    @inline(__always) mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if capacity &- count < bytes.count { grow(bytes.count) }
+        if let source = bytes.baseAddress {
+            (base + count).copyMemory(from: source, byteCount: bytes.count)
+        }
+        count &+= bytes.count
+    }
+
+    @inline(__always) mutating func append(word: UInt64) {
+        if capacity &- count < 8 { grow(8) }
+        (base + count).storeBytes(of: word.littleEndian, as: UInt64.self)
+        count &+= 8
+    }
+
+    @inline(__always) mutating func append(length: Int) {
+        if capacity &- count < 4 { grow(4) }
+        (base + count).storeBytes(
+            of: UInt32(truncatingIfNeeded: length).littleEndian, as: UInt32.self)
+        count &+= 4
+    }
+
+    private mutating func grow(_ more: Int) {
+        let size = max(capacity * 2, count + more)
+        let bigger = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
+        bigger.copyMemory(from: base, byteCount: count)
+        base.deallocate()
+        base = bigger
+        capacity = size
+    }
+
+    /// Whether the key equals other bytes.
+    @inline(__always) func equals(_ other: borrowing KeyBuffer) -> Bool {
+        count == other.count && compareCells(bytes, other.bytes) == 0
+    }
+}
+
+/// The bits that a double or float has in a key; nil for NaN.
+@inline(__always) func keyBits(_ value: Double) -> UInt64? {
+    value.isNaN ? nil : value == 0 ? 0 : value.bitPattern
+}
+
+@inline(__always) func keyBits(_ value: Float) -> UInt64? {
+    value.isNaN ? nil : value == 0 ? 0 : UInt64(value.bitPattern)
+}
+
+extension KeyBuffer {
+    /// Loads the key of a row of a batch; false if a part is nil.
+    mutating func load(_ batch: ColumnBatch, row: Int, columns: [Int]) -> Bool {
+        clear()
+        let compound = columns.count > 1
+        for column in columns {
+            guard append(batch.columns[column], row: row, compound: compound) else { return false }
+        }
+        return true
+    }
+
+    private mutating func append(_ column: ColumnBuffer, row: Int, compound: Bool) -> Bool {
+        guard column.hasValue(row) else { return false }
+        switch column.kind {
+        case .integer:
+            if compound { append(length: 8) }
+            append(word: column.values.load(fromByteOffset: row &* 8, as: UInt64.self))
+        case .double:
+            guard let bits = keyBits(column.values.load(fromByteOffset: row &* 8, as: Double.self))
+            else { return false }
+            if compound { append(length: 8) }
+            append(word: bits)
+        case .float:
+            guard let bits = keyBits(column.values.load(fromByteOffset: row &* 4, as: Float.self))
+            else { return false }
+            if compound { append(length: 8) }
+            append(word: bits)
+        case .bytes:
+            let bytes = column.bytes(row: row)
+            if compound { append(length: bytes.count) }
+            append(bytes)
+        case .fixed16:
+            if compound { append(length: 16) }
+            append(UnsafeRawBufferPointer(start: column.values + row &* 16, count: 16))
+        }
+        return true
+    }
+
+    /// Loads the key of a row given as values; false if a part is nil.
+    mutating func load(_ values: [Value], columns: [Int], number: (ObjectID) -> UInt32?) -> Bool {
+        clear()
+        let compound = columns.count > 1
+        for column in columns {
+            guard append(values[column], compound: compound, number: number) else { return false }
+        }
+        return true
+    }
+
+    private mutating func append(_ value: Value, compound: Bool, number: (ObjectID) -> UInt32?)
+        -> Bool
+    {
+        func word(_ bits: UInt64) {
+            if compound { append(length: 8) }
+            append(word: bits)
+        }
+        switch value {
+        case .null: return false
+        case .integer(let value): word(UInt64(bitPattern: value))
+        case .boolean(let value): word(value ? 1 : 0)
+        case .objectID(let id):
+            guard let number = number(id) else { return false }
+            word(UInt64(number))
+        case .double(let value):
+            guard let bits = keyBits(value) else { return false }
+            word(bits)
+        case .date(let value):
+            guard let bits = keyBits(value.timeIntervalSinceReferenceDate) else { return false }
+            word(bits)
+        case .float(let value):
+            guard let bits = keyBits(value) else { return false }
+            word(bits)
+        case .string(var text): text.withUTF8 { part(UnsafeRawBufferPointer($0), compound) }
+        case .uri(let value):
+            var text = value.absoluteString
+            text.withUTF8 { part(UnsafeRawBufferPointer($0), compound) }
+        case .binary(let value): value.withUnsafeBytes { part($0, compound) }
+        case .decimal(let value): DecimalCoding.encode(value).withUnsafeBytes { part($0, compound) }
+        case .uuid(let value): withUnsafeBytes(of: value.uuid) { part($0, compound) }
+        }
+        return true
+    }
+
+    private mutating func part(_ bytes: UnsafeRawBufferPointer, _ compound: Bool) {
+        if compound { append(length: bytes.count) }
+        append(bytes)
+    }
+}
+
+extension KeyBuffer {
+    /// Loads the key of a stored row; false if a part is nil.
+    mutating func load(
+        _ block: CachedBlock, row: Int, entity: Catalog.StoredEntity, columns: [Int]
+    ) throws(StoreError) -> Bool {
+        clear()
+        let compound = columns.count > 1
+        for column in columns {
+            guard let cells = try block.column(entity.columns[column]), !cells.isNil(at: row) else {
+                return false
+            }
+            switch cells.kind {
+            case .integer:
+                if compound { append(length: 8) }
+                append(word: UInt64(bitPattern: cells.integer(at: row)))
+            case .double:
+                guard let bits = keyBits(cells.double(at: row)) else { return false }
+                if compound { append(length: 8) }
+                append(word: bits)
+            case .float:
+                guard let bits = keyBits(cells.float(at: row)) else { return false }
+                if compound { append(length: 8) }
+                append(word: bits)
+            case .bytes, .fixed16:
+                if cells.isExternal(at: row) {
+                    let value = try block.large(cells.bytes(at: row))
+                    value.withUnsafeBytes { part($0, compound) }
+                } else {
+                    part(cells.cell(row), compound)
+                }
+            }
+        }
+        return true
+    }
+}

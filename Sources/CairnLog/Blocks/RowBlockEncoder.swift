@@ -1,0 +1,140 @@
+// Writes rows of a batch as a block frame, and their large values as frames before it.
+//
+//   1. Cells over the limit get value frames; in the block the reference stands for them.
+//   2. The columns are encoded as they lie in the batch: nothing is copied on the way.
+//
+// Threads: used by the holder of the turn alone.
+
+import CairnFormat
+import CairnStore
+
+/// Encodes blocks, reusing its memory.
+struct RowBlockEncoder: ~Copyable {
+    private var encoder = BlockEncoder()
+    private var cell = ByteWriter(capacity: 64)
+
+    init() {}
+
+    /// Writes a block; gives its place.
+    mutating func write(
+        _ batch: ColumnBatch, entity: Catalog.StoredEntity, treeID: UInt32, schemaVersion: UInt32,
+        selection: [UInt16], numbers: [UInt32], versions: [UInt32], sizes: StoreSizes,
+        to log: inout LogWriter
+    ) throws(StoreError) -> Place {
+        for index in batch.columns.indices where batch.columns[index].kind == .bytes {
+            try writeLargeValues(
+                &batch.columns[index], property: entity.columns[index].propertyID, treeID: treeID,
+                selection: selection, numbers: numbers, limit: sizes.largeValueBytes, to: &log)
+        }
+        let flags = Flags(batch)
+        defer { flags.deallocate() }
+        var columns: [PlainColumn] = []
+        columns.reserveCapacity(entity.columns.count)
+        for (index, column) in batch.columns.enumerated() {
+            guard let kind = ColumnKind(rawValue: column.kind.rawValue + 1) else {
+                preconditionFailure("every plain kind is stored as one of the format")
+            }
+            columns.append(
+                .plain(
+                    kind, entity.columns[index].propertyID, values: UnsafeRawPointer(column.values),
+                    lengths: UnsafePointer(column.lengths), data: UnsafePointer(column.data),
+                    nils: flags.nils(index), externals: flags.externals(index)))
+        }
+        // Format errors leave the closure as store errors: the block is too large.
+        return try log.append(.block) { writer throws(StoreError) in
+            do throws(FormatError) {
+                try selection.withUnsafeBufferPointer { selection throws(FormatError) in
+                    try encoder.encode(
+                        entity: entity.id, schemaVersion: schemaVersion, columns: columns,
+                        rows: selection.count, selection: selection.baseAddress, numbers: numbers,
+                        versions: versions, into: &writer)
+                }
+            } catch {
+                throw StoreError(
+                    .invalidRequest, "a block of rows cannot be written: \(error.what)")
+            }
+        }
+    }
+
+    private mutating func writeLargeValues(
+        _ column: inout ColumnBuffer, property: UInt32, treeID: UInt32, selection: [UInt16],
+        numbers: [UInt32], limit: Int, to log: inout LogWriter
+    ) throws(StoreError) {
+        for (slot, row) in selection.enumerated() {
+            let row = Int(row)
+            guard Int(column.lengths[row]) > limit, column.hasValue(row),
+                column.states[row] != ColumnBuffer.State.external
+            else { continue }
+            let value = column.bytes(row: row)
+            var first = Place.none
+            var offset = 0
+            var sequence: UInt32 = 0
+            while offset < value.count {
+                let end = min(value.count, offset + ValuePayload.maximumPiece)
+                let head = ValuePayload(
+                    tree: treeID, number: numbers[slot], property: property, sequence: sequence,
+                    totalLength: UInt64(value.count), pieceOffset: UInt64(offset))
+                let place = try log.append(.value) { writer throws(StoreError) in
+                    head.encode(
+                        piece: UnsafeRawBufferPointer(rebasing: value[offset..<end]), to: &writer)
+                }
+                if sequence == 0 { first = place }
+                sequence += 1
+                offset = end
+            }
+            cell.reset()
+            ValueReference(
+                place: first, length: UInt64(value.count), checksum: Checksum.crc32c(value)
+            ).encode(to: &cell)
+            column.setBytes(cell.bytes, row: row)
+            column.states[row] = ColumnBuffer.State.external
+        }
+    }
+
+    /// Which cells are nil or references, a byte each.
+    private struct Flags {
+        private let memory: UnsafeMutablePointer<UInt8>
+        private let rows: Int
+        private var hasNils: [Bool]
+        private var hasExternals: [Bool]
+
+        init(_ batch: ColumnBatch) {
+            rows = batch.rows
+            let count = batch.columns.count
+            memory = .allocate(capacity: max(1, rows * count * 2))
+            hasNils = Array(repeating: false, count: count)
+            hasExternals = Array(repeating: false, count: count)
+            for (index, column) in batch.columns.enumerated() {
+                let nils = memory + index * rows * 2
+                let externals = nils + rows
+                var nilBits: UInt8 = 0
+                var externalBits: UInt8 = 0
+                // An untouched cell is nil without a default: then states 0 and 2 are nil, else only 2.
+                let untouched: UInt8 = column.hasDefault ? 0 : 1
+                for row in 0..<rows {
+                    let state = column.states[row]
+                    let isNil: UInt8 =
+                        state == ColumnBuffer.State.null
+                        ? 1 : state == ColumnBuffer.State.untouched ? untouched : 0
+                    let isExternal: UInt8 = state == ColumnBuffer.State.external ? 1 : 0
+                    nils[row] = isNil
+                    externals[row] = isExternal
+                    nilBits |= isNil
+                    externalBits |= isExternal
+                }
+                hasNils[index] = nilBits != 0
+                hasExternals[index] = externalBits != 0
+            }
+        }
+
+        func nils(_ column: Int) -> UnsafePointer<UInt8>? {
+            hasNils[column] ? UnsafePointer(memory + column * rows * 2) : nil
+        }
+
+        func externals(_ column: Int) -> UnsafePointer<UInt8>? {
+            hasExternals[column] ? UnsafePointer(memory + column * rows * 2 + rows) : nil
+        }
+
+        func deallocate() { memory.deallocate() }
+    }
+}

@@ -1,0 +1,117 @@
+// The catalog as a schema frame holds it.                                            Format 70
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+enum CatalogDocument {
+    /// The JSON of a schema frame.
+    static func encode(_ catalog: Catalog) throws(StoreError) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(document(catalog)))
+        } catch {
+            throw StoreError(.invalidRequest, "the model cannot be written: \(error)")
+        }
+    }
+
+    /// The catalog that a schema frame's JSON describes.
+    static func decode(_ payload: UnsafeRawBufferPointer) throws -> Catalog {
+        let document: SchemaDocument<ManagedObjectModel>
+        do {
+            document = try JSONDecoder().decode(
+                SchemaDocument<ManagedObjectModel>.self, from: Data(payload))
+        } catch {
+            throw FormatError(.malformed, "F-701", "the schema frame holds no schema")
+        }
+        try document.check()
+        let schema: Schema
+        do {
+            schema = try Schema(document.model)
+        } catch {
+            throw FormatError(.malformed, "F-702", "the model in the schema frame is invalid")
+        }
+        // Version 0 has one schema for a store's life: the numbers follow from the model.
+        let catalog = Catalog(new: schema)
+        guard document.version == catalog.version,
+            self.document(catalog).entities == document.entities
+        else { throw FormatError(.malformed, "F-703", "the schema's numbers do not fit its model") }
+        return catalog
+    }
+
+    private static func document(_ catalog: Catalog) -> SchemaDocument<ManagedObjectModel> {
+        SchemaDocument(
+            version: catalog.version,
+            entities: catalog.entities.indices.map { entity($0, catalog) },
+            relationships: relationships(catalog), model: catalog.schema.model)
+    }
+
+    private static func entity(_ index: Int, _ catalog: Catalog) -> SchemaDocumentEntity {
+        let stored = catalog.entities[index]
+        let entity = catalog.description(of: index)
+        let properties = entity.columns.enumerated().map { position, column in
+            SchemaDocumentProperty(
+                id: stored.columns[position].propertyID, name: column.name, kind: kind(column),
+                optional: column.isOptional,
+                target: stored.columns[position].target.map { catalog.trees[$0].id })
+        }
+        return SchemaDocumentEntity(
+            id: stored.id, name: stored.name, tree: catalog.trees[stored.tree].id,
+            parent: entity.parent.map { catalog.entities[$0].id }, abstract: entity.isAbstract,
+            hidden: stored.isHidden, properties: properties,
+            constraints: catalog.uniques.filter { $0.entity == index }.map(\.names))
+    }
+
+    private static func kind(_ column: SchemaColumn) -> PropertyKind {
+        switch column.kind {
+        case .reference: .reference
+        case .attribute(let type):
+            switch type {
+            case .integer16: .integer16
+            case .integer32: .integer32
+            case .integer64: .integer64
+            case .decimal: .decimal
+            case .double: .double
+            case .float: .float
+            case .string: .string
+            case .boolean: .boolean
+            case .date: .date
+            case .binary: .binary
+            case .uuid: .uuid
+            case .uri: .uri
+            case .transformable: .transformable
+            case .undefined, .objectID, .composite:
+                preconditionFailure("a column holds values of a storable type")
+            }
+        }
+    }
+
+    private static func relationships(_ catalog: Catalog) -> [SchemaDocumentRelationship] {
+        var result: [SchemaDocumentRelationship] = []
+        for entity in catalog.schema.entities {
+            for relationship in entity.relationships
+            where relationship.declaringEntity == entity.index {
+                let id = catalog.entities[entity.index].id
+                let name = relationship.description.name
+                switch relationship.storage {
+                case .column, .transient: break
+                case .inverseColumn(let destination, let column):
+                    let through = catalog.entities[destination]
+                    result.append(
+                        SchemaDocumentRelationship(
+                            entity: id, name: name, form: .inverse, through: through.id,
+                            property: through.columns[column].propertyID))
+                case .pairs(let pairs, let isSource):
+                    let through = catalog.entities[catalog.entityIndex(ofPairs: pairs)]
+                    result.append(
+                        SchemaDocumentRelationship(
+                            entity: id, name: name, form: .pairs, through: through.id,
+                            property: through.columns[isSource ? 0 : 1].propertyID))
+                }
+            }
+        }
+        return result
+    }
+}

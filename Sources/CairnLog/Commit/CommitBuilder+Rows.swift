@@ -1,0 +1,199 @@
+// Rows that are written value by value: saves, cleared references, pairs.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// Rows that wait to be written as blocks, by entity.
+struct PendingRows {
+    struct Row {
+        let number: UInt32
+        let version: UInt32
+        let values: [Value]
+        /// The columns to be copied from the row's old place, and that place.
+        let kept: (handle: BlockHandle, slot: Int, columns: ColumnSet)?
+    }
+    var byEntity: [Int: [Row]] = [:]
+}
+
+extension CommitBuilder {
+    /// Whether a number has a row.
+    func hasRow(tree: Int, _ number: UInt32) throws(StoreError) -> Bool {
+        !state.directories[tree][number].isEmpty
+    }
+
+    /// Writes new values of a row at once. Gives the constraints under which another row has the new key.
+    mutating func rewrite(entity: Int, number: UInt32, old: StoredRow, values: [Value])
+        throws(StoreError) -> [(unique: Int, hash: UInt64)]
+    {
+        var taken: [(unique: Int, hash: UInt64)] = []
+        var key = KeyBuffer()
+        for unique in catalog.entities[entity].uniques {
+            let columns = catalog.uniques[unique].columns
+            guard columns.contains(where: { values[$0] != old.values[$0] }) else { continue }
+            if key.load(old.values, columns: columns, number: Self.number) {
+                removeKey(key.hash(seed: seed), number: number, unique: unique)
+            }
+            if key.load(values, columns: columns, number: Self.number) {
+                let hash = key.hash(seed: seed)
+                if try find(unique: unique, key: key) != nil { taken.append((unique, hash)) }
+                insertKey(hash, number: number, unique: unique)
+            }
+        }
+        moveReferences(entity: entity, number: number, from: old.values, to: values)
+        kill(old.handle, slot: old.slot)
+        let row = PendingRows.Row(
+            number: number, version: DirectoryCell.next(old.version), values: values, kept: nil)
+        try write([row], entity: entity)
+        updatedCount += 1
+        return taken
+    }
+
+    /// Takes a row that is written anew, or born, out of the old targets' lists and into the new ones'.
+    mutating func moveReferences(entity: Int, number: UInt32, from old: [Value]?, to new: [Value]?)
+    {
+        for reference in catalog.entities[entity].references {
+            let column = catalog.references[reference].column
+            let before = old.flatMap { Self.number(of: $0[column]) }
+            let after = new.flatMap { Self.number(of: $0[column]) }
+            if before == after { continue }
+            if let before {
+                state.inverses[reference].remove(source: number, target: before, in: &pages)
+            }
+            if let after {
+                state.inverses[reference].insert(source: number, target: after, in: &pages)
+            }
+        }
+    }
+
+    /// Writes rows of one entity as blocks. Indexes are the caller's business.
+    mutating func write(_ rows: [PendingRows.Row], entity: Int) throws(StoreError) {
+        guard !rows.isEmpty else { return }
+        let batch = ColumnBatch(catalog.description(of: entity))
+        var selection: [UInt16] = []
+        var numbers: [UInt32] = []
+        var versions: [UInt32] = []
+        for row in rows {
+            for (column, value) in row.values.enumerated() {
+                if let kept = row.kept, kept.columns.contains(column) {
+                    try batch.columns[column].copyCell(
+                        from: try block(kept.handle), catalog.entities[entity].columns[column],
+                        kept.slot, to: batch.rows)
+                } else {
+                    guard batch.columns[column].store(value, row: batch.rows) else {
+                        throw StoreError(
+                            .invalidRequest, "\(value) is not a value of the property's type",
+                            context: .init(
+                                entity: catalog.entities[entity].name,
+                                key: catalog.entities[entity].columns[column].name))
+                    }
+                }
+            }
+            selection.append(UInt16(batch.rows))
+            numbers.append(row.number)
+            versions.append(row.version)
+            batch.rows += 1
+            if batch.rows == engine.sizes.rowsPerBlock
+                || batch.byteCount > engine.sizes.bytesPerBlock
+            {
+                try writeBlock(batch, entity, &selection, &numbers, &versions)
+            }
+        }
+        if batch.rows > 0 { try writeBlock(batch, entity, &selection, &numbers, &versions) }
+    }
+
+    private mutating func writeBlock(
+        _ batch: ColumnBatch, _ entity: Int, _ selection: inout [UInt16], _ numbers: inout [UInt32],
+        _ versions: inout [UInt32]
+    ) throws(StoreError) {
+        let handle = openBlock(entity: entity)
+        try closeBlock(
+            handle, entity: entity, batch: batch, selection: selection, numbers: numbers,
+            versions: versions)
+        batch.reset()
+        selection.removeAll(keepingCapacity: true)
+        numbers.removeAll(keepingCapacity: true)
+        versions.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Pairs
+
+    /// The pair of two objects, if it is stored.
+    mutating func findPair(entity: Int, source: UInt32, destination: UInt32) throws(StoreError)
+        -> UInt32?
+    {
+        guard let unique = catalog.entities[entity].uniques.first else { return nil }
+        var key = KeyBuffer()
+        key.loadPair(source, destination)
+        return try find(unique: unique, key: key)
+    }
+
+    /// The two ends of a pair.
+    mutating func pair(entity: Int, number: UInt32) throws(StoreError) -> (UInt32, UInt32) {
+        guard let row = try storedRow(entity: entity, number: number),
+            let source = Self.number(of: row.values[0]),
+            let destination = Self.number(of: row.values[1])
+        else { throw .damaged("an inverse table names a pair that is not there") }
+        return (source, destination)
+    }
+
+    /// Writes new pairs.
+    mutating func addPairs(_ pairs: [(entity: Int, source: UInt32, destination: UInt32)])
+        throws(StoreError)
+    {
+        var pending = PendingRows()
+        var key = KeyBuffer()
+        for pair in pairs {
+            let entity = catalog.entities[pair.entity]
+            let number = try issueNumber(tree: entity.tree)
+            key.loadPair(pair.source, pair.destination)
+            for unique in entity.uniques {
+                insertKey(key.hash(seed: seed), number: number, unique: unique)
+            }
+            let values = [pair.source, pair.destination].enumerated().map { column, end -> Value in
+                guard let tree = entity.columns[column].target else {
+                    preconditionFailure("the columns of a pair are references")
+                }
+                let root = catalog.schemaEntity(catalog.trees[tree].root)
+                return .objectID(engine.identity.id(UInt64(end), entity: root))
+            }
+            moveReferences(entity: pair.entity, number: number, from: nil, to: values)
+            pending.byEntity[pair.entity, default: []].append(
+                PendingRows.Row(number: number, version: 1, values: values, kept: nil))
+        }
+        for (entity, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
+            try write(rows, entity: entity)
+        }
+    }
+
+    // MARK: Numbers of values
+
+    /// The number of a stored reference.
+    static func number(_ id: ObjectID) -> UInt32? { UInt32(exactly: id.reference) }
+
+    /// The number of a reference; nil for no reference.
+    static func number(of value: Value) -> UInt32? {
+        if case .objectID(let id) = value { UInt32(exactly: id.reference) } else { nil }
+    }
+
+    /// The key of an object as people say it.
+    mutating func keyText(of number: UInt32, entity: Int, unique: Int? = nil) throws(StoreError)
+        -> String
+    {
+        guard let row = try storedRow(entity: entity, number: number),
+            let unique = unique ?? catalog.entities[entity].uniques.first
+        else { return "p\(number)" }
+        return catalog.uniques[unique].columns.map { "\(row.values[$0])" }.joined(separator: ", ")
+    }
+}
+
+extension KeyBuffer {
+    /// Loads the key of a pair.
+    mutating func loadPair(_ source: UInt32, _ destination: UInt32) {
+        clear()
+        append(length: 8)
+        append(word: UInt64(source))
+        append(length: 8)
+        append(word: UInt64(destination))
+    }
+}

@@ -1,0 +1,257 @@
+// A commit while it is made: a copy of the newest state, the pages it may change, and its frames.
+//
+// Everything that changes a store goes through here: rows are born in blocks, die by place, and enter and
+// leave the indexes. Whoever makes a commit decides what happens; this keeps state and log in step.
+//
+// Invariants: BL1: a number lives at one place or at none. BL2: a birth of a number that lives elsewhere
+// comes with the death of that place. DR2 and IX1 hold when the commit is finished.
+// Threads: used by the holder of the turn alone.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// A commit while it is made.
+struct CommitBuilder: ~Copyable {
+    let engine: Engine
+    var state: EngineState
+    var pages: PageTransaction
+    var log: LogWriter
+    /// Blocks of this commit that were read back.
+    private var ownBlocks: [Place: CachedBlock] = [:]
+    /// Slots that died, by block.
+    private var deaths: [BlockHandle: [UInt16]] = [:]
+    private var encoder = RowBlockEncoder()
+    var insertedCount = 0
+    var updatedCount = 0
+    var deletedCount = 0
+    var hasChanges = false
+    /// Numbers below these are handed out, whether or not their objects are saved.
+    private(set) var reserved: [UInt32]
+
+    init(
+        engine: Engine, state: EngineState, pages: consuming PageTransaction,
+        log: consuming LogWriter, reserved: [UInt32]
+    ) {
+        self.reserved = reserved
+        self.engine = engine
+        self.state = state
+        self.pages = pages
+        self.log = log
+    }
+
+    var catalog: Catalog { state.catalog }
+    var seed: UInt64 { engine.hashSeed }
+
+    // MARK: Reading
+
+    /// A block of the state.
+    mutating func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {
+        let place = state.blocks.entry(handle).place
+        guard place.segment == log.segment.number,
+            log.segment.baseLSN + UInt64(place.byteOffset) >= log.firstLSN
+        else { return try engine.block(place, in: state) }
+        if let known = ownBlocks[place] { return known }
+        let block = try CachedBlock(
+            payload: try log.payload(at: place, kind: .block), place: place,
+            largeValues: engine.largeValues)
+        if ownBlocks.count >= 64 { ownBlocks.removeAll(keepingCapacity: true) }
+        ownBlocks[place] = block
+        return block
+    }
+
+    /// The concrete entity of a live row.
+    func entity(tree: Int, number: UInt32) -> Int? {
+        let cell = state.directories[tree][number]
+        return cell.isEmpty ? nil : Int(state.blocks.entry(cell.handle).entity)
+    }
+
+    /// A live row with its values; nil if there is none of that number.
+    mutating func storedRow(entity: Int, number: UInt32) throws(StoreError) -> StoredRow? {
+        let cell = state.directories[catalog.entities[entity].tree][number]
+        guard !cell.isEmpty else { return nil }
+        let concrete = Int(state.blocks.entry(cell.handle).entity)
+        let block = try block(cell.handle)
+        let reader = RowReader(catalog: catalog, identity: engine.identity, entity: concrete)
+        return StoredRow(
+            handle: cell.handle, slot: cell.slot, version: cell.version,
+            values: try reader.values(block, cell.slot))
+    }
+
+    /// The live row that has a key, if there is one.
+    mutating func find(unique: Int, key: borrowing KeyBuffer) throws(StoreError) -> UInt32? {
+        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: seed))
+        var other = KeyBuffer()
+        while let number = cursor.next() {
+            if try loadKey(of: number, unique: unique, into: &other), other.equals(key) {
+                return number
+            }
+        }
+        return nil
+    }
+
+    /// Loads the key that a live row has in a unique index; false if a part is nil.
+    mutating func loadKey(of number: UInt32, unique: Int, into key: inout KeyBuffer)
+        throws(StoreError) -> Bool
+    {
+        let definition = catalog.uniques[unique]
+        let tree = catalog.entities[definition.entity].tree
+        let cell = state.directories[tree][number]
+        guard !cell.isEmpty else {
+            throw .damaged("a unique index names an object that is not there")
+        }
+        let entity = catalog.entities[Int(state.blocks.entry(cell.handle).entity)]
+        return try key.load(
+            try block(cell.handle), row: cell.slot, entity: entity, columns: definition.columns)
+    }
+
+    /// The rows whose reference leads to a target.
+    func sources(reference: Int, target: UInt32, into sources: inout [UInt32]) {
+        state.inverses[reference].sources(of: target, into: &sources)
+    }
+
+    // MARK: Numbers
+
+    /// A number that was never given before.
+    mutating func issueNumber(tree: Int) throws(StoreError) -> UInt32 {
+        let number = state.nextNumbers[tree]
+        guard number < FormatLimits.maximumNumber else {
+            throw StoreError(
+                .invalidRequest, "the hierarchy has used up its four billion object numbers",
+                context: .init(entity: catalog.entities[catalog.trees[tree].root].name))
+        }
+        state.nextNumbers[tree] = number + 1
+        return number
+    }
+
+    /// A number for an id that is handed out before its object is saved. From time to time a range of them is
+    /// written, so that no crash lets one be given again (DR1).
+    mutating func handOutNumber(tree: Int) throws(StoreError) -> UInt32 {
+        let number = try issueNumber(tree: tree)
+        if number >= reserved[tree] {
+            reserved[tree] = min(FormatLimits.maximumNumber, number &+ 1024)
+            hasChanges = true
+        }
+        return number
+    }
+
+    /// Whether a number was given and has no row.
+    func isIssuedAndFree(tree: Int, number: UInt32) throws(StoreError) -> Bool {
+        number != 0 && number < state.nextNumbers[tree] && state.directories[tree][number].isEmpty
+    }
+
+    // MARK: Writing
+
+    /// Ends the life of the row at a place. Directory and indexes are the caller's business.
+    mutating func kill(_ handle: BlockHandle, slot: Int) {
+        let killed = state.blocks.kill(handle, slot: slot, commit: log.commit, in: &pages)
+        precondition(killed, "a row dies once")
+        deaths[handle, default: []].append(UInt16(slot))
+        state.counts[Int(state.blocks.entry(handle).entity)] -= 1
+        hasChanges = true
+    }
+
+    /// Takes a row out of the directory, where it is and of all indexes.
+    mutating func delete(tree: Int, number: UInt32) throws(StoreError) {
+        let cell = state.directories[tree][number]
+        guard !cell.isEmpty else { return }
+        let entityIndex = Int(state.blocks.entry(cell.handle).entity)
+        let entity = catalog.entities[entityIndex]
+        let block = try block(cell.handle)
+        var key = KeyBuffer()
+        for unique in entity.uniques {
+            let columns = catalog.uniques[unique].columns
+            if try key.load(block, row: cell.slot, entity: entity, columns: columns) {
+                removeKey(key.hash(seed: seed), number: number, unique: unique)
+            }
+        }
+        for reference in entity.references {
+            let column = entity.columns[catalog.references[reference].column]
+            if let cells = try block.column(column), !cells.isNil(at: cell.slot) {
+                state.inverses[reference].remove(
+                    source: number, target: cells.number(cell.slot), in: &pages)
+            }
+        }
+        kill(cell.handle, slot: cell.slot)
+        state.directories[tree].set(number, .empty, in: &pages)
+        deletedCount += 1
+    }
+
+    mutating func insertKey(_ hash: UInt64, number: UInt32, unique: Int) {
+        state.uniques[unique].insert(hash: hash, number: number, in: &pages)
+    }
+
+    mutating func removeKey(_ hash: UInt64, number: UInt32, unique: Int) {
+        let removed = state.uniques[unique].remove(hash: hash, number: number, in: &pages)
+        precondition(removed, "a unique index has an entry for every key that leaves it")
+    }
+
+    /// Opens a block whose rows are known before its bytes are: cells may point at it at once.
+    mutating func openBlock(entity: Int) -> BlockHandle {
+        state.blocks.insert(BlockEntry(entity: UInt16(entity)), in: &pages)
+    }
+
+    /// Writes rows of a batch as the block that was opened. Sets the cells of all rows.
+    mutating func closeBlock(
+        _ handle: BlockHandle, entity: Int, batch: ColumnBatch, selection: [UInt16],
+        numbers: [UInt32], versions: [UInt32]
+    ) throws(StoreError) {
+        let stored = catalog.entities[entity]
+        let place = try encoder.write(
+            batch, entity: stored, treeID: catalog.trees[stored.tree].id,
+            schemaVersion: catalog.version, selection: selection,
+            numbers: numbers, versions: versions, sizes: engine.sizes, to: &log)
+        state.blocks.fill(
+            handle, place: place, rows: selection.count, commit: log.commit,
+            schemaVersion: catalog.version, in: &pages)
+        for slot in numbers.indices {
+            state.directories[stored.tree].set(
+                numbers[slot],
+                DirectoryCell(handle: handle, slot: slot, version: versions[slot]), in: &pages)
+        }
+        state.counts[entity] += selection.count
+        hasChanges = true
+    }
+
+    /// Gives an opened block back that got no rows.
+    mutating func discardBlock(_ handle: BlockHandle) {
+        state.blocks.remove(handle, in: &pages)
+    }
+
+    // MARK: Finishing
+
+    /// Appends deaths and the commit frame, and writes everything.
+    mutating func seal(time: Double, author: String?, contextName: String?) throws(StoreError) {
+        if !deaths.isEmpty { try appendDeaths() }
+        let payload = CommitPayload(
+            firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount), time: time,
+            inserted: UInt64(insertedCount), updated: UInt64(updatedCount),
+            deleted: UInt64(deletedCount),
+            counters: catalog.trees.indices.map {
+                TreeCounter(
+                    tree: catalog.trees[$0].id, next: max(state.nextNumbers[$0], reserved[$0]))
+            },
+            author: author ?? "", context: contextName ?? "")
+        try log.append(.commit) { writer throws(StoreError) in payload.encode(to: &writer) }
+        try log.flush()
+        state.commit = log.commit
+        state.end = log.end
+    }
+
+    /// Lists what died, by place, in frames of at most a megabyte or so.
+    private mutating func appendDeaths() throws(StoreError) {
+        let lists = deaths.map { (entry: state.blocks.entry($0.key), slots: $0.value.sorted()) }
+            .sorted { $0.entry.place < $1.entry.place }
+        for part in stride(from: 0, to: lists.count, by: 4096) {
+            try log.append(.deaths) { writer throws(StoreError) in
+                var encoder = DeathsEncoder(to: &writer)
+                for (entry, slots) in lists[part..<min(part + 4096, lists.count)] {
+                    slots.withUnsafeBufferPointer {
+                        encoder.add(entry.place, slots: $0, rows: Int(entry.rows), to: &writer)
+                    }
+                }
+                encoder.finish(&writer)
+            }
+        }
+    }
+}

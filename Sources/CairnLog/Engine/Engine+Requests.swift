@@ -1,0 +1,183 @@
+// The requests of the contract, as commits.
+
+import CairnModel
+import CairnStore
+
+extension Engine {
+    /// The model the store holds.
+    var schema: Schema { registry.published().catalog.schema }
+
+    // MARK: Saving
+
+    func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
+        if request.isEmpty { return .saved(SaveResult()) }
+        /// Conflicts leave the commit as an error, so that it is forgotten like any that fails.
+        struct Standing { var conflicts: [SaveConflict] = [] }
+        var standing = Standing()
+        do {
+            let (result, commit) = try commit(
+                author: request.author, contextName: request.contextName
+            ) { builder throws(StoreError) in
+                var planner = SavePlanner(request, catalog: builder.catalog, identity: identity)
+                let conflicts = try planner.plan(&builder)
+                guard conflicts.isEmpty else {
+                    standing.conflicts = conflicts
+                    throw StoreError.conflicts(conflicts)
+                }
+                return try SaveWriter.write(planner, &builder)
+            }
+            var saved = result
+            saved.commit = commit
+            return .saved(saved)
+        } catch {
+            if request.resolution == .report, !standing.conflicts.isEmpty {
+                return .conflicts(standing.conflicts)
+            }
+            throw error
+        }
+    }
+
+    // MARK: Batches
+
+    /// Rows are filled and checked before the turn is taken, as long as they fit the staging memory; what is
+    /// left is filled while the batch has the turn.
+    func insert(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        let schema = schema
+        guard let entity = schema.entity(named: request.entityName) else {
+            throw StoreError(
+                .invalidRequest, "the model has no such entity",
+                context: .init(entity: request.entityName))
+        }
+        var filler = try request.makeFiller(for: entity)
+        var staged: [ColumnBatch] = []
+        var bytes = 0
+        var rows = 0
+        var isEnd = false
+        while !isEnd, bytes < sizes.stagingBytes {
+            let batch = ColumnBatch(entity)
+            isEnd = try filler.fill(batch, firstRow: rows)
+            try batch.seal(firstRow: rows, setOnly: request.setOnly)
+            bytes += batch.byteCount
+            rows += batch.rows
+            staged.append(batch)
+        }
+        if rows == 0 && request.prunesMissing && !request.allowsEmpty {
+            throw StoreError(
+                .invalidRequest,
+                "the list is empty, and pruning would delete every object; say that it may be empty if it may",
+                context: .init(entity: entity.name))
+        }
+        let (result, commit) = try commit(
+            author: request.author, contextName: request.contextName
+        ) { builder throws(StoreError) in
+            var inserter = BatchInserter(
+                request, policy: request.mergePolicy ?? .error, entity: entity.index,
+                catalog: builder.catalog, identity: identity)
+            var firstRow = 0
+            for index in staged.indices {
+                let count = staged[index].rows
+                try inserter.insert(staged[index], firstRow: firstRow, &builder)
+                firstRow += count
+            }
+            let spare = staged.last
+            staged.removeAll()
+            if let batch = spare {
+                while !isEnd {
+                    batch.reset()
+                    isEnd = try filler.fill(batch, firstRow: firstRow)
+                    try batch.seal(firstRow: firstRow, setOnly: request.setOnly)
+                    let count = batch.rows
+                    try inserter.insert(batch, firstRow: firstRow, &builder)
+                    firstRow += count
+                }
+            }
+            try inserter.finish(&builder)
+            return inserter.result
+        }
+        var inserted = result
+        inserted.commit = commit
+        return inserted
+    }
+
+    func delete(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        let (result, commit) = try commit(
+            author: request.author, contextName: request.contextName
+        ) { builder throws(StoreError) in
+            let (tree, numbers) = try targets(of: request, builder.state)
+            var planner = DeletePlanner(catalog: builder.catalog, identity: identity)
+            let outcome = try planner.delete(numbers, tree: tree, &builder)
+            var result = BatchDeleteResult()
+            result.deletedCount = outcome.requested
+            result.cascadedCount = outcome.cascaded
+            if request.reportsIDs {
+                result.objectIDs = outcome.numbers.map {
+                    identity.id(UInt64($0.number), entity: $0.entity)
+                }
+            }
+            return result
+        }
+        var deleted = result
+        deleted.commit = commit
+        return deleted
+    }
+
+    /// The objects that a batch delete means, in the newest state.
+    private func targets(of request: BatchDeleteRequest, _ state: EngineState) throws(StoreError)
+        -> (
+            Int, [UInt32]
+        )
+    {
+        switch request.target {
+        case .fetch(let fetch):
+            let tree = state.catalog.entities[fetch.entity].tree
+            let hits = try FetchRunner(engine: self, state: state, fetch: fetch).hits().hits
+            return (tree, hits.map(\.number))
+        case .ids(let ids, let entity):
+            let tree = state.catalog.entities[entity].tree
+            var numbers: [UInt32] = []
+            for id in ids {
+                guard identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference)
+                else {
+                    throw StoreError(
+                        .foreignObject, "the object belongs to another store or entity",
+                        context: .init(entity: state.catalog.entities[entity].name, objectID: id))
+                }
+                numbers.append(number)
+            }
+            return (tree, numbers)
+        }
+    }
+
+    // MARK: Numbers
+
+    func obtainPermanentIDs(_ entities: [Int]) throws(StoreError) -> [ObjectID] {
+        try commit(author: nil, contextName: nil) { builder throws(StoreError) in
+            var ids: [ObjectID] = []
+            for entity in entities {
+                let number = try builder.handOutNumber(tree: builder.catalog.entities[entity].tree)
+                ids.append(identity.id(UInt64(number), entity: entity))
+            }
+            return ids
+        }.0
+    }
+}
+
+extension SaveRequest {
+    /// Whether there is nothing to write.
+    var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
+    }
+}
+
+extension StoreError {
+    /// The error of a save that conflicts stand against.
+    static func conflicts(_ conflicts: [SaveConflict]) -> StoreError {
+        let hasVersions = conflicts.contains { if case .version = $0 { true } else { false } }
+        return StoreError(
+            hasVersions ? .mergeConflict : .constraintConflict,
+            hasVersions
+                ? "somebody else changed objects of the save since they were read"
+                : "objects of the save violate uniqueness constraints",
+            conflicts: conflicts)
+    }
+}

@@ -1,0 +1,66 @@
+// The whole state of a store at one commit: a value over copy-on-write pages.
+//
+// A snapshot pins such a value; a commit copies it, changes the copy through its page transaction, and
+// publishes it. Failure of a commit is forgetting the copy.
+//
+// Invariants: DR2: cell(n) = (handle, slot) exactly if that block has number n in that slot and the slot is
+// live. IX1: a unique index has one entry for each live row without a nil part and no other.
+// Threads: a value; its pages change only in the commit that allocated them (ST1).
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// A state of a store.
+struct EngineState: Sendable {
+    /// The commit this is the state after; 0 for an empty store.
+    var commit: UInt64
+    /// Where the log ends in this state.
+    var end: LogEnd
+    let catalog: Catalog
+    /// By tree: where the rows are.
+    var directories: [RowDirectory]
+    /// By tree: the next number to be issued.
+    var nextNumbers: [UInt32]
+    /// All blocks.
+    var blocks: BlockTable
+    /// By unique definition of the catalog.
+    var uniques: [UniqueIndex]
+    /// By reference definition of the catalog.
+    var inverses: [InverseTable]
+    /// By entity: how many live rows.
+    var counts: [Int]
+    /// The segments that its blocks are in, by number.
+    var segments: [Segment]
+
+    /// An empty state.
+    init(catalog: Catalog, end: LogEnd) {
+        commit = 0
+        self.end = end
+        self.catalog = catalog
+        directories = catalog.trees.map { _ in RowDirectory() }
+        nextNumbers = catalog.trees.map { _ in 1 }
+        blocks = BlockTable()
+        uniques = catalog.uniques.map { _ in UniqueIndex() }
+        inverses = catalog.references.map { _ in InverseTable() }
+        counts = catalog.entities.map { _ in 0 }
+        segments = []
+    }
+
+    /// The segment of that number.
+    func segment(_ number: UInt32) -> Segment? {
+        segments.last { $0.number == number }
+    }
+}
+
+/// A position between two frames of the log.
+struct LogEnd: Sendable, Equatable {
+    /// The segment's number.
+    var segment: UInt32
+    /// The byte position in the segment.
+    var offset: UInt64
+    /// The position over all main segments.
+    var lsn: UInt64
+    /// The header checksum of the frame before.
+    var chain: UInt32
+}

@@ -1,0 +1,15 @@
+// Waits for a moment, when another process has what is needed.
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+enum Pause {
+    static func milliseconds(_ count: UInt32) {
+        usleep(count * 1000)
+    }
+}

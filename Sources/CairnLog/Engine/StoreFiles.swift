@@ -1,0 +1,104 @@
+// The folder of a store: its lock, its mark and its segments.                 Format 20
+//
+// Byte 0 of the lock file is locked exclusively by the writer, byte 1 is shared by every process that has
+// the store open. The lock file's first 64 bytes are the mark: how far the log is known to be durable.
+//
+// Threads: any; locking and making segments are done by one at a time.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import SystemPackage
+
+/// The files of a store.
+final class StoreFiles: Sendable {
+    let folder: FilePath
+    let fileSystem: any FileSystem
+    let lock: any File
+
+    init(folder: FilePath, fileSystem: any FileSystem, lock: any File) {
+        self.folder = folder
+        self.fileSystem = fileSystem
+        self.lock = lock
+    }
+
+    /// The numbers of the segments in the folder, in order.
+    func segmentNumbers() throws(FileSystemError) -> [UInt32] {
+        try fileSystem.list(folder).compactMap { SegmentName.number(in: $0) }.sorted()
+    }
+
+    /// The path of a segment.
+    func path(_ number: UInt32) -> FilePath { folder.appending(SegmentName.name(of: number)) }
+
+    // MARK: Mark
+
+    /// What the writer last said to be durable; nil if the record is missing or torn.
+    func readMark() throws(FileSystemError) -> MarkRecord? {
+        let bytes = RawBytes(count: MarkRecord.size)
+        guard try lock.read(into: bytes.mutable, at: 0) == MarkRecord.size else { return nil }
+        return try? MarkRecord(decoding: bytes.bytes)
+    }
+
+    /// Writes the mark. A failure costs nothing: the mark is a hint that may be old.
+    func writeMark(_ mark: MarkRecord) {
+        var writer = ByteWriter(capacity: MarkRecord.size)
+        mark.encode(to: &writer)
+        try? lock.write(writer.bytes, at: 0)
+    }
+
+    // MARK: Segments
+
+    /// Makes the first segment, or one after an end: header and start frame, durable with the folder.
+    func makeSegment(
+        after end: LogEnd?, segments: [Segment], storeID: StoreID, time: Double, commit: UInt64,
+        durable: UInt64, counters: [TreeCounter], schema: Place, schemaVersion: UInt32
+    ) throws(FileSystemError) -> (segment: Segment, end: LogEnd) {
+        let number = (end?.segment ?? 0) + 1
+        let base = end.map(\.lsn) ?? 0
+        let header = SegmentHeader(
+            kind: .main, store: storeID, number: number, predecessor: end?.segment ?? 0,
+            baseLSN: base, predecessorEnd: end?.offset ?? 0, predecessorChain: end?.chain ?? 0,
+            created: time, commit: commit)
+        var writer = ByteWriter(capacity: 8192)
+        let chain = header.encode(to: &writer)
+        var live = segments.compactMap { segment in
+            segment.knownEnd.map {
+                StartPayload.LiveSegment(
+                    number: segment.number, kind: .main, end: $0, chain: segment.sealedChain)
+            }
+        }
+        if let end {
+            live.append(
+                StartPayload.LiveSegment(
+                    number: end.segment, kind: .main, end: end.offset, chain: end.chain))
+        }
+        let frame = writer.beginFrame()
+        StartPayload(
+            live: live, counters: counters, schema: schema, schemaVersion: schemaVersion
+        ).encode(to: &writer)
+        let lsn = base + UInt64(SegmentHeader.size)
+        let start = writer.endFrame(
+            at: frame, kind: .start, commit: commit, lsn: lsn, mark: durable, predecessor: chain,
+            storeTag: storeID.tag, segment: number)
+        let file = try fileSystem.open(path(number), .createOrOpen)
+        // What an earlier attempt left is nothing that anybody relies on (FS4).
+        try file.truncate(to: 0)
+        try file.write(writer.bytes, at: 0)
+        try file.synchronizeData()
+        try fileSystem.syncDirectory(folder)
+        if let end, let last = segments.last { last.seal(at: end.offset, chain: end.chain) }
+        let length = UInt64(SegmentHeader.size + start.frameLength)
+        return (
+            Segment(header: header, file: file),
+            LogEnd(segment: number, offset: length, lsn: base + length, chain: start.chain)
+        )
+    }
+
+    // MARK: Locks
+
+    /// Drops the locks and closes the lock file.
+    func release() {
+        try? lock.unlock(byte: 0)
+        try? lock.unlock(byte: 1)
+    }
+}

@@ -1,0 +1,23 @@
+// The store's identity as the UUID that object ids bear.
+
+import CairnFormat
+import FoundationEssentials
+
+extension StoreID {
+    /// A new identity.
+    init(_ uuid: UUID) {
+        self = withUnsafeBytes(of: uuid.uuid) {
+            StoreID(
+                low: UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)),
+                high: UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        }
+    }
+
+    /// The same 16 bytes as a UUID.
+    var uuid: UUID {
+        withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes in
+            if let base = bytes.baseAddress { store(into: base) }
+            return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// What can be chosen when a store is opened.
+
+package import CairnFileSystem
+package import FoundationEssentials
+
+/// Choices for opening a store.
+public struct LogStoreOptions: Sendable {
+    /// When a commit returns.
+    public enum Durability: String, Sendable, CaseIterable {
+        /// When it is on the disk. The default.
+        case full
+        /// When it is written and can be read; it reaches the disk with the next full commit, when a segment
+        /// is full, and at close. A crash of the machine may lose the last such commits, never a part of one.
+        case relaxed
+    }
+
+    /// Whether nothing may be written. Other processes may write meanwhile.
+    public var isReadOnly = false
+    /// Whether a store is made where there is none.
+    public var createsIfMissing = true
+    /// When a commit returns.
+    public var durability = Durability.full
+    /// Seconds to wait for another process that writes, before `.storeInUse` is thrown.
+    public var timeout = 0.25
+    /// Bytes that decoded and read blocks may take; nil = a sixteenth of the memory, at most 256 MiB.
+    public var cacheBytes: Int?
+
+    /// The disk.
+    package var fileSystem: any FileSystem = POSIXFileSystem()
+    /// The time that commits are stamped with.
+    package var clock: any StoreClock = SystemClock()
+    /// The identity of a new store; nil = a random one.
+    package var storeIdentifier: UUID?
+    /// The sizes of things.
+    package var sizes = StoreSizes()
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Sizes that tests make small, so that rare paths are common.
+package struct StoreSizes: Sendable {
+    /// Rows of a block. At most 1,024: a slot has ten bits.
+    package var rowsPerBlock = 1024
+    /// Plain bytes of a block's values, above which it is cut. Encoding at least halves most of them.
+    package var bytesPerBlock = 128 << 10
+    /// Bytes of a segment, above which the next commit begins a new one.
+    package var segmentBytes: UInt64 = 1 << 30
+    /// Bytes of a value, above which it gets frames of its own.
+    package var largeValueBytes = 4 << 10
+    /// Bytes of frames that are collected before they are written.
+    package var writeBufferBytes = 4 << 20
+    /// Bytes of rows that a batch stages before it takes the turn.
+    package var stagingBytes = 64 << 20
+
+    /// The sizes of a real store.
+    package init() {}
+}

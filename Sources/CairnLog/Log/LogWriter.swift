@@ -1,0 +1,118 @@
+// Appends the frames of one commit to the log.
+//
+//   1. Frames are built in a buffer; when it is full it is written behind the end of the log. What lies
+//      beyond the end means nothing yet (SG2), so a commit that fails leaves nothing of itself.
+//   2. The commit frame is last; then everything is written, and synced if the level asks for it.
+//   3. Only then the end moves.
+//
+// Invariants: frames of a commit lie together in one segment (SG5); a frame's mark is the durable end when
+// it is made (SG4); `buffer` holds the bytes from `bufferStart` on.
+// Threads: used by the holder of the turn alone.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+
+/// The frames of a commit on their way to the log.
+struct LogWriter: ~Copyable {
+    let segment: Segment
+    let storeTag: UInt32
+    let commit: UInt64
+    /// The LSN below which the log is durable.
+    let mark: UInt64
+    let limit: Int
+    private(set) var end: LogEnd
+    private(set) var frameCount = 0
+    private let start: LogEnd
+    private var buffer: ByteWriter
+    private var bufferStart: UInt64
+    private(set) var hasWritten = false
+
+    init(segment: Segment, end: LogEnd, storeTag: UInt32, commit: UInt64, mark: UInt64, limit: Int)
+    {
+        self.segment = segment
+        self.end = end
+        start = end
+        self.storeTag = storeTag
+        self.commit = commit
+        self.mark = mark
+        self.limit = limit
+        buffer = ByteWriter(capacity: 64 << 10)
+        bufferStart = end.offset
+    }
+
+    /// Where the commit's first frame is.
+    var firstLSN: UInt64 { start.lsn }
+
+    /// Appends a frame whose payload the closure writes; gives its place.
+    @discardableResult
+    mutating func append(
+        _ kind: FrameKind, _ payload: (inout ByteWriter) throws(StoreError) -> Void
+    ) throws(StoreError) -> Place {
+        let at = buffer.beginFrame()
+        do {
+            try payload(&buffer)
+        } catch {
+            buffer.cut(to: at)
+            throw error
+        }
+        guard buffer.count - at - FrameHeader.size <= FormatLimits.maximumPayload else {
+            buffer.cut(to: at)
+            throw StoreError(.invalidRequest, "a single block of rows exceeds 16 MiB")
+        }
+        guard let place = Place(exactSegment: segment.number, byteOffset: end.offset) else {
+            buffer.cut(to: at)
+            throw StoreError(.invalidRequest, "a single commit exceeds 32 GiB")
+        }
+        let header = buffer.endFrame(
+            at: at, kind: kind, commit: commit, lsn: end.lsn, mark: mark, predecessor: end.chain,
+            storeTag: storeTag, segment: segment.number)
+        let length = UInt64(header.frameLength)
+        end.offset += length
+        end.lsn += length
+        end.chain = header.chain
+        frameCount += 1
+        if buffer.count >= limit { try flush() }
+        return place
+    }
+
+    /// Writes what is in the buffer behind the end of the log.
+    mutating func flush() throws(StoreError) {
+        guard buffer.count > 0 else { return }
+        hasWritten = true
+        do {
+            try segment.file.write(buffer.bytes, at: bufferStart)
+        } catch {
+            throw StoreError(error)
+        }
+        bufferStart += UInt64(buffer.count)
+        buffer.reset()
+    }
+
+    /// The payload of a frame of this commit, from the buffer or from the file.
+    func payload(at place: Place, kind: FrameKind) throws(StoreError) -> RawBytes {
+        let offset = UInt64(place.byteOffset)
+        guard offset >= bufferStart else {
+            return try segment.payload(at: offset, kind: kind, storeTag: storeTag)
+        }
+        let start = Int(offset - bufferStart)
+        do {
+            let head = UnsafeRawBufferPointer(rebasing: buffer.bytes[start...])
+            let header = try FrameHeader(decoding: head)
+            let from = start + FrameHeader.size
+            return RawBytes(
+                copying: UnsafeRawBufferPointer(
+                    rebasing: buffer.bytes[from..<from + Int(header.payloadLength)]))
+        } catch {
+            preconditionFailure("a frame of this commit is whole: \(error)")
+        }
+    }
+}
+
+extension Place {
+    /// A place, if the offset can be said in it.
+    init?(exactSegment segment: UInt32, byteOffset: UInt64) {
+        guard byteOffset & 7 == 0, let units = UInt32(exactly: byteOffset >> 3) else { return nil }
+        self.init(segment: segment, offset8: units)
+    }
+}

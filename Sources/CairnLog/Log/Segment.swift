@@ -1,0 +1,124 @@
+// One file of the log, open for as long as a state of this process refers to it.
+//
+// Threads: immutable; its file may be read from any thread.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import Synchronization
+
+/// A segment of the log.
+final class Segment: Sendable {
+    let number: UInt32
+    /// The position over all main segments of the segment's first byte.
+    let baseLSN: UInt64
+    let header: SegmentHeader
+    let file: any File
+    /// Where the segment ends, and the chain value there; nil as long as it takes commits.
+    private let sealed = Mutex<(end: UInt64, chain: UInt32)?>(nil)
+
+    init(header: SegmentHeader, file: any File) {
+        number = header.number
+        baseLSN = header.baseLSN
+        self.header = header
+        self.file = file
+    }
+
+    /// Where the segment ends, once a successor says so.
+    var knownEnd: UInt64? { sealed.withLock { $0?.end } }
+
+    /// The chain value at the segment's end.
+    var sealedChain: UInt32 { sealed.withLock { $0?.chain } ?? 0 }
+
+    /// Says where the segment ends.
+    func seal(at end: UInt64, chain: UInt32) { sealed.withLock { $0 = (end, chain) } }
+
+    /// The payload of the frame at an offset, checked against header and checksums.
+    ///
+    /// - Throws: `StoreError` with `.damaged` and the place.
+    func payload(at offset: UInt64, kind: FrameKind, storeTag: UInt32) throws(StoreError)
+        -> RawBytes
+    {
+        let (header, bytes) = try frame(at: offset, storeTag: storeTag)
+        guard header.kind == kind else {
+            throw .damaged("a frame of another kind is here", segment: number, offset: offset)
+        }
+        return bytes
+    }
+
+    /// A frame's header and payload.
+    func frame(at offset: UInt64, storeTag: UInt32) throws(StoreError) -> (FrameHeader, RawBytes) {
+        let head = RawBytes(count: FrameHeader.size)
+        try read(head.mutable, at: offset)
+        do {
+            let header = try FrameHeader(decoding: head.bytes)
+            guard header.segment == number, header.storeTag == storeTag,
+                header.lsn == baseLSN + offset
+            else {
+                throw StoreError.damaged(
+                    "a frame that belongs elsewhere", segment: number, offset: offset)
+            }
+            let padded = RawBytes(count: header.paddedLength)
+            try read(padded.mutable, at: offset + UInt64(FrameHeader.size))
+            let payload = try header.payload(of: padded.bytes)
+            padded.trim(to: payload.count)
+            return (header, padded)
+        } catch let error as FormatError {
+            throw .damaged("\(error.what) (\(error.rule))", segment: number, offset: offset)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("decoding throws format errors alone: \(error)")
+        }
+    }
+
+    /// Reads as much as there is.
+    func readSome(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError)
+        -> Int
+    {
+        do {
+            return try file.read(into: buffer, at: offset)
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Fills a buffer from the file.
+    ///
+    /// - Throws: `StoreError` with `.damaged` if the file ends before.
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
+        guard try readSome(buffer, at: offset) == buffer.count else {
+            throw .damaged("the file ends inside a frame", segment: number, offset: offset)
+        }
+    }
+}
+
+/// Bytes in memory that belong to nobody else.
+final class RawBytes: @unchecked Sendable {
+    // Written by the one that makes it, read by others only after that.
+    private let base: UnsafeMutableRawPointer
+    private(set) var count: Int
+
+    init(count: Int) {
+        base = .allocate(byteCount: max(count, 1), alignment: 16)
+        self.count = count
+    }
+
+    convenience init(copying bytes: UnsafeRawBufferPointer) {
+        self.init(count: bytes.count)
+        mutable.copyMemory(from: bytes)
+    }
+
+    deinit { base.deallocate() }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+    var mutable: UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(start: base, count: count)
+    }
+
+    /// Leaves out what lies behind.
+    func trim(to count: Int) {
+        precondition(count <= self.count, "bytes are cut, never added")
+        self.count = count
+    }
+}

@@ -1,0 +1,255 @@
+// Answers a fetch on one state.
+//
+//   1. Plan: an equality on all properties of a uniqueness constraint asks the index; object ids ask the
+//      directory; an equality on a to-one relationship asks its inverse table; all else is a scan of the
+//      blocks of the entity and its descendants.
+//   2. Candidates of an index are held against the whole condition, a scan runs it block by block.
+//   3. Sort by the keys, then by number, so that pages are stable; then offset and limit.
+//   4. Rows are read for what is left, if they are wanted.
+//
+// Threads: one runner in one thread; the state is pinned by whoever made it.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+struct FetchRunner {
+    /// A row that matches.
+    struct Hit {
+        let number: UInt32
+        let cell: DirectoryCell
+        let entity: Int
+    }
+
+    let engine: Engine
+    let state: EngineState
+    let fetch: StoreFetch
+    private let filter: Filter?
+
+    init(engine: Engine, state: EngineState, fetch: StoreFetch) throws(StoreError) {
+        self.engine = engine
+        self.state = state
+        self.fetch = fetch
+        let compiler = FilterCompiler(
+            catalog: state.catalog, identity: engine.identity, entity: fetch.entity)
+        filter = try fetch.predicate.map { predicate throws(StoreError) in
+            try compiler.compile(predicate)
+        }
+    }
+
+    private var catalog: Catalog { state.catalog }
+
+    /// The entities whose rows are asked for.
+    private var family: [Int] {
+        fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]
+    }
+
+    // MARK: Answers
+
+    func result() throws(StoreError) -> StoreFetchResult {
+        let (hits, plan) = try hits()
+        var rows: [Row] = []
+        if fetch.includesRows { rows = try self.rows(hits) }
+        return StoreFetchResult(
+            ids: hits.map { engine.identity.id(UInt64($0.number), entity: $0.entity) }, rows: rows,
+            plan: plan)
+    }
+
+    func count() throws(StoreError) -> Int {
+        var total: Int
+        if filter == nil {
+            total = family.reduce(0) { $0 + state.counts[$1] }
+        } else if let numbers = try candidates()?.numbers {
+            total = try match(numbers).count
+        } else {
+            total = 0
+            try scan { _, _, live in total += live.count }
+        }
+        total = max(0, total - fetch.offset)
+        return min(total, fetch.limit ?? total)
+    }
+
+    /// What matches, in order, within offset and limit.
+    func hits() throws(StoreError) -> (hits: [Hit], plan: String) {
+        var hits: [Hit] = []
+        let plan: String
+        if let (numbers, name) = try candidates() {
+            hits = try match(numbers)
+            plan = name
+        } else {
+            try scan { block, entity, live throws(StoreError) in
+                let numbers = try block.numbers()
+                for slot in live {
+                    let number = numbers.number(slot)
+                    hits.append(
+                        Hit(
+                            number: number,
+                            cell: state.directories[catalog.entities[entity].tree][number],
+                            entity: entity))
+                }
+            }
+            plan = "scan of \(family.map { catalog.entities[$0].name }.joined(separator: ", "))"
+        }
+        if fetch.sort.isEmpty {
+            hits.sort { $0.number < $1.number }
+        } else {
+            try RowSorter(runner: self).sort(&hits, by: fetch.sort)
+        }
+        return (cut(hits), plan)
+    }
+
+    private func cut(_ hits: [Hit]) -> [Hit] {
+        guard fetch.offset > 0 || fetch.limit != nil else { return hits }
+        let rest = hits.dropFirst(max(0, fetch.offset))
+        return Array(fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
+    }
+
+    /// The rows of hits, in their order.
+    func rows(_ hits: [Hit]) throws(StoreError) -> [Row] {
+        var rows: [Row] = []
+        rows.reserveCapacity(hits.count)
+        var reader: RowReader?
+        var builder = RowCellsBuilder(columns: 0)
+        var block: (handle: BlockHandle, block: CachedBlock)?
+        for hit in hits {
+            if reader?.entity != hit.entity {
+                reader = RowReader(catalog: catalog, identity: engine.identity, entity: hit.entity)
+                builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
+            }
+            if block?.handle != hit.cell.handle {
+                block = (hit.cell.handle, try self.block(hit.cell.handle))
+            }
+            guard let reader, let block = block?.block else { continue }
+            rows.append(
+                Row(
+                    id: engine.identity.id(UInt64(hit.number), entity: hit.entity),
+                    entity: hit.entity, version: hit.cell.version,
+                    cells: try reader.cells(block, hit.cell.slot, &builder)))
+        }
+        return rows
+    }
+
+    func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {
+        try engine.block(state.blocks.entry(handle).place, in: state)
+    }
+
+    // MARK: Scanning
+
+    /// Calls the body with each block that has matches, and their slots.
+    private func scan(
+        _ body: (CachedBlock, Int, [Int]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let selection = UnsafeMutablePointer<UInt8>.allocate(capacity: FormatLimits.maximumRows)
+        defer { selection.deallocate() }
+        var live: [Int] = []
+        for entity in family {
+            let stored = catalog.entities[entity]
+            var handle = state.blocks.first(ofEntity: entity)
+            while handle != .none {
+                let entry = state.blocks.entry(handle)
+                if entry.live > 0 {
+                    let block = try engine.block(entry.place, in: state)
+                    live.removeAll(keepingCapacity: true)
+                    if let filter {
+                        try filter.evaluate(block, stored, into: selection)
+                        for slot in 0..<block.rows where selection[slot] != 0 && entry.isLive(slot)
+                        {
+                            live.append(slot)
+                        }
+                    } else {
+                        for slot in 0..<block.rows where entry.isLive(slot) { live.append(slot) }
+                    }
+                    if !live.isEmpty { try body(block, entity, live) }
+                }
+                handle = BlockHandle(raw: entry.next)
+            }
+        }
+    }
+
+    // MARK: Indexes
+
+    /// Numbers that hold every match, if an index can name them; nil for a scan.
+    private func candidates() throws(StoreError) -> (numbers: [UInt32], plan: String)? {
+        guard let predicate = fetch.predicate, let filter else { return nil }
+        if case .number(let numbers) = filter { return (numbers.sorted(), "object ids") }
+        let parts: [Filter] = if case .and(let parts) = filter { parts } else { [filter] }
+        for part in parts {
+            if case .number(let numbers) = part { return (numbers.sorted(), "object ids") }
+        }
+        var equal: [Int: Value] = [:]
+        collectEqualities(predicate, into: &equal)
+        guard !equal.isEmpty else { return nil }
+        for unique in catalog.entities[fetch.entity].uniques {
+            let definition = catalog.uniques[unique]
+            guard definition.columns.allSatisfy({ equal[$0] != nil }) else { continue }
+            return (
+                try probe(unique, equal),
+                "unique index (\(definition.names.joined(separator: ", ")))"
+            )
+        }
+        for reference in catalog.entities[fetch.entity].references {
+            let definition = catalog.references[reference]
+            guard case .objectID(let id)? = equal[definition.column] else { continue }
+            let root = catalog.schemaEntity(catalog.trees[definition.target].root)
+            guard engine.identity.owns(id, entity: root), let target = UInt32(exactly: id.reference)
+            else { return ([], "inverse table") }
+            var sources: [UInt32] = []
+            state.inverses[reference].sources(of: target, into: &sources)
+            return (
+                sources,
+                "inverse of \(catalog.entities[fetch.entity].columns[definition.column].name)"
+            )
+        }
+        return nil
+    }
+
+    /// Columns that every match has equal to a value.
+    private func collectEqualities(_ node: PredicateNode, into equal: inout [Int: Value]) {
+        switch node {
+        case .and(let nodes): for node in nodes { collectEqualities(node, into: &equal) }
+        case .comparison(let comparison):
+            guard case .key(let key) = comparison.subject, comparison.operator == .equal,
+                let value = comparison.values.first, !value.isNull,
+                let column = catalog.entities[fetch.entity].columns.firstIndex(where: {
+                    $0.name == key
+                })
+            else { return }
+            equal[column] = value
+        case .constant, .or, .not: break
+        }
+    }
+
+    private func probe(_ unique: Int, _ equal: [Int: Value]) throws(StoreError) -> [UInt32] {
+        var key = KeyBuffer()
+        let width = catalog.entities[fetch.entity].columns.count
+        let values = (0..<width).map { equal[$0] ?? .null }
+        guard
+            key.load(values, columns: catalog.uniques[unique].columns, number: CommitBuilder.number)
+        else { return [] }
+        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: engine.hashSeed))
+        var numbers: [UInt32] = []
+        while let number = cursor.next() { numbers.append(number) }
+        return numbers
+    }
+
+    /// The candidates that exist, are of the entity, and match.
+    private func match(_ numbers: [UInt32]) throws(StoreError) -> [Hit] {
+        let family = Set(self.family)
+        let tree = catalog.entities[fetch.entity].tree
+        var hits: [Hit] = []
+        for number in numbers {
+            let cell = state.directories[tree][number]
+            guard !cell.isEmpty else { continue }
+            let entity = Int(state.blocks.entry(cell.handle).entity)
+            guard family.contains(entity) else { continue }
+            if let filter {
+                guard
+                    try filter.matches(try block(cell.handle), catalog.entities[entity], cell.slot)
+                else { continue }
+            }
+            hits.append(Hit(number: number, cell: cell, entity: entity))
+        }
+        return hits
+    }
+}

@@ -1,0 +1,97 @@
+// Goes through the frames of a segment, oldest first.                                 Format 30
+//
+//   1. Read the header: magic, checksum, and what the place demands of it.
+//   2. Read the payload and check its checksum.
+//   3. The first failure ends the scan; what it means is for the caller to say: in a segment that has a
+//      successor it is damage, in the last one perhaps a torn tail.
+//
+// Invariants: `position` is the end of the last whole frame.
+// Threads: one scanner in one thread; the file may have other readers.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+
+/// Reads frame after frame.
+struct FrameScanner: ~Copyable {
+    let segment: Segment
+    let end: UInt64
+    private(set) var position: UInt64
+    private(set) var expected: FrameHeader.Expectation
+    /// Why the scan ended before `end`.
+    private(set) var failure: FormatError?
+    private var window: RawBytes
+    private var windowStart: UInt64 = 0
+    private var windowCount = 0
+
+    /// A scanner of a segment from its first frame up to `end`, or to the end of the file.
+    init(_ segment: Segment, chain: UInt32, storeTag: UInt32, end: UInt64?) throws(StoreError) {
+        self.segment = segment
+        if let end {
+            self.end = end
+        } else {
+            do {
+                self.end = try segment.file.size()
+            } catch {
+                throw StoreError(error)
+            }
+        }
+        position = UInt64(SegmentHeader.size)
+        expected = FrameHeader.Expectation(
+            segment: segment.number, storeTag: storeTag,
+            lsn: segment.baseLSN + UInt64(SegmentHeader.size), chain: chain, mark: 0)
+        window = RawBytes(count: 4 << 20)
+    }
+
+    /// The next frame: its header, and its payload, which is valid until the next call. Nil at the end or at
+    /// the first failure.
+    mutating func next() throws(StoreError) -> (
+        header: FrameHeader, payload: UnsafeRawBufferPointer
+    )? {
+        guard position < end, failure == nil else { return nil }
+        do {
+            let head = try bytes(FrameHeader.size)
+            let header = try FrameHeader(decoding: head)
+            try header.check(expected)
+            let frame = try bytes(header.frameLength)
+            let payload = try header.payload(
+                of: UnsafeRawBufferPointer(rebasing: frame[FrameHeader.size...]))
+            position += UInt64(header.frameLength)
+            expected.lsn += UInt64(header.frameLength)
+            expected.chain = header.chain
+            expected.mark = header.mark
+            return (header, payload)
+        } catch let error as FormatError {
+            failure = error
+            return nil
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("a scan throws format and store errors alone: \(error)")
+        }
+    }
+
+    /// Bytes from the position on.
+    private mutating func bytes(_ count: Int) throws -> UnsafeRawBufferPointer {
+        guard position + UInt64(count) <= end else {
+            throw FormatError(
+                .truncated, "F-303", "the file ends inside a frame", expected: UInt64(count),
+                found: end - position)
+        }
+        if position < windowStart || position + UInt64(count) > windowStart + UInt64(windowCount) {
+            let size = max(count, 4 << 20)
+            if window.count < size { window = RawBytes(count: size) }
+            let wanted = Int(min(UInt64(window.count), end - position))
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: window.mutable[..<wanted])
+            windowCount = try segment.readSome(buffer, at: position)
+            windowStart = position
+            guard windowCount >= count else {
+                throw FormatError(
+                    .truncated, "F-303", "the file ends inside a frame", expected: UInt64(count),
+                    found: UInt64(windowCount))
+            }
+        }
+        let start = Int(position - windowStart)
+        return UnsafeRawBufferPointer(rebasing: window.bytes[start..<start + count])
+    }
+}

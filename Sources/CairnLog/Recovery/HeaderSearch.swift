@@ -1,0 +1,50 @@
+// Looks for frame headers at every eighth byte of a file, whatever lies between.       Format 60
+//
+// After a failure the chain is lost, but frames that were whole still say how far the log was durable.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+
+struct HeaderSearch: ~Copyable {
+    private let file: any File
+    private var position: UInt64
+    private var window = RawBytes(count: 1 << 20)
+    private var windowStart: UInt64 = 0
+    private var windowCount = 0
+
+    init(_ file: any File, from start: UInt64) {
+        self.file = file
+        position = start
+    }
+
+    /// The next valid header and where it is; nil at the end of the file.
+    mutating func next() throws(StoreError) -> (header: FrameHeader, offset: UInt64)? {
+        while try fill() {
+            let at = Int(position - windowStart)
+            let offset = position
+            position += 8
+            let bytes = UnsafeRawBufferPointer(rebasing: window.bytes[at..<at + FrameHeader.size])
+            guard bytes.loadUnaligned(as: UInt32.self) == FrameHeader.magic.littleEndian,
+                let header = try? FrameHeader(decoding: bytes)
+            else { continue }
+            return (header, offset)
+        }
+        return nil
+    }
+
+    /// Makes sure that a header's bytes are in the window.
+    private mutating func fill() throws(StoreError) -> Bool {
+        let needed = UInt64(FrameHeader.size)
+        if position >= windowStart, position + needed <= windowStart + UInt64(windowCount) {
+            return true
+        }
+        do {
+            windowCount = try file.read(into: window.mutable, at: position)
+        } catch {
+            throw StoreError(error)
+        }
+        windowStart = position
+        return windowCount >= FrameHeader.size
+    }
+}

@@ -1,0 +1,35 @@
+// What reading the log gave: enough to build a state.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// A log that was read up to the end of its last whole commit.
+struct OpenedLog {
+    let files: StoreFiles
+    let storeID: StoreID
+    var segments: [Segment]
+    var catalog: Catalog
+    /// The end of the last commit or close frame.
+    var end: LogEnd
+    /// The LSN below which the log is known to be durable.
+    var durable: UInt64
+    var commit: UInt64
+    /// The next number of every tree, by tree id.
+    var counters: [UInt32: UInt32]
+    /// Every block, in the order of the log.
+    var blocks: [LoggedBlock]
+    /// Every death, in the order of the log.
+    var deaths: [(place: Place, slots: [UInt16])]
+    var report: RecoveryReport
+}
+
+/// A block as its head describes it.
+struct LoggedBlock {
+    let place: Place
+    let entity: Int
+    let rows: Int
+    let schemaVersion: UInt32
+    let commit: UInt64
+}

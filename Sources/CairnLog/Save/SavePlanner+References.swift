@@ -1,0 +1,460 @@
+// Makes references lead to what is there after the save.
+
+import CairnModel
+import CairnStore
+
+extension SavePlanner {
+    /// The working row that an id ends at, following absorptions; nil if the save does not know the id.
+    func survivor(of id: ObjectID) -> Int? {
+        guard var index = workingIndex(of: id) else { return nil }
+        while case .absorbed(let next) = rows[index].fate { index = next }
+        return index
+    }
+
+    /// Steps 4 to 6: references, pairs, mandatory properties.
+    mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
+        try mapOwnReferences(&builder)
+        try clearIncoming(&builder)
+        try agreeOnOneToOne(&builder)
+        try planPairs(&builder)
+        try checkMandatory()
+    }
+
+    // MARK: Own references
+
+    /// References of the rows of the save: temporary ids become permanent, absorbed targets survivors, and
+    /// targets that are gone, or that the relationship may not lead to, nil.
+    private mutating func mapOwnReferences(_ builder: inout CommitBuilder) throws(StoreError) {
+        for index in rows.indices where rows[index].fate == .live {
+            for reference in catalog.entities[rows[index].entity].references {
+                let column = catalog.references[reference].column
+                guard case .objectID(let id) = rows[index].values[column] else { continue }
+                rows[index].values[column] = try mapped(id, row: index, column, &builder)
+            }
+        }
+    }
+
+    private func mapped(
+        _ id: ObjectID, row: Int, _ column: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Value {
+        if let index = survivor(of: id) {
+            guard rows[index].fate == .live else {
+                // With no action the row keeps pointing at what is deleted, if it did before.
+                let isKept = rows[row].stored?.values[column] == .objectID(id)
+                    && ruleOfColumn(column, rows[row].entity) == .noAction
+                    && rows[index].kind == .deleted
+                return isKept ? .objectID(id) : .null
+            }
+            let fits = isDestination(rows[index].entity, ofColumn: column, rows[row].entity)
+            guard fits || rows[index].id != id else { throw wrongTarget(row, column) }
+            return fits ? .objectID(permanentID(of: index)) : .null
+        }
+        guard !id.isTemporary, id.store == identity.identifier,
+            let tree = catalog.entities[rows[row].entity].columns[column].target,
+            id.hierarchy == catalog.trees[tree].id, let number = UInt32(exactly: id.reference)
+        else { throw wrongTarget(row, column) }
+        guard let entity = builder.entity(tree: tree, number: number) else {
+            // Dangling before: left alone. Deleted by somebody else meanwhile: cleared.
+            return rows[row].stored?.values[column] == .objectID(id) ? .objectID(id) : .null
+        }
+        guard isDestination(entity, ofColumn: column, rows[row].entity) else {
+            throw wrongTarget(row, column)
+        }
+        return .objectID(id)
+    }
+
+    private func wrongTarget(_ row: Int, _ column: Int) -> StoreError {
+        let entity = catalog.entities[rows[row].entity]
+        return StoreError(
+            .foreignObject, "the object that is pointed at is of another store or entity",
+            context: .init(
+                entity: entity.name, key: entity.columns[column].name, objectID: rows[row].id))
+    }
+
+    /// The relationship that a column of an entity keeps.
+    private func relationship(_ column: Int, _ entity: Int) -> SchemaRelationship? {
+        guard entity < catalog.schema.entities.count else { return nil }
+        let owner = catalog.schema.entities[entity]
+        return owner.columns[column].relationship.map { owner.relationships[$0] }
+    }
+
+    private func isDestination(_ entity: Int, ofColumn column: Int, _ owner: Int) -> Bool {
+        relationship(column, owner).map {
+            catalog.schema.entities[$0.destination].family.contains(entity)
+        } ?? true
+    }
+
+    private func ruleOfColumn(_ column: Int, _ entity: Int) -> DeleteRule? {
+        catalog.entities[entity].references
+            .first { catalog.references[$0].column == column }
+            .map { catalog.references[$0].rule }
+    }
+
+    /// Whether a reference's target will be there after the save.
+    func isAlive(_ id: ObjectID, _ column: Int, _ row: Int, _ builder: inout CommitBuilder)
+        throws(StoreError) -> Bool
+    {
+        if let index = survivor(of: id) { return rows[index].fate == .live }
+        guard let tree = catalog.entities[rows[row].entity].columns[column].target,
+            let number = UInt32(exactly: id.reference)
+        else { return false }
+        if id.isTemporary { return false }
+        return try builder.hasRow(tree: tree, number)
+    }
+
+    // MARK: One-to-one
+
+    /// The column of the other side, if both sides of a relationship are to-one.
+    private func backColumn(of column: Int, _ entity: Int) -> Int? {
+        guard let relationship = relationship(column, entity), let inverse = relationship.inverse,
+            case .column(let back) = catalog.schema.entities[relationship.destination]
+                .relationships[inverse].storage
+        else { return nil }
+        return back
+    }
+
+    /// The working row that a reference leads to, loaded if it is only stored.
+    private mutating func target(
+        of row: Int, _ column: Int, value: Value, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Int? {
+        guard case .objectID(let id) = value else { return nil }
+        if let index = survivor(of: id) { return index }
+        guard let tree = catalog.entities[rows[row].entity].columns[column].target,
+            !id.isTemporary, let number = UInt32(exactly: id.reference)
+        else { return nil }
+        return try meet(entity: catalog.trees[tree].root, number: number, &builder)
+    }
+
+    private func leads(_ row: Int, _ column: Int, to other: Int) -> Bool {
+        guard case .objectID(let id) = rows[row].values[column] else { return false }
+        return survivor(of: id) == other
+    }
+
+    /// The partner of a one-to-one relationship lets go, because the row takes another one.
+    mutating func releasePartner(of row: Int, _ column: Int, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        guard let back = backColumn(of: column, rows[row].entity),
+            let partner = try target(of: row, column, value: rows[row].values[column], &builder),
+            leads(partner, back, to: row)
+        else { return }
+        rows[partner].values[back] = .null
+        rows[partner].isMerged = true
+    }
+
+    /// Partners that the dropped changes of a row had tied to it let go.
+    mutating func loosen(_ row: Int, _ builder: inout CommitBuilder) throws(StoreError) {
+        for column in rows[row].assigned {
+            guard let back = backColumn(of: column, rows[row].entity),
+                rows[row].stored?.values[column] != rows[row].values[column],
+                let partner = try target(
+                    of: row, column, value: rows[row].values[column], &builder),
+                leads(partner, back, to: row)
+            else { continue }
+            rows[partner].values[back] = .null
+            rows[partner].isMerged = true
+        }
+    }
+
+    /// Where A leads to B but B does not lead back, B is made to if it leads nowhere; else A lets go.
+    private mutating func agreeOnOneToOne(_ builder: inout CommitBuilder) throws(StoreError) {
+        let count = rows.count
+        var concerned: Set<Int> = []
+        for index in 0..<count {
+            let entity = catalog.entities[rows[index].entity]
+            for reference in entity.references {
+                let column = catalog.references[reference].column
+                guard let back = backColumn(of: column, rows[index].entity) else { continue }
+                if rows[index].fate == .live { concerned.insert(index) }
+                if let stored = rows[index].stored,
+                    let old = try target(of: index, column, value: stored.values[column], &builder)
+                {
+                    concerned.insert(old)
+                }
+                if let new = try target(
+                    of: index, column, value: rows[index].values[column], &builder)
+                {
+                    concerned.insert(new)
+                }
+                try meetSources(of: index, column, back, &concerned, &builder)
+            }
+        }
+        for index in concerned.sorted(by: { (rows[$0].number, $0) < (rows[$1].number, $1) })
+        where rows[index].fate == .live {
+            for reference in catalog.entities[rows[index].entity].references {
+                try agree(index, catalog.references[reference].column, &builder)
+            }
+        }
+    }
+
+    /// Stored rows that lead to a row through the other side of a one-to-one relationship.
+    private mutating func meetSources(
+        of index: Int, _ column: Int, _ back: Int, _ concerned: inout Set<Int>,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        guard rows[index].fate == .live, rows[index].stored != nil,
+            let destination = relationship(column, rows[index].entity)?.destination
+        else { return }
+        var sources: [UInt32] = []
+        for reference in catalog.entities[destination].references
+        where catalog.references[reference].column == back {
+            builder.sources(reference: reference, target: rows[index].number, into: &sources)
+        }
+        for source in sources {
+            if let other = try meet(entity: destination, number: source, &builder) {
+                concerned.insert(other)
+            }
+        }
+    }
+
+    private mutating func agree(_ index: Int, _ column: Int, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        guard let back = backColumn(of: column, rows[index].entity),
+            let other = try target(of: index, column, value: rows[index].values[column], &builder),
+            rows[other].fate == .live
+        else { return }
+        if rows[other].values[back].isNull {
+            rows[other].values[back] = .objectID(permanentID(of: index))
+            rows[other].isMerged = true
+        } else if !leads(other, back, to: index) {
+            rows[index].values[column] = .null
+            rows[index].isMerged = true
+        }
+    }
+
+    // MARK: Incoming references
+
+    /// The id under which a working row is, or will be, stored.
+    func permanentID(of index: Int) -> ObjectID {
+        identity.id(UInt64(rows[index].number), entity: catalog.schemaEntity(rows[index].entity))
+    }
+
+    /// Stored rows that point at an object that goes: re-pointed to its survivor, or cleared.
+    private mutating func clearIncoming(_ builder: inout CommitBuilder) throws(StoreError) {
+        var sources: [UInt32] = []
+        var index = 0
+        while index < rows.count {
+            defer { index += 1 }
+            guard rows[index].fate != .live, rows[index].stored != nil else { continue }
+            let tree = catalog.entities[rows[index].entity].tree
+            let replacement: Value
+            if case .absorbed = rows[index].fate, let survivor = survivor(of: rows[index].id),
+                rows[survivor].fate == .live
+            {
+                replacement = .objectID(permanentID(of: survivor))
+            } else {
+                replacement = .null
+            }
+            for (position, reference) in catalog.references.enumerated()
+            where reference.target == tree {
+                guard reference.entity < catalog.schema.entities.count else { continue }
+                if replacement.isNull && reference.rule == .noAction { continue }
+                sources.removeAll(keepingCapacity: true)
+                builder.sources(reference: position, target: rows[index].number, into: &sources)
+                for source in sources {
+                    guard let other = try meet(entity: reference.entity, number: source, &builder),
+                        rows[other].fate == .live,
+                        case .objectID(let id) = rows[other].values[reference.column],
+                        id.reference == UInt64(rows[index].number)
+                    else { continue }
+                    var end = replacement
+                    if case .objectID = replacement, let survivor = survivor(of: rows[index].id),
+                        !isDestination(rows[survivor].entity, ofColumn: reference.column, rows[other].entity)
+                    {
+                        end = .null
+                    }
+                    rows[other].values[reference.column] = end
+                    rows[other].assigned.insert(reference.column)
+                    rows[other].isMerged = true
+                }
+            }
+        }
+    }
+
+    // MARK: Pairs
+
+    private mutating func planPairs(_ builder: inout CommitBuilder) throws(StoreError) {
+        var plan = PairPlan()
+        for change in request.pairChanges where !change.isAddition {
+            guard let pair = try pairKey(change, mapsSurvivors: false, &builder) else { continue }
+            try remove(pair, &plan, &builder)
+        }
+        for change in request.pairChanges where change.isAddition {
+            guard let pair = try pairKey(change, mapsSurvivors: true, &builder) else { continue }
+            try add(pair, &plan, &builder)
+        }
+        try movePairs(&plan, &builder)
+        pairAdditions = plan.additions.map { ($0.entity, $0.source, $0.destination) }
+        pairRemovals = plan.removals
+    }
+
+    private struct PairPlan {
+        var additions: [PairKey] = []
+        var added: Set<PairKey> = []
+        var removals: [(entity: Int, number: UInt32)] = []
+        var removed: Set<PairKey> = []
+    }
+
+    private struct PairKey: Hashable {
+        let entity: Int
+        let source: UInt32
+        let destination: UInt32
+
+        var mirrored: PairKey {
+            PairKey(entity: entity, source: destination, destination: source)
+        }
+    }
+
+    /// The pairs of a hidden entity.
+    private func pairs(_ entity: Int) -> SchemaPairs {
+        catalog.schema.pairs[entity - catalog.schema.entities.count]
+    }
+
+    /// Whether the relationship is its own inverse, so that a pair has no direction.
+    private func isSymmetric(_ entity: Int) -> Bool {
+        let pairs = pairs(entity)
+        guard let inverse = pairs.destinationRelationship else { return false }
+        let one = catalog.schema.entities[pairs.source].relationships[pairs.sourceRelationship]
+        let other = catalog.schema.entities[pairs.destination].relationships[inverse]
+        return one.declaringEntity == other.declaringEntity
+            && one.description.name == other.description.name
+    }
+
+    private func forms(of pair: PairKey) -> [PairKey] {
+        isSymmetric(pair.entity) && pair.source != pair.destination ? [pair, pair.mirrored] : [pair]
+    }
+
+    private func remove(
+        _ pair: PairKey, _ plan: inout PairPlan, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        for form in forms(of: pair) {
+            guard
+                let number = try builder.findPair(
+                    entity: form.entity, source: form.source, destination: form.destination),
+                plan.removed.insert(form).inserted
+            else { continue }
+            plan.removals.append((form.entity, number))
+        }
+    }
+
+    private func add(
+        _ pair: PairKey, _ plan: inout PairPlan, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        for form in forms(of: pair) {
+            if plan.added.contains(form) { return }
+            if !plan.removed.contains(form),
+                try builder.findPair(
+                    entity: form.entity, source: form.source, destination: form.destination) != nil
+            {
+                return
+            }
+        }
+        plan.added.insert(pair)
+        plan.additions.append(pair)
+    }
+
+    /// Pairs of objects that go: the survivor takes them if it may, or they go too.
+    private func movePairs(_ plan: inout PairPlan, _ builder: inout CommitBuilder) throws(StoreError) {
+        var numbers: [UInt32] = []
+        for index in rows.indices where rows[index].fate != .live && rows[index].stored != nil {
+            let tree = catalog.entities[rows[index].entity].tree
+            for (position, reference) in catalog.references.enumerated()
+            where reference.target == tree && reference.entity >= catalog.schema.entities.count {
+                numbers.removeAll(keepingCapacity: true)
+                builder.sources(reference: position, target: rows[index].number, into: &numbers)
+                for number in numbers {
+                    let ends = try builder.pair(entity: reference.entity, number: number)
+                    let old = PairKey(
+                        entity: reference.entity, source: ends.0, destination: ends.1)
+                    guard plan.removed.insert(old).inserted else { continue }
+                    plan.removals.append((reference.entity, number))
+                    if let source = end(number: ends.0, column: 0, old.entity, &builder),
+                        let destination = end(number: ends.1, column: 1, old.entity, &builder)
+                    {
+                        try add(
+                            PairKey(
+                                entity: old.entity, source: source, destination: destination),
+                            &plan, &builder)
+                    }
+                }
+            }
+        }
+    }
+
+    private func pairKey(
+        _ change: SaveRequest.PairChange, mapsSurvivors: Bool, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> PairKey? {
+        let entity = catalog.entityIndex(ofPairs: change.pairs)
+        guard let one = try number(of: change.source, column: 0, entity),
+            let other = try number(of: change.destination, column: 1, entity)
+        else { return nil }
+        guard mapsSurvivors else {
+            return PairKey(entity: entity, source: one, destination: other)
+        }
+        guard let source = end(number: one, column: 0, entity, &builder),
+            let destination = end(number: other, column: 1, entity, &builder)
+        else { return nil }
+        return PairKey(entity: entity, source: source, destination: destination)
+    }
+
+    /// The number of an end of a pair, as the request names it.
+    private func number(of id: ObjectID, column: Int, _ entity: Int) throws(StoreError) -> UInt32? {
+        if id.isTemporary {
+            if let number = numberOfTemporary[id] { return number }
+        } else if let tree = catalog.entities[entity].columns[column].target,
+            id.store == identity.identifier, id.hierarchy == catalog.trees[tree].id
+        {
+            return UInt32(exactly: id.reference)
+        }
+        throw StoreError(
+            .foreignObject, "a relationship leads to an object of another store or entity",
+            context: .init(entity: catalog.entities[entity].name, objectID: id))
+    }
+
+    /// The object that an end leads to after the save; nil if there is none that may be there.
+    private func end(number: UInt32, column: Int, _ entity: Int, _ builder: inout CommitBuilder)
+        -> UInt32?
+    {
+        guard let tree = catalog.entities[entity].columns[column].target else { return nil }
+        let side = column == 0 ? pairs(entity).source : pairs(entity).destination
+        let family = catalog.schema.entities[side].family
+        if var index = workingIndex(tree: tree, number: number) {
+            while case .absorbed(let next) = rows[index].fate { index = next }
+            guard rows[index].fate == .live, family.contains(rows[index].entity) else { return nil }
+            return rows[index].number
+        }
+        guard let concrete = builder.entity(tree: tree, number: number), family.contains(concrete)
+        else { return nil }
+        return number
+    }
+
+    // MARK: Mandatory
+
+    private func checkMandatory() throws(StoreError) {
+        var failures: [StoreError] = []
+        for row in rows where row.fate == .live && row.entity < catalog.schema.entities.count {
+            let entity = catalog.schema.entities[row.entity]
+            for (column, description) in entity.columns.enumerated()
+            where !description.isOptional && row.values[column].isNull {
+                // Derived values are the store's business, and what was nil before is not this save's fault.
+                if description.attribute?.derivationExpression != nil { continue }
+                if let stored = row.stored, stored.values[column].isNull { continue }
+                failures.append(
+                    StoreError(
+                        .missingMandatory, "a mandatory property is nil",
+                        context: .init(entity: entity.name, key: description.name, objectID: row.id)
+                    ))
+            }
+        }
+        guard let first = failures.first else { return }
+        if !displaced.isEmpty {
+            throw StoreError(
+                .constraintConflict,
+                "an object that others must point at would be displaced: \(first.message)",
+                context: first.context, details: failures)
+        }
+        if failures.count == 1 { throw first }
+        throw StoreError(.multiple, "several properties are invalid", details: failures)
+    }
+}

@@ -1,0 +1,255 @@
+// Finds and resolves what violates uniqueness in the final state of a save.
+
+import CairnModel
+import CairnStore
+
+extension SavePlanner {
+    /// Rows that would have one key: working rows, in the order stored first, then of creation.
+    struct Group {
+        let unique: Int
+        let members: [Int]
+    }
+
+    /// The rows whose final key is shared.
+    mutating func conflictingGroups(_ builder: inout CommitBuilder) throws(StoreError) -> [Group] {
+        var groups: [Group] = []
+        for unique in catalog.uniques.indices {
+            try findGroups(unique, &builder, into: &groups)
+        }
+        return groups
+    }
+
+    private mutating func findGroups(
+        _ unique: Int, _ builder: inout CommitBuilder, into groups: inout [Group]
+    ) throws(StoreError) {
+        let columns = catalog.uniques[unique].columns
+        let entity = catalog.uniques[unique].entity
+        // Hidden entities are kept unique when their pairs are planned.
+        guard entity < catalog.schema.entities.count else { return }
+        var first: [UInt64: Int] = [:]
+        var members: [Int: [Int]] = [:]
+        var here = KeyBuffer()
+        var there = KeyBuffer()
+        var index = 0
+        // Rows that the index names are met on the way and join the loop at its end.
+        while index < rows.count {
+            defer { index += 1 }
+            guard rows[index].fate == .live,
+                catalog.entities[rows[index].entity].uniques.contains(unique),
+                loadKey(of: rows[index].values, columns, into: &here)
+            else { continue }
+            if arrives(rows[index], columns),
+                let number = try builder.find(unique: unique, key: here),
+                number != rows[index].number
+            {
+                _ = try meet(entity: entity, number: number, &builder)
+            }
+            let hash = here.hash(seed: builder.seed)
+            guard let other = first[hash] else {
+                first[hash] = index
+                continue
+            }
+            guard loadKey(of: rows[other].values, columns, into: &there), here.equals(there) else {
+                // Two keys of one 64-bit hash in one save: compared the slow way.
+                try addSlowly(index, unique, columns, to: &members)
+                continue
+            }
+            members[other, default: [other]].append(index)
+        }
+        for list in members.values.sorted(by: { $0[0] < $1[0] }) {
+            groups.append(Group(unique: unique, members: order(list, columns)))
+        }
+    }
+
+    /// Whether the row's key is new in this save, so that the index has to be asked.
+    private func arrives(_ row: WorkingRow, _ columns: [Int]) -> Bool {
+        guard let stored = row.stored else { return true }
+        return columns.contains { row.values[$0] != stored.values[$0] }
+    }
+
+    private mutating func addSlowly(
+        _ index: Int, _ unique: Int, _ columns: [Int], to members: inout [Int: [Int]]
+    ) throws(StoreError) {
+        var here = KeyBuffer()
+        var there = KeyBuffer()
+        guard loadKey(of: rows[index].values, columns, into: &here) else { return }
+        for other in 0..<index where rows[other].fate == .live {
+            guard catalog.entities[rows[other].entity].uniques.contains(unique),
+                loadKey(of: rows[other].values, columns, into: &there), here.equals(there)
+            else { continue }
+            members[other, default: [other]].append(index)
+            return
+        }
+    }
+
+    func loadKey(of values: [Value], _ columns: [Int], into key: inout KeyBuffer) -> Bool {
+        key.load(values, columns: columns) { number(ofTarget: $0) }
+    }
+
+    /// The number of a reference's target, if it is one that the store knows or will know.
+    func number(ofTarget id: ObjectID) -> UInt32? {
+        if let index = survivor(of: id) { return rows[index].number }
+        if id.isTemporary { return numberOfTemporary[id] }
+        return UInt32(exactly: id.reference)
+    }
+
+    /// Rows that had the key before come first, then those changed to it, then new ones in their order.
+    private func order(_ members: [Int], _ columns: [Int]) -> [Int] {
+        func rank(_ index: Int) -> Int {
+            guard let stored = rows[index].stored, rows[index].kind != .inserted else { return 2 }
+            return columns.allSatisfy { stored.values[$0] == rows[index].values[$0] } ? 0 : 1
+        }
+        return members.sorted { (rank($0), $0) < (rank($1), $1) }
+    }
+
+    // MARK: Reporting
+
+    /// The conflicts that groups stand for, as Core Data lists them: those among the objects of the save,
+    /// then one for each key that a stored row has.
+    func conflicts(of groups: [Group]) -> [SaveConflict] {
+        var among: [SaveConflict] = []
+        var against: [SaveConflict] = []
+        for group in groups {
+            let unique = catalog.uniques[group.unique]
+            let values = unique.columns.map { rows[group.members[0]].values[$0] }
+            let met = group.members.first { rows[$0].kind == .met }
+            let own = group.members.filter { rows[$0].kind != .met }
+            func violation(_ stored: Row?, _ objects: [Int]) -> SaveConflict {
+                .constraint(
+                    ConstraintViolation(
+                        entity: unique.entity, constraint: unique.names, values: values,
+                        stored: stored, objects: objects.map { rows[$0].id }))
+            }
+            if own.count > 1 { among.append(violation(nil, own)) }
+            if let met, let object = own.first {
+                against.append(violation(row(of: rows[met]), [object]))
+            }
+        }
+        return among + against
+    }
+
+    // MARK: Resolving
+
+    /// Lets the policy take steps: first new objects are folded into one another, then rows are met.
+    mutating func resolve(_ groups: [Group], _ builder: inout CommitBuilder) throws(StoreError) {
+        var hasFolded = false
+        for group in groups {
+            let new = group.members.filter { rows[$0].kind == .inserted && rows[$0].fate == .live }
+            guard let survivor = new.first else { continue }
+            for other in new.dropFirst() {
+                fold(other, into: survivor)
+                hasFolded = true
+            }
+        }
+        if hasFolded { return }
+        for group in groups {
+            while let row = group.members.first(where: { rows[$0].fate == .live }),
+                let other = group.members.first(where: { $0 != row && rows[$0].fate == .live }),
+                sharesKey(row, other, group.unique)
+            {
+                try step(row, other, groups, &builder)
+            }
+        }
+    }
+
+    private func sharesKey(_ one: Int, _ other: Int, _ unique: Int) -> Bool {
+        let columns = catalog.uniques[unique].columns
+        var left = KeyBuffer()
+        var right = KeyBuffer()
+        return loadKey(of: rows[one].values, columns, into: &left)
+            && loadKey(of: rows[other].values, columns, into: &right) && left.equals(right)
+    }
+
+    /// Two rows have one key: one of them becomes the other, goes back, or goes away.
+    private mutating func step(
+        _ row: Int, _ other: Int, _ groups: [Group], _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        switch policyKind {
+        case .error: preconditionFailure("the error policy resolves nothing")
+        case .mergeByPropertyStoreTrump, .rollback:
+            if rows[other].kind == .inserted {
+                rows[other].fate = .absorbed(into: row)
+            } else {
+                try revert(other, &builder)
+            }
+        case .mergeByPropertyObjectTrump:
+            try refuseSeveralRows(other, groups)
+            let isWhole = rows[other].kind == .inserted && !request.mergesAssignedOnly
+            try take(from: other, into: row, isWhole: isWhole, &builder)
+            rows[other].fate = .absorbed(into: row)
+        case .overwrite:
+            rows[row].fate = .deleted
+            displaced.append(row)
+        }
+    }
+
+    /// An object that two others stand against cannot become both.
+    private func refuseSeveralRows(_ object: Int, _ groups: [Group]) throws(StoreError) {
+        let against = groups.filter { group in
+            guard group.members.contains(object),
+                let first = group.members.first(where: { rows[$0].fate == .live })
+            else { return false }
+            return first != object && sharesKey(first, object, group.unique)
+        }
+        guard Set(against.map { $0.members.first { rows[$0].fate == .live } }).count > 1 else { return }
+        throw StoreError(
+            .constraintConflict,
+            "an object has the keys of two others, so neither can take its values",
+            context: .init(
+                entity: catalog.entities[rows[object].entity].name, objectID: rows[object].id),
+            conflicts: conflicts(of: against))
+    }
+
+    /// The changes of an updated object are dropped.
+    private mutating func revert(_ index: Int, _ builder: inout CommitBuilder) throws(StoreError) {
+        guard let stored = rows[index].stored else { return }
+        try loosen(index, &builder)
+        rows[index].values = stored.values
+        rows[index].assigned = ColumnSet()
+        rows[index].isReverted = true
+    }
+
+    /// Two new objects of one save: the one created first survives, in every policy.
+    private mutating func fold(_ loser: Int, into survivor: Int) {
+        if request.mergesAssignedOnly
+            && (policyKind == .mergeByPropertyObjectTrump || policyKind == .overwrite)
+        {
+            for column in rows[loser].values.indices where rows[loser].assigned.contains(column) {
+                guard shares(column, loser, survivor) else { continue }
+                rows[survivor].values[column] = rows[loser].values[column]
+                rows[survivor].assigned.insert(column)
+                rows[survivor].isMerged = true
+            }
+        }
+        rows[loser].fate = .absorbed(into: survivor)
+    }
+
+    /// Whether a column is the same property in two rows, which may be of different entities.
+    private func shares(_ column: Int, _ one: Int, _ other: Int) -> Bool {
+        let left = catalog.entities[rows[one].entity].columns
+        let right = catalog.entities[rows[other].entity].columns
+        return column < left.count && column < right.count
+            && left[column].propertyID == right[column].propertyID
+    }
+
+    /// Gives a row the values of an object that is merged into it: all attributes and the references that
+    /// were set, or only what was set.
+    private mutating func take(
+        from object: Int, into row: Int, isWhole: Bool, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let columns = catalog.entities[rows[row].entity].columns
+        for column in rows[object].values.indices where shares(column, object, row) {
+            let isReference = columns[column].target != nil
+            guard rows[object].assigned.contains(column) || (isWhole && !isReference) else { continue }
+            let value = rows[object].values[column]
+            guard rows[row].values[column] != value else { continue }
+            if case .objectID(let target) = value, try !isAlive(target, column, row, &builder) {
+                continue  // never to a dead object
+            }
+            try releasePartner(of: row, column, &builder)
+            rows[row].values[column] = value
+            rows[row].assigned.insert(column)
+            rows[row].isMerged = true
+        }
+    }
+}

@@ -1,0 +1,279 @@
+// Decides what a save writes: versions, uniqueness, merge policy, references.
+//
+//   1. Number the new objects; load the stored rows of updated and deleted ones.
+//   2. Version check: base against stored. By policy: fail, merge by property, revert, recreate.
+//   3. Uniqueness of the final state: every key that arrives is looked up among the rows of the save and in
+//      the index; a row that leaves the key in this save is no obstacle. By policy: fail, merge, drop, displace.
+//      Merging may bring new keys, so this repeats until nothing is shared.
+//   4. References: to absorbed objects they lead to the survivor, to deleted ones they are cleared, in rows
+//      of the save and in stored ones, which the inverse tables name.
+//   5. Pairs are added and removed by the same rules.
+//   6. Mandatory properties of everything that is written.
+//
+// Invariants: nothing is written here; failure forgets the planner. Keys are compared as bytes.
+// Threads: runs within the turn, in one thread.
+
+import CairnModel
+import CairnStore
+
+struct SavePlanner {
+    let catalog: Catalog
+    let request: SaveRequest
+    let identity: StoreIdentity
+    var rows: [WorkingRow] = []
+    /// Working rows by tree and number.
+    private var indexOfNumber: [UInt64: Int] = [:]
+    /// Numbers of new objects by the id they have in the request.
+    private(set) var numberOfTemporary: [ObjectID: UInt32] = [:]
+    /// Pairs to add and remove, after mapping.
+    var pairAdditions: [(entity: Int, source: UInt32, destination: UInt32)] = []
+    var pairRemovals: [(entity: Int, number: UInt32)] = []
+    private var versionConflicts: [SaveConflict] = []
+    /// Rows that the overwrite policy deleted.
+    var displaced: [Int] = []
+
+    init(_ request: SaveRequest, catalog: Catalog, identity: StoreIdentity) {
+        self.request = request
+        self.catalog = catalog
+        self.identity = identity
+    }
+
+    /// The policy, as far as the store resolves anything itself.
+    var policyKind: MergePolicyKind {
+        if case .policy(let kind) = request.resolution { kind } else { .error }
+    }
+
+    /// Decides everything. The result is the list of conflicts that stand, empty if the save can go on.
+    mutating func plan(_ builder: inout CommitBuilder) throws(StoreError) -> [SaveConflict] {
+        try load(&builder)
+        try checkVersions(&builder)
+        if !versionConflicts.isEmpty {
+            // Uniqueness conflicts are listed beside them: a policy sees the whole list.
+            return versionConflicts + (try uniquenessConflicts(&builder))
+        }
+        // Every round ends the life, or the changes, of at least one row, so this ends.
+        for _ in 0...rows.count * 2 + 10 {
+            let groups = try conflictingGroups(&builder)
+            if groups.isEmpty {
+                try finish(&builder)
+                return []
+            }
+            if policyKind == .error { return conflicts(of: groups) }
+            try resolve(groups, &builder)
+        }
+        return conflicts(of: try conflictingGroups(&builder))
+    }
+
+    private mutating func uniquenessConflicts(_ builder: inout CommitBuilder) throws(StoreError)
+        -> [SaveConflict]
+    {
+        conflicts(of: try conflictingGroups(&builder))
+    }
+
+    // MARK: 1 Loading
+
+    private func key(tree: Int, number: UInt32) -> UInt64 { UInt64(tree) << 32 | UInt64(number) }
+
+    private mutating func load(_ builder: inout CommitBuilder) throws(StoreError) {
+        rows.reserveCapacity(request.inserted.count + request.updated.count + request.deleted.count)
+        for object in request.inserted { try loadInserted(object, &builder) }
+        for object in request.updated {
+            let number = try number(of: object.id, entity: object.entity)
+            try claim(object.id, entity: object.entity, number: number)
+            let stored = try builder.storedRow(entity: object.entity, number: number)
+            var values = stored?.values ?? []
+            var assigned = ColumnSet()
+            if stored == nil {
+                // Deleted meanwhile: its full state may have to be written again.
+                values = cells(of: object.base)
+            }
+            for (column, value) in object.changes {
+                values[column] = value
+                assigned.insert(column)
+            }
+            rows.append(
+                WorkingRow(
+                    kind: .updated, id: object.id, entity: object.entity, number: number,
+                    values: values, assigned: assigned, stored: stored))
+        }
+        for object in request.deleted {
+            let number = try number(of: object.id, entity: object.entity)
+            guard let stored = try builder.storedRow(entity: object.entity, number: number) else {
+                continue  // Deleted on both sides: done.
+            }
+            try claim(object.id, entity: object.entity, number: number)
+            rows.append(
+                WorkingRow(
+                    kind: .deleted, id: object.id, entity: object.entity, number: number,
+                    values: stored.values, assigned: ColumnSet(), stored: stored,
+                    expectedVersion: object.version, fate: .deleted))
+        }
+    }
+
+    private mutating func loadInserted(
+        _ object: SaveRequest.Inserted, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let tree = catalog.entities[object.entity].tree
+        guard object.values.count == catalog.entities[object.entity].columns.count else {
+            throw StoreError(
+                .invalidRequest, "a new object has one value for each column",
+                context: .init(entity: catalog.entities[object.entity].name, objectID: object.id))
+        }
+        let number: UInt32
+        if object.id.isTemporary {
+            number = try builder.issueNumber(tree: tree)
+            numberOfTemporary[object.id] = number
+        } else {
+            number = try self.number(of: object.id, entity: object.entity)
+            guard try builder.isIssuedAndFree(tree: tree, number: number) else {
+                throw StoreError(
+                    .invalidRequest, "a new object has the id of one that is, or was, stored",
+                    context: .init(
+                        entity: catalog.entities[object.entity].name, objectID: object.id))
+            }
+        }
+        try claim(object.id, entity: object.entity, number: number)
+        rows.append(
+            WorkingRow(
+                kind: .inserted, id: object.id, entity: object.entity, number: number,
+                values: object.values, assigned: object.assigned, stored: nil))
+    }
+
+    private mutating func claim(_ id: ObjectID, entity: Int, number: UInt32) throws(StoreError) {
+        let key = key(tree: catalog.entities[entity].tree, number: number)
+        guard indexOfNumber.updateValue(rows.count, forKey: key) == nil else {
+            throw StoreError(
+                .invalidRequest, "the save names one object twice",
+                context: .init(entity: catalog.entities[entity].name, objectID: id))
+        }
+    }
+
+    private func number(of id: ObjectID, entity: Int) throws(StoreError) -> UInt32 {
+        guard identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference) else {
+            throw StoreError(
+                .foreignObject, "the object belongs to another store or entity",
+                context: .init(entity: catalog.entities[entity].name, objectID: id))
+        }
+        return number
+    }
+
+    private func cells(of row: Row) -> [Value] {
+        let entity = catalog.schema.entities[row.entity]
+        return entity.columns.indices.map { row.cells.value($0, of: entity, in: identity) }
+    }
+
+    /// The working row of a number, if the save has met it.
+    func workingIndex(tree: Int, number: UInt32) -> Int? {
+        indexOfNumber[key(tree: tree, number: number)]
+    }
+
+    /// The working row of an id of the request, or of a stored object that the save has met.
+    func workingIndex(of id: ObjectID) -> Int? {
+        guard let tree = catalog.treeIndex(id: id.hierarchy) else { return nil }
+        if id.isTemporary {
+            return numberOfTemporary[id].flatMap { indexOfNumber[key(tree: tree, number: $0)] }
+        }
+        guard id.store == identity.identifier, let number = UInt32(exactly: id.reference) else {
+            return nil
+        }
+        return indexOfNumber[key(tree: tree, number: number)]
+    }
+
+    /// The working row of a stored one, loaded if the save has not met it yet; nil if there is none.
+    mutating func meet(entity: Int, number: UInt32, _ builder: inout CommitBuilder)
+        throws(StoreError) -> Int?
+    {
+        let key = key(tree: catalog.entities[entity].tree, number: number)
+        if let known = indexOfNumber[key] { return known }
+        guard let concrete = builder.entity(tree: catalog.entities[entity].tree, number: number),
+            let stored = try builder.storedRow(entity: concrete, number: number)
+        else { return nil }
+        indexOfNumber[key] = rows.count
+        rows.append(
+            WorkingRow(
+                kind: .met, id: identity.id(UInt64(number), entity: catalog.schemaEntity(concrete)),
+                entity: concrete, number: number, values: stored.values, assigned: ColumnSet(),
+                stored: stored))
+        return rows.count - 1
+    }
+
+    // MARK: 2 Versions
+
+    private mutating func checkVersions(_ builder: inout CommitBuilder) throws(StoreError) {
+        for (offset, object) in request.updated.enumerated() {
+            let index = request.inserted.count + offset
+            guard rows[index].stored?.version != object.base.version else { continue }
+            if policyKind == .error {
+                versionConflicts.append(
+                    .version(
+                        VersionConflict(
+                            id: object.id, entity: object.entity, base: object.base,
+                            stored: row(of: rows[index]), isDeletion: false)))
+                continue
+            }
+            try merge(index, base: object.base, &builder)
+        }
+        for index in rows.indices where rows[index].kind == .deleted {
+            guard let expected = rows[index].expectedVersion, let stored = rows[index].stored,
+                stored.version != expected
+            else { continue }
+            switch policyKind {
+            case .error:
+                versionConflicts.append(
+                    .version(
+                        VersionConflict(
+                            id: rows[index].id, entity: rows[index].entity, base: nil,
+                            stored: row(of: rows[index]), isDeletion: true)))
+            case .mergeByPropertyObjectTrump, .overwrite: break
+            case .mergeByPropertyStoreTrump, .rollback:
+                rows[index].fate = .live
+                rows[index].isUndeleted = true
+            }
+        }
+    }
+
+    /// Merges an updated object with what somebody else stored meanwhile.
+    private mutating func merge(_ index: Int, base: Row, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        guard let stored = rows[index].stored else {
+            switch policyKind {
+            case .mergeByPropertyStoreTrump, .rollback: rows[index].fate = .deleted
+            // Created again under its id with the full state: mandatory values need not be among the changes.
+            case .mergeByPropertyObjectTrump, .overwrite, .error: rows[index].isMerged = true
+            }
+            return
+        }
+        rows[index].isMerged = true
+        if policyKind == .rollback { try loosen(index, &builder) }
+        let old = cells(of: base)
+        for column in stored.values.indices {
+            let isLocal = rows[index].assigned.contains(column)
+            let isExternal = stored.values[column] != old[column]
+            switch policyKind {
+            case .rollback:
+                rows[index].values[column] = stored.values[column]
+                rows[index].assigned.remove(column)
+            case .overwrite:
+                if !isLocal { rows[index].values[column] = old[column] }
+            case .mergeByPropertyStoreTrump:
+                if isLocal && isExternal {
+                    rows[index].values[column] = stored.values[column]
+                    rows[index].assigned.remove(column)
+                }
+            case .mergeByPropertyObjectTrump, .error: break
+            }
+        }
+        if policyKind == .rollback { rows[index].isReverted = true }
+    }
+
+    /// The stored form of a working row, for a conflict's report.
+    func row(of working: WorkingRow) -> Row? {
+        guard let stored = working.stored else { return nil }
+        var builder = RowCellsBuilder(columns: stored.values.count)
+        for (column, value) in stored.values.enumerated() { builder.set(column, value: value) }
+        return Row(
+            id: identity.id(UInt64(working.number), entity: catalog.schemaEntity(working.entity)),
+            entity: working.entity, version: stored.version, cells: builder.finish())
+    }
+}

@@ -1,0 +1,149 @@
+// Writes what a save planner decided, and tells what became of each object.
+//
+//   1. Rows that go leave directory and indexes.
+//   2. Keys that change leave the indexes, then keys that arrive enter: so a swap needs nothing more.
+//   3. Rows are written, by entity, in the order of the request.
+//   4. Pairs.
+//
+// Threads: within the turn, in one thread.
+
+import CairnModel
+import CairnStore
+
+struct SaveWriter {
+    let plan: SavePlanner
+    let catalog: Catalog
+    private var pending = PendingRows()
+    private var result = SaveResult()
+
+    init(_ plan: SavePlanner) {
+        self.plan = plan
+        catalog = plan.catalog
+    }
+
+    /// Writes everything.
+    static func write(_ plan: SavePlanner, _ builder: inout CommitBuilder) throws(StoreError)
+        -> SaveResult
+    {
+        var writer = SaveWriter(plan)
+        try writer.run(&builder)
+        return writer.result
+    }
+
+    private mutating func run(_ builder: inout CommitBuilder) throws(StoreError) {
+        for row in plan.rows where row.fate != .live && row.stored != nil {
+            try builder.delete(tree: catalog.entities[row.entity].tree, number: row.number)
+        }
+        for (entity, number) in plan.pairRemovals {
+            try builder.delete(tree: catalog.entities[entity].tree, number: number)
+            builder.deletedCount -= 1
+        }
+        let writes = plan.rows.indices.filter { index in
+            let row = plan.rows[index]
+            return row.fate == .live && (row.stored == nil || row.values != row.stored?.values)
+        }
+        for index in writes { removeKeys(plan.rows[index], &builder) }
+        for index in writes { try add(plan.rows[index], &builder) }
+        for (entity, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
+            try builder.write(rows, entity: entity)
+        }
+        try builder.addPairs(plan.pairAdditions)
+        report()
+    }
+
+    private func removeKeys(_ row: WorkingRow, _ builder: inout CommitBuilder) {
+        guard let stored = row.stored else { return }
+        var key = KeyBuffer()
+        for unique in catalog.entities[row.entity].uniques {
+            let columns = catalog.uniques[unique].columns
+            guard columns.contains(where: { row.values[$0] != stored.values[$0] }),
+                key.load(stored.values, columns: columns, number: CommitBuilder.number)
+            else { continue }
+            builder.removeKey(key.hash(seed: builder.seed), number: row.number, unique: unique)
+        }
+    }
+
+    private mutating func add(_ row: WorkingRow, _ builder: inout CommitBuilder) throws(StoreError)
+    {
+        var key = KeyBuffer()
+        for unique in catalog.entities[row.entity].uniques {
+            let columns = catalog.uniques[unique].columns
+            if let stored = row.stored,
+                !columns.contains(where: { row.values[$0] != stored.values[$0] })
+            {
+                continue
+            }
+            if key.load(row.values, columns: columns, number: CommitBuilder.number) {
+                builder.insertKey(key.hash(seed: builder.seed), number: row.number, unique: unique)
+            }
+        }
+        builder.moveReferences(
+            entity: row.entity, number: row.number, from: row.stored?.values, to: row.values)
+        var kept: (handle: BlockHandle, slot: Int, columns: ColumnSet)?
+        if let stored = row.stored {
+            builder.kill(stored.handle, slot: stored.slot)
+            builder.updatedCount += 1
+            kept = (stored.handle, stored.slot, unchanged(row, stored))
+        } else {
+            builder.insertedCount += 1
+        }
+        let version = version(of: row)
+        pending.byEntity[row.entity, default: []].append(
+            PendingRows.Row(number: row.number, version: version, values: row.values, kept: kept))
+    }
+
+    /// Variable columns that keep their bytes: large values are not written again.
+    private func unchanged(_ row: WorkingRow, _ stored: StoredRow) -> ColumnSet {
+        var columns = ColumnSet()
+        for (index, column) in catalog.entities[row.entity].columns.enumerated()
+        where column.kind == .bytes && row.values[index] == stored.values[index] {
+            columns.insert(index)
+        }
+        return columns
+    }
+
+    /// The version a row is written with. One that is created again goes on from what was known of it.
+    private func version(of row: WorkingRow) -> UInt32 {
+        if let stored = row.stored { return DirectoryCell.next(stored.version) }
+        if row.kind == .updated,
+            let base = plan.request.updated.first(where: { $0.id == row.id })?.base
+        {
+            return DirectoryCell.next(base.version)
+        }
+        return 1
+    }
+
+    // MARK: Telling
+
+    private mutating func report() {
+        for (index, row) in plan.rows.enumerated() {
+            switch row.fate {
+            case .live:
+                let id = plan.permanentID(of: index)
+                if row.kind == .inserted && row.id.isTemporary { result.permanentIDs[row.id] = id }
+                if row.isReverted { result.reverted.append(row.id) }
+                if row.isUndeleted { result.undeleted.append(row.id) }
+                if row.kind != .met || row.values != row.stored?.values {
+                    result.rows[id] = stored(row, id)
+                }
+            case .deleted:
+                if row.kind == .updated && row.stored == nil { result.reverted.append(row.id) }
+            case .absorbed:
+                if let survivor = plan.survivor(of: row.id) {
+                    result.absorbed[row.id] = plan.permanentID(of: survivor)
+                }
+            }
+        }
+        result.displaced = plan.displaced.map { plan.rows[$0].id }
+    }
+
+    /// The row as it is stored now.
+    private func stored(_ row: WorkingRow, _ id: ObjectID) -> Row {
+        var cells = RowCellsBuilder(columns: row.values.count)
+        for (column, value) in row.values.enumerated() { cells.set(column, value: value) }
+        let isWritten = row.stored.map { $0.values != row.values } ?? true
+        return Row(
+            id: id, entity: row.entity,
+            version: isWritten ? version(of: row) : row.stored?.version ?? 1, cells: cells.finish())
+    }
+}

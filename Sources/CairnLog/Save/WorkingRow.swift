@@ -1,0 +1,59 @@
+// One object of a save while it is being decided what becomes of it.
+
+import CairnModel
+import CairnStore
+
+/// An object that a save writes, or may have to.
+struct WorkingRow {
+    /// Why the save looks at it.
+    enum Kind {
+        /// It is new.
+        case inserted
+        /// The save changes it.
+        case updated
+        /// The save deletes it.
+        case deleted
+        /// The save did not name it, but meets it in a conflict or clears a reference in it.
+        case met
+    }
+    /// What becomes of it.
+    enum Fate: Equatable {
+        /// It is written if it differs from what is stored.
+        case live
+        /// It is deleted, and whatever points at it is cleared.
+        case deleted
+        /// It is merged into another working row, or dropped in favour of it.
+        case absorbed(into: Int)
+    }
+
+    let kind: Kind
+    /// The id in the request; the permanent one for rows that the request does not name.
+    let id: ObjectID
+    /// The entity, as an index of the catalog.
+    let entity: Int
+    let number: UInt32
+    /// Its values as they will be written, by column.
+    var values: [Value]
+    /// Columns that somebody set on a new object, or that differ from the base on an updated one.
+    var assigned: ColumnSet
+    /// Where the stored row is; nil for new objects.
+    var stored: StoredRow?
+    /// The version that a deletion was decided on; nil if the row was never read.
+    var expectedVersion: UInt32?
+    var fate = Fate.live
+    /// Whether the policy sent it back to what is stored.
+    var isReverted = false
+    /// Whether the policy took its deletion back.
+    var isUndeleted = false
+    /// Whether values came in that the caller has not seen.
+    var isMerged = false
+}
+
+/// A row as the newest state has it.
+struct StoredRow {
+    let handle: BlockHandle
+    let slot: Int
+    let version: UInt32
+    /// Its values, by column.
+    let values: [Value]
+}

@@ -1,0 +1,40 @@
+// Object number → where the row is.
+
+/// Where a row is, in 64 bits: block handle 32 | slot 10 | row version 22. Zero: there is no row.
+struct DirectoryCell: Equatable, Sendable {
+    let bits: UInt64
+
+    static let empty = DirectoryCell(bits: 0)
+    static let maximumVersion: UInt32 = (1 << 22) - 1
+
+    @inline(__always) init(bits: UInt64) { self.bits = bits }
+
+    @inline(__always) init(handle: BlockHandle, slot: Int, version: UInt32) {
+        bits = UInt64(handle.raw) << 32 | UInt64(slot) << 22 | UInt64(version)
+    }
+
+    @inline(__always) var isEmpty: Bool { bits == 0 }
+    @inline(__always) var handle: BlockHandle {
+        BlockHandle(raw: UInt32(truncatingIfNeeded: bits >> 32))
+    }
+    @inline(__always) var slot: Int { Int(truncatingIfNeeded: bits >> 22) & 1023 }
+    @inline(__always) var version: UInt32 { UInt32(truncatingIfNeeded: bits) & Self.maximumVersion }
+
+    /// The version after this one: 0 is left out when they wrap.
+    @inline(__always) static func next(_ version: UInt32) -> UInt32 {
+        version >= maximumVersion ? 1 : version + 1
+    }
+}
+
+/// The cells of one tree.
+struct RowDirectory: Sendable {
+    private var cells = RadixArray()
+
+    @inline(__always)
+    subscript(_ number: UInt32) -> DirectoryCell { DirectoryCell(bits: cells[number]) }
+
+    @inline(__always)
+    mutating func set(_ number: UInt32, _ cell: DirectoryCell, in pages: inout PageTransaction) {
+        cells.set(number, cell.bits, in: &pages)
+    }
+}

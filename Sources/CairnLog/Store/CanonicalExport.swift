@@ -1,0 +1,137 @@
+// The content of a state as text that two readers must agree on.                     Format 80
+//
+//   1. A line about the store.
+//   2. A line for each object, by tree id, then by number; hidden entities' rows are lines like others.
+//
+// Threads: one writer in one thread; the state is pinned by whoever made it.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// Writes the canonical JSON lines of a state.
+struct CanonicalExport: ~Copyable {
+    private let engine: Engine
+    private let state: EngineState
+    private var writer = ByteWriter(capacity: 1 << 20)
+    /// `"name":` of each column, by entity.
+    private var names: [[[UInt8]]] = []
+
+    init(engine: Engine, state: EngineState) {
+        self.engine = engine
+        self.state = state
+        for index in state.catalog.entities.indices {
+            names.append(state.catalog.entities[index].columns.map { Self.quoted($0.name) + [58] })
+        }
+    }
+
+    private static func quoted(_ text: String) -> [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        CanonicalText.append(text, to: &writer)
+        return Array(writer.bytes)
+    }
+
+    /// Gives the text in pieces.
+    mutating func write(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let catalog = state.catalog
+        writer.append(
+            utf8:
+                "{\"cairn\":\"export\",\"format\":\(FormatVersion.current),\"schema\":\(catalog.version)}\n"
+        )
+        for tree in catalog.trees.indices.sorted(by: { catalog.trees[$0].id < catalog.trees[$1].id }
+        ) {
+            var number: UInt32 = 1
+            while number < state.nextNumbers[tree] {
+                let cell = state.directories[tree][number]
+                if !cell.isEmpty {
+                    try append(number, cell)
+                    if writer.count >= 1 << 20 {
+                        try body(writer.bytes)
+                        writer.reset()
+                    }
+                }
+                number += 1
+            }
+        }
+        try body(writer.bytes)
+        writer.reset()
+    }
+
+    private mutating func append(_ number: UInt32, _ cell: DirectoryCell) throws(StoreError) {
+        let entry = state.blocks.entry(cell.handle)
+        let index = Int(entry.entity)
+        let entity = state.catalog.entities[index]
+        let description = state.catalog.description(of: index)
+        let block = try engine.block(entry.place, in: state)
+        writer.append(utf8: "{\"entity\":")
+        CanonicalText.append(entity.name, to: &writer)
+        writer.append(utf8: ",\"id\":\(number),\"version\":\(cell.version),\"values\":{")
+        for (position, column) in entity.columns.enumerated() {
+            if position > 0 { writer.append(UInt8(ascii: ",")) }
+            names[index][position].withUnsafeBytes { writer.append($0) }
+            guard let cells = try block.column(column), !cells.isNil(at: cell.slot) else {
+                writer.append(utf8: "null")
+                continue
+            }
+            do {
+                try append(cells, cell.slot, description.columns[position].kind, block)
+            } catch let error as FormatError {
+                throw StoreError(error, at: block.place)
+            } catch let error as StoreError {
+                throw error
+            } catch {
+                preconditionFailure("printing gives format and store errors alone: \(error)")
+            }
+        }
+        writer.append(utf8: "}}\n")
+    }
+
+    private mutating func append(
+        _ cells: DecodedColumn, _ slot: Int, _ kind: SchemaColumn.Kind, _ block: CachedBlock
+    ) throws {
+        guard case .attribute(let type) = kind else {
+            return CanonicalNumber.append(integer: cells.integer(at: slot), to: &writer)
+        }
+        switch type {
+        case .integer16, .integer32, .integer64:
+            CanonicalNumber.append(integer: cells.integer(at: slot), to: &writer)
+        case .boolean: writer.append(utf8: cells.integer(at: slot) != 0 ? "true" : "false")
+        case .double: CanonicalNumber.append(double: cells.double(at: slot), to: &writer)
+        case .float: CanonicalNumber.append(float: cells.float(at: slot), to: &writer)
+        case .date: CanonicalDate.append(cells.double(at: slot), to: &writer)
+        case .uuid: CanonicalText.append(uuid: cells.fixed16(at: slot), to: &writer)
+        case .string, .uri, .binary, .transformable, .decimal:
+            if cells.isExternal(at: slot) {
+                let value = try block.large(cells.bytes(at: slot))
+                try value.withUnsafeBytes { try append($0, type) }
+            } else {
+                try append(cells.bytes(at: slot), type)
+            }
+        case .undefined, .objectID, .composite:
+            preconditionFailure("a column holds values of a storable type")
+        }
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer, _ type: AttributeType) throws {
+        switch type {
+        case .string, .uri: try CanonicalText.append(utf8: bytes, to: &writer)
+        case .decimal:
+            CanonicalNumber.append(decimal: try DecimalBytes(decoding: bytes), to: &writer)
+        default: CanonicalText.append(base64: bytes, to: &writer)
+        }
+    }
+}
+
+extension LogStore {
+    /// Gives the content of the newest state as the canonical JSON lines that Format/ defines, in pieces.
+    ///
+    /// - Throws: `StoreError` with `.damaged` and the place, and what the body throws.
+    /// - Complexity: O(size of the content).
+    public func export(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let pin = try engine.pin()
+        try withExtendedLifetime(pin) {
+            var export = CanonicalExport(engine: engine, state: pin.state)
+            try export.write(body)
+        }
+    }
+}

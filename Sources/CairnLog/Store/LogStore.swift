@@ -1,0 +1,112 @@
+// A store on the log-structured engine, as one coordinator has it open.
+//
+// Threads: any.
+
+import CairnFileSystem
+public import CairnModel
+public import CairnStore
+import Synchronization
+import SystemPackage
+
+/// A store in a folder, or in memory, that keeps its objects in a log of its own.
+///
+/// Everybody in a process who opens the same store shares one engine. Another process can read beside the
+/// one that writes; a second one that wants to write is told who does.
+///
+/// ```swift
+/// let store = try LogStore.open(at: "shop.cairn", schema: Schema(model))
+/// defer { try? store.close() }
+/// ```
+public final class LogStore: PersistentStore {
+    let engine: Engine
+    private let isOpen = Mutex(true)
+
+    private init(_ engine: Engine) {
+        self.engine = engine
+    }
+
+    deinit {
+        // An object that is let go without `close` has nobody left to tell of an error.
+        try? close()
+    }
+
+    /// Opens the store in a folder, or makes it.
+    ///
+    /// Without a schema the store must exist, and the model it holds rules.
+    ///
+    /// - Throws: `StoreError`: `.storeInUse` if another process writes, `.incompatibleModel` if the store was
+    ///   made with another model, `.damaged` with the place, `.openFailed` otherwise.
+    /// - Complexity: O(size of the log): every frame is read and checked.
+    public static func open(
+        at path: String, schema: Schema? = nil, options: LogStoreOptions = LogStoreOptions()
+    ) throws(StoreError) -> LogStore {
+        LogStore(
+            try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options))
+    }
+
+    /// A store in memory: the same engine on a disk that is none. It is gone when it is closed.
+    public static func inMemory(schema: Schema, options: LogStoreOptions = LogStoreOptions())
+        throws(StoreError) -> LogStore
+    {
+        var options = options
+        options.fileSystem = MemoryFileSystem()
+        return try open(at: "/store", schema: schema, options: options)
+    }
+
+    /// How the store names its objects.
+    public var identity: StoreIdentity { engine.identity }
+
+    /// The model the store holds.
+    public var schema: Schema { engine.schema }
+
+    /// Whether nothing can be written.
+    public var isReadOnly: Bool { engine.isReadOnly }
+
+    /// What opening the store found.
+    public var recovery: RecoveryReport { engine.recovery }
+
+    private func check() throws(StoreError) {
+        guard isOpen.withLock({ $0 }) else { throw StoreError(.unusable, "the store is closed") }
+    }
+
+    /// A fixed state: the newest one that is published.
+    public func snapshot() throws(StoreError) -> any StoreSnapshot {
+        try check()
+        return LogSnapshot(engine: engine, pin: engine.registry.pin())
+    }
+
+    /// Writes changes, all or nothing.
+    public func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
+        try check()
+        return try engine.save(request)
+    }
+
+    /// Inserts and updates many rows as one unit.
+    public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        try check()
+        return try engine.insert(request)
+    }
+
+    /// Deletes many objects as one unit, with the delete rules of the model.
+    public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        try check()
+        return try engine.delete(request)
+    }
+
+    /// Permanent ids for new objects of these entities, in the same order.
+    public func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
+        try check()
+        return try engine.obtainPermanentIDs(entities)
+    }
+
+    /// Ends the use of the store. Snapshots that are still held stay readable.
+    public func close() throws(StoreError) {
+        guard
+            isOpen.withLock({ isOpen in
+                defer { isOpen = false }
+                return isOpen
+            })
+        else { return }
+        try EngineRegistry.shared.close(engine)
+    }
+}

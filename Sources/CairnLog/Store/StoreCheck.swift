@@ -1,0 +1,217 @@
+// Goes through everything a store holds and compares it with everything else.
+//
+//   1. Every frame was read and its checksums compared when the store was opened; every column of every
+//      block with a live row is decoded here, and every large value read.
+//   2. DR2: a live row's number leads back to its place.
+//   3. IX1: each key of a live row is in its unique index, for that object alone; no index has more entries.
+//   4. References are in their inverse tables, and lead to objects that exist, unless the model says that
+//      they may be left dangling.
+//   5. Values fit their attributes: mandatory ones are there, text is UTF-8, numbers are in range.
+//
+// Threads: one check in one thread; the store may be used meanwhile.
+
+import CairnFormat
+import CairnModel
+public import CairnStore
+
+/// What a check went through, and what it found.
+public struct StoreCheckReport: Sendable {
+    /// Blocks that were read.
+    public internal(set) var blocks = 0
+    /// Live rows that were read.
+    public internal(set) var rows = 0
+    /// Index entries that were compared.
+    public internal(set) var indexEntries = 0
+    /// References that were followed.
+    public internal(set) var references = 0
+    /// What is wrong; empty if all is well. At most a hundred are listed.
+    public internal(set) var findings: [StoreError] = []
+    /// How many things are wrong.
+    public internal(set) var findingCount = 0
+}
+
+extension LogStore {
+    /// Checks everything the newest state holds.
+    ///
+    /// - Parameter progress: told blocks done and blocks in all, from time to time.
+    /// - Throws: `StoreError` if the store is closed. What is damaged is in the report.
+    /// - Complexity: O(size of the store).
+    public func check(progress: ((Int, Int) -> Void)? = nil) throws(StoreError) -> StoreCheckReport
+    {
+        let pin = try engine.pin()
+        return withExtendedLifetime(pin) {
+            var checker = StoreChecker(engine: engine, state: pin.state)
+            return checker.run(progress: progress)
+        }
+    }
+}
+
+/// Carries out a check.
+struct StoreChecker: ~Copyable {
+    private let engine: Engine
+    private let state: EngineState
+    private var report = StoreCheckReport()
+    private var key = KeyBuffer()
+    private var other = KeyBuffer()
+    private var keys: [Int]
+
+    init(engine: Engine, state: EngineState) {
+        self.engine = engine
+        self.state = state
+        keys = Array(repeating: 0, count: state.uniques.count)
+    }
+
+    mutating func run(progress: ((Int, Int) -> Void)?) -> StoreCheckReport {
+        let total = state.blocks.count
+        for entity in state.catalog.entities.indices {
+            var handle = state.blocks.first(ofEntity: entity)
+            while handle != .none {
+                let entry = state.blocks.entry(handle)
+                check(handle, entry, entity)
+                report.blocks += 1
+                if report.blocks & 63 == 0 { progress?(report.blocks, total) }
+                handle = BlockHandle(raw: entry.next)
+            }
+        }
+        for (index, unique) in state.uniques.enumerated() {
+            report.indexEntries += unique.count
+            if unique.count != keys[index] {
+                find(
+                    .damaged(
+                        "the unique index on \(state.catalog.uniques[index].names.joined(separator: ", ")) has \(unique.count) entries for \(keys[index]) keys"
+                    ))
+            }
+        }
+        progress?(total, total)
+        return report
+    }
+
+    private mutating func find(_ error: StoreError) {
+        report.findingCount += 1
+        if report.findings.count < 100 { report.findings.append(error) }
+    }
+
+    private mutating func check(_ handle: BlockHandle, _ entry: BlockEntry, _ entity: Int) {
+        do {
+            // Read from the file, not from the cache: what is checked is what is stored.
+            guard let segment = state.segment(entry.segment) else {
+                throw StoreError.damaged("a block's segment is missing", segment: entry.segment)
+            }
+            let payload = try segment.payload(
+                at: UInt64(entry.place.byteOffset), kind: .block, storeTag: engine.storeID.tag)
+            let block = try CachedBlock(
+                payload: payload, place: entry.place, largeValues: engine.largeValues)
+            let numbers = try block.numbers()
+            let versions = try block.versions()
+            for slot in 0..<block.rows where entry.isLive(slot) {
+                report.rows += 1
+                try checkRow(
+                    block, slot, handle, entity, numbers.number(slot), versions.number(slot))
+            }
+        } catch let error as StoreError {
+            find(error)
+        } catch {
+            preconditionFailure("reading a block gives store errors alone: \(error)")
+        }
+    }
+
+    private mutating func checkRow(
+        _ block: CachedBlock, _ slot: Int, _ handle: BlockHandle, _ entityIndex: Int,
+        _ number: UInt32, _ version: UInt32
+    ) throws(StoreError) {
+        let entity = state.catalog.entities[entityIndex]
+        let cell = state.directories[entity.tree][number]
+        if cell != DirectoryCell(handle: handle, slot: slot, version: version) {
+            find(damage(block, "object \(number) is not where the directory says"))
+        }
+        try checkValues(block, slot, entityIndex, number)
+        for unique in entity.uniques {
+            guard
+                try key.load(
+                    block, row: slot, entity: entity,
+                    columns: state.catalog.uniques[unique].columns)
+            else { continue }
+            keys[unique] += 1
+            try checkKey(block, number, unique)
+        }
+        for reference in entity.references {
+            let definition = state.catalog.references[reference]
+            guard let cells = try block.column(entity.columns[definition.column]),
+                !cells.isNil(at: slot)
+            else { continue }
+            report.references += 1
+            let target = cells.number(slot)
+            if definition.rule != .noAction,
+                state.directories[definition.target][target].isEmpty
+            {
+                find(
+                    damage(
+                        block,
+                        "\(entity.name).\(entity.columns[definition.column].name) of object \(number) leads to object \(target), which is not there"
+                    ))
+            }
+        }
+    }
+
+    private mutating func checkKey(_ block: CachedBlock, _ number: UInt32, _ unique: Int)
+        throws(StoreError)
+    {
+        var found = 0
+        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: engine.hashSeed))
+        let tree = state.catalog.entities[state.catalog.uniques[unique].entity].tree
+        while let candidate = cursor.next() {
+            if candidate == number {
+                found += 1
+                continue
+            }
+            let cell = state.directories[tree][candidate]
+            guard !cell.isEmpty else { continue }
+            let entry = state.blocks.entry(cell.handle)
+            let entity = state.catalog.entities[Int(entry.entity)]
+            if try other.load(
+                try engine.block(entry.place, in: state), row: cell.slot, entity: entity,
+                columns: state.catalog.uniques[unique].columns), other.equals(key)
+            {
+                find(
+                    damage(
+                        block,
+                        "objects \(number) and \(candidate) have one key (\(state.catalog.uniques[unique].names.joined(separator: ", ")))"
+                    ))
+            }
+        }
+        if found != 1 {
+            find(damage(block, "object \(number) has \(found) entries in a unique index"))
+        }
+    }
+
+    private mutating func checkValues(
+        _ block: CachedBlock, _ slot: Int, _ entityIndex: Int, _ number: UInt32
+    ) throws(StoreError) {
+        let entity = state.catalog.entities[entityIndex]
+        let description = state.catalog.description(of: entityIndex)
+        for (position, column) in entity.columns.enumerated() {
+            guard let cells = try block.column(column), !cells.isNil(at: slot) else { continue }
+            let isText: Bool
+            switch description.columns[position].kind {
+            case .attribute(.string), .attribute(.uri): isText = true
+            default: isText = false
+            }
+            if column.kind == .bytes {
+                let isRight = try block.withBytes(cells, slot) { bytes in
+                    !isText || String(validating: bytes, as: UTF8.self) != nil
+                }
+                if !isRight {
+                    find(
+                        damage(
+                            block, "\(entity.name).\(column.name) of object \(number) is not UTF-8")
+                    )
+                }
+            }
+        }
+    }
+
+    private func damage(_ block: CachedBlock, _ message: String) -> StoreError {
+        .damaged(
+            message, segment: block.place.segment, offset: UInt64(block.place.byteOffset))
+    }
+}

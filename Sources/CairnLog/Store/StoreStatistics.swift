@@ -1,0 +1,88 @@
+// What a store is made of, for people and tests.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+public import CairnStore
+
+/// What a store is made of.
+public struct StoreStatistics: Sendable {
+    /// One entity's part.
+    public struct Entity: Sendable {
+        /// The entity's name.
+        public let name: String
+        /// Whether the store made it for a relationship.
+        public let isHidden: Bool
+        /// Objects of this very entity.
+        public let objects: Int
+        /// Blocks its rows are in.
+        public let blocks: Int
+        /// Rows that live in those blocks, and rows that died there.
+        public let liveRows: Int
+        /// Rows in the blocks that a newer version or a deletion ended.
+        public let deadRows: Int
+    }
+
+    /// One segment's part.
+    public struct Segment: Sendable {
+        /// The segment's number.
+        public let number: UInt32
+        /// Where its content ends.
+        public let bytes: UInt64
+    }
+
+    /// The number of the last commit.
+    public let commit: UInt64
+    /// The version of the file format.
+    public let formatVersion: UInt32
+    /// The entities, hidden ones last.
+    public let entities: [Entity]
+    /// The segments, oldest first.
+    public let segments: [Segment]
+    /// Entries of the unique indexes.
+    public let indexEntries: Int
+    /// Bytes of memory that directory, indexes and block table take.
+    public let stateBytes: Int
+    /// Bytes of memory that cached blocks take, about.
+    public let cacheBytes: Int
+    /// States that somebody keeps readable, the newest included.
+    public let pinnedStates: Int
+}
+
+extension LogStore {
+    /// What the store is made of now.
+    ///
+    /// - Complexity: O(number of blocks).
+    public func statistics() throws(StoreError) -> StoreStatistics {
+        let pin = try engine.pin()
+        return withExtendedLifetime(pin) {
+            let state = pin.state
+            let entities = state.catalog.entities.indices.map { index in
+                var blocks = 0
+                var live = 0
+                var rows = 0
+                var handle = state.blocks.first(ofEntity: index)
+                while handle != .none {
+                    let entry = state.blocks.entry(handle)
+                    blocks += 1
+                    live += Int(entry.live)
+                    rows += Int(entry.rows)
+                    handle = BlockHandle(raw: entry.next)
+                }
+                let entity = state.catalog.entities[index]
+                return StoreStatistics.Entity(
+                    name: entity.name, isHidden: entity.isHidden, objects: state.counts[index],
+                    blocks: blocks, liveRows: live, deadRows: rows - live)
+            }
+            return StoreStatistics(
+                commit: state.commit, formatVersion: FormatVersion.current, entities: entities,
+                segments: state.segments.map { segment in
+                    StoreStatistics.Segment(
+                        number: segment.number, bytes: segment.knownEnd ?? state.end.offset)
+                },
+                indexEntries: state.uniques.reduce(0) { $0 + $1.count },
+                stateBytes: engine.pool.bytesInUse, cacheBytes: engine.cache.bytes,
+                pinnedStates: engine.registry.count)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// How AttributeDescription is written: see CodingShortcuts.
+
+extension AttributeDescription: Codable {
+    private enum Key: String, CodingKey {
+        case name, type, isOptional, isTransient, defaultValue, minimumValue, maximumValue,
+            minimumLength, maximumLength, regularExpression, derivationExpression, elements,
+            compositeName, valueTransformerName, customClassName, allowsExternalBinaryDataStorage,
+            preservesValueInHistoryOnDeletion, usesScalarValueType, renamingIdentifier,
+            versionHashModifier, userInfo, otherMarks
+    }
+
+    /// Reads a description; what is missing has its usual value.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        let name = try container.decode(String.self, forKey: .name)
+        let type = try container.decode(AttributeType.self, forKey: .type)
+        self.init(name, type)
+        try container.read(&isOptional, .isOptional)
+        try container.read(&isTransient, .isTransient)
+        try container.read(&defaultValue, .defaultValue)
+        try container.read(&minimumValue, .minimumValue)
+        try container.read(&maximumValue, .maximumValue)
+        try container.read(&minimumLength, .minimumLength)
+        try container.read(&maximumLength, .maximumLength)
+        try container.read(&regularExpression, .regularExpression)
+        try container.read(&derivationExpression, .derivationExpression)
+        try container.read(&elements, .elements)
+        try container.read(&compositeName, .compositeName)
+        try container.read(&valueTransformerName, .valueTransformerName)
+        try container.read(&customClassName, .customClassName)
+        try container.read(&allowsExternalBinaryDataStorage, .allowsExternalBinaryDataStorage)
+        try container.read(&preservesValueInHistoryOnDeletion, .preservesValueInHistoryOnDeletion)
+        try container.read(&usesScalarValueType, .usesScalarValueType)
+        try container.read(&renamingIdentifier, .renamingIdentifier)
+        try container.read(&versionHashModifier, .versionHashModifier)
+        try container.read(&userInfo, .userInfo)
+        try container.read(&otherMarks, .otherMarks)
+    }
+
+    /// Writes what does not have its usual value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(type, forKey: .type)
+        let usual = AttributeDescription(name, type)
+        try container.write(isOptional, .isOptional, unless: usual.isOptional)
+        try container.write(isTransient, .isTransient, unless: usual.isTransient)
+        try container.write(defaultValue, .defaultValue, unless: usual.defaultValue)
+        try container.write(minimumValue, .minimumValue, unless: usual.minimumValue)
+        try container.write(maximumValue, .maximumValue, unless: usual.maximumValue)
+        try container.write(minimumLength, .minimumLength, unless: usual.minimumLength)
+        try container.write(maximumLength, .maximumLength, unless: usual.maximumLength)
+        try container.write(regularExpression, .regularExpression, unless: usual.regularExpression)
+        try container.write(
+            derivationExpression, .derivationExpression, unless: usual.derivationExpression)
+        try container.write(elements, .elements, unless: usual.elements)
+        try container.write(compositeName, .compositeName, unless: usual.compositeName)
+        try container.write(
+            valueTransformerName, .valueTransformerName, unless: usual.valueTransformerName)
+        try container.write(customClassName, .customClassName, unless: usual.customClassName)
+        try container.write(
+            allowsExternalBinaryDataStorage, .allowsExternalBinaryDataStorage,
+            unless: usual.allowsExternalBinaryDataStorage)
+        try container.write(
+            preservesValueInHistoryOnDeletion, .preservesValueInHistoryOnDeletion,
+            unless: usual.preservesValueInHistoryOnDeletion)
+        try container.write(
+            usesScalarValueType, .usesScalarValueType, unless: usual.usesScalarValueType)
+        try container.write(
+            renamingIdentifier, .renamingIdentifier, unless: usual.renamingIdentifier)
+        try container.write(
+            versionHashModifier, .versionHashModifier, unless: usual.versionHashModifier)
+        try container.write(userInfo, .userInfo, unless: usual.userInfo)
+        try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
+    }
+}

@@ -1,0 +1,134 @@
+// Whether a value keeps to what the model says of its property.
+//
+//   1. nil is judged by "optional" alone; a derived attribute may always be nil, for the save fills it.
+//   2. The value is one of the attribute's type.
+//   3. Limits of numbers and dates, length in characters, the pattern over the whole string.
+//
+// The first thing that is wrong is told.
+
+import FoundationEssentials
+
+extension SchemaColumn {
+    /// What is wrong with a value for this column; nil if nothing is.
+    ///
+    /// Complexity: constant, except for strings: their length, and what the pattern takes.
+    public func validate(_ value: Value) -> ValidationFailure? {
+        if let attribute {
+            return attribute.failure(
+                of: value, key: name, isOptional: isOptional, pattern: pattern)
+        }
+        switch value {
+        case .null:
+            return isOptional
+                ? nil
+                : ValidationFailure(
+                    .missingMandatoryProperty, key: name, value: value, "it must not be nil")
+        case .objectID: return nil
+        default:
+            return ValidationFailure(.generic, key: name, value: value, "it is not an object id")
+        }
+    }
+}
+
+extension SchemaAttribute {
+    /// What is wrong with a value for this attribute; nil if nothing is. For transient attributes, which
+    /// have no column, and all others but composite ones, whose elements are judged by their columns.
+    public func validate(_ value: Value) -> ValidationFailure? {
+        description.failure(
+            of: value, key: description.name, isOptional: description.isOptional, pattern: pattern)
+    }
+}
+
+extension AttributeDescription {
+    /// What is wrong with a value for this attribute; nil if nothing is.
+    ///
+    /// The regular expression is compiled at every call: a ``SchemaColumn`` or ``SchemaAttribute`` has it
+    /// ready. One that does not compile matches nothing.
+    public func validate(_ value: Value) -> ValidationFailure? {
+        guard let regularExpression, let pattern = try? StringPattern(regularExpression) else {
+            let failure = failure(of: value, key: name, isOptional: isOptional, pattern: nil)
+            guard failure == nil, regularExpression != nil, case .string = value else {
+                return failure
+            }
+            return mismatch(value, key: name)
+        }
+        return failure(of: value, key: name, isOptional: isOptional, pattern: pattern)
+    }
+
+    fileprivate func failure(
+        of value: Value, key: String, isOptional: Bool, pattern: StringPattern?
+    ) -> ValidationFailure? {
+        let fail = { (code: ValidationFailure.Code, message: String) in
+            ValidationFailure(code, key: key, value: value, message)
+        }
+        if value.isNull {
+            return isOptional || derivationExpression != nil
+                ? nil : fail(.missingMandatoryProperty, "it must not be nil")
+        }
+        // Only a transient attribute is without a type, and then anything will do.
+        if type == .undefined { return nil }
+        if type == .objectID, case .objectID = value { return nil }
+        guard value.fits(type) else { return fail(.generic, "it is not a \(type.rawValue)") }
+        switch value {
+        case .string(let text):
+            return failure(of: text, fail, pattern: pattern)
+        case .date(let date):
+            guard date.timeIntervalSinceReferenceDate.isFinite else {
+                return fail(.invalidDate, "it is no moment at all")
+            }
+            return failure(of: value, fail, below: .dateTooSoon, above: .dateTooLate)
+        default:
+            return failure(of: value, fail, below: .numberTooSmall, above: .numberTooLarge)
+        }
+    }
+
+    private func failure(
+        of value: Value, _ fail: (ValidationFailure.Code, String) -> ValidationFailure,
+        below: ValidationFailure.Code, above: ValidationFailure.Code
+    ) -> ValidationFailure? {
+        if let minimumValue {
+            switch value.compare(to: minimumValue) {
+            case .ascending: return fail(below, "the least value is \(minimumValue)")
+            case nil: return fail(.generic, "it has no place among values from \(minimumValue) up")
+            case .same, .descending: break
+            }
+        }
+        if let maximumValue {
+            switch value.compare(to: maximumValue) {
+            case .descending: return fail(above, "the greatest value is \(maximumValue)")
+            case nil: return fail(.generic, "it has no place among values up to \(maximumValue)")
+            case .same, .ascending: break
+            }
+        }
+        return nil
+    }
+
+    private func failure(
+        of text: String, _ fail: (ValidationFailure.Code, String) -> ValidationFailure,
+        pattern: StringPattern?
+    ) -> ValidationFailure? {
+        if minimumLength != nil || maximumLength != nil {
+            let count = text.count
+            if let maximumLength, count > maximumLength {
+                return fail(
+                    .stringTooLong,
+                    "it has \(count) characters, at most \(maximumLength) are allowed")
+            }
+            if let minimumLength, count < minimumLength {
+                return fail(
+                    .stringTooShort,
+                    "it has \(count) characters, at least \(minimumLength) are needed")
+            }
+        }
+        if let pattern, !pattern.matchesWhole(text) {
+            return fail(.stringPatternMismatch, "it does not match \(pattern.source)")
+        }
+        return nil
+    }
+
+    private func mismatch(_ value: Value, key: String) -> ValidationFailure {
+        ValidationFailure(
+            .stringPatternMismatch, key: key, value: value,
+            "it does not match \(regularExpression ?? "")")
+    }
+}

@@ -1,0 +1,51 @@
+// How EntityDescription is written: see CodingShortcuts.
+
+extension EntityDescription: Codable {
+    private enum Key: String, CodingKey {
+        case name, managedObjectClassName, isAbstract, superentityName, attributes, relationships,
+            fetchedProperties, uniquenessConstraints, indexes, renamingIdentifier,
+            versionHashModifier, userInfo, otherMarks
+    }
+
+    /// Reads a description; what is missing has its usual value.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        let name = try container.decode(String.self, forKey: .name)
+        self.init(name)
+        try container.read(&managedObjectClassName, .managedObjectClassName)
+        try container.read(&isAbstract, .isAbstract)
+        try container.read(&superentityName, .superentityName)
+        try container.read(&attributes, .attributes)
+        try container.read(&relationships, .relationships)
+        try container.read(&fetchedProperties, .fetchedProperties)
+        try container.read(&uniquenessConstraints, .uniquenessConstraints)
+        try container.read(&indexes, .indexes)
+        try container.read(&renamingIdentifier, .renamingIdentifier)
+        try container.read(&versionHashModifier, .versionHashModifier)
+        try container.read(&userInfo, .userInfo)
+        try container.read(&otherMarks, .otherMarks)
+    }
+
+    /// Writes what does not have its usual value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(name, forKey: .name)
+        let usual = EntityDescription(name)
+        try container.write(
+            managedObjectClassName, .managedObjectClassName, unless: usual.managedObjectClassName)
+        try container.write(isAbstract, .isAbstract, unless: usual.isAbstract)
+        try container.write(superentityName, .superentityName, unless: usual.superentityName)
+        try container.write(attributes, .attributes, unless: usual.attributes)
+        try container.write(relationships, .relationships, unless: usual.relationships)
+        try container.write(fetchedProperties, .fetchedProperties, unless: usual.fetchedProperties)
+        try container.write(
+            uniquenessConstraints, .uniquenessConstraints, unless: usual.uniquenessConstraints)
+        try container.write(indexes, .indexes, unless: usual.indexes)
+        try container.write(
+            renamingIdentifier, .renamingIdentifier, unless: usual.renamingIdentifier)
+        try container.write(
+            versionHashModifier, .versionHashModifier, unless: usual.versionHashModifier)
+        try container.write(userInfo, .userInfo, unless: usual.userInfo)
+        try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
+    }
+}

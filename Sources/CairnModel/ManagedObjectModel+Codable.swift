@@ -1,0 +1,34 @@
+// How a model is written: see CodingShortcuts.
+
+extension ManagedObjectModel: Codable {
+    private enum Key: String, CodingKey {
+        case entities, configurations, composites, fetchRequestTemplates, versionIdentifiers,
+            otherMarks
+    }
+
+    /// Reads a description; what is missing has its usual value.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.init()
+        try container.read(&entities, .entities)
+        try container.read(&configurations, .configurations)
+        try container.read(&composites, .composites)
+        try container.read(&fetchRequestTemplates, .fetchRequestTemplates)
+        try container.read(&versionIdentifiers, .versionIdentifiers)
+        try container.read(&otherMarks, .otherMarks)
+    }
+
+    /// Writes what does not have its usual value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        let usual = ManagedObjectModel()
+        try container.write(entities, .entities, unless: usual.entities)
+        try container.write(configurations, .configurations, unless: usual.configurations)
+        try container.write(composites, .composites, unless: usual.composites)
+        try container.write(
+            fetchRequestTemplates, .fetchRequestTemplates, unless: usual.fetchRequestTemplates)
+        try container.write(
+            versionIdentifiers, .versionIdentifiers, unless: usual.versionIdentifiers)
+        try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
+    }
+}

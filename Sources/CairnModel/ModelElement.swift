@@ -1,0 +1,13 @@
+// One element of the XML of a model file, with its line.
+
+/// One element of a model file.
+struct ModelElement {
+    /// The tag.
+    let name: String
+    /// The attributes, by name.
+    let marks: [String: String]
+    /// Where the element begins, from 1.
+    let line: Int
+    /// The elements inside, in the order of the file.
+    var children: [ModelElement] = []
+}

@@ -1,0 +1,40 @@
+// What is wrong with a predicate, and where in its text.
+
+/// An error in a predicate: in its text, or in how it fits an entity.
+///
+/// Foundation has a `PredicateError` already: the name says that this one is about the format.
+public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, as a sentence.
+    public let message: String
+    /// Where in the format, in characters from 0; nil if the predicate was not read from a text.
+    public let offset: Int?
+    /// The format; nil if the predicate was not read from a text.
+    public let format: String?
+
+    /// An error at a place of a format.
+    public init(_ message: String, offset: Int? = nil, format: String? = nil) {
+        self.message = message
+        self.offset = offset
+        self.format = format
+    }
+
+    /// An error at a place that is counted in Unicode scalars.
+    init(_ message: String, scalarOffset: Int, format: String) {
+        let before = String(String.UnicodeScalarView(format.unicodeScalars.prefix(scalarOffset)))
+        self.init(message, offset: before.count, format: format)
+    }
+
+    /// The message with the place, on one line.
+    public var description: String {
+        guard let offset else { return message }
+        return "character \(offset + 1): \(message)"
+    }
+
+    /// The message, and under it the format with a mark under the place.
+    public var explanation: String {
+        guard let offset, let format, !format.contains(where: \.isNewline) else {
+            return description
+        }
+        return "\(message)\n  \(format)\n  \(String(repeating: " ", count: offset))^"
+    }
+}

@@ -1,0 +1,36 @@
+// The words of the predicate language, and what a word is.
+
+/// The words of the predicate language.
+enum PredicateWords {
+    /// Words that stand between operands or before a comparison.
+    static let operators: Set<String> = [
+        "AND", "OR", "NOT", "IN", "BETWEEN", "ALL", "ANY", "SOME", "NONE", "LIKE", "MATCHES",
+        "CONTAINS", "BEGINSWITH", "ENDSWITH",
+    ]
+    /// Words that stand for a value or a whole predicate.
+    static let constants: Set<String> = [
+        "NULL", "NIL", "SELF", "TRUE", "FALSE", "YES", "NO", "TRUEPREDICATE", "FALSEPREDICATE",
+    ]
+    /// Words that other readers of the language reserve. Here they are keys where a key can stand.
+    static let reservedElsewhere: Set<String> = [
+        "FIRST", "LAST", "SIZE", "SUBQUERY", "CAST", "TERNARY", "FETCH", "FUNCTION", "ANYKEY",
+        "CASEINSENSITIVE", "CI",
+    ]
+
+    /// Whether a word can begin with it.
+    static func isStart(_ character: Unicode.Scalar) -> Bool {
+        character == "_" || character.properties.isXIDStart
+    }
+
+    /// Whether it can be inside a word.
+    static func isPart(_ character: Unicode.Scalar) -> Bool {
+        character == "_" || character.properties.isXIDContinue
+    }
+
+    /// Whether a key must, or had better, be written with `#`.
+    static func needsEscape(_ word: String) -> Bool {
+        let upper = word.uppercased()
+        return operators.contains(upper) || constants.contains(upper)
+            || reservedElsewhere.contains(upper)
+    }
+}

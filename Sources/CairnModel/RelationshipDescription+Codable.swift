@@ -1,0 +1,52 @@
+// How RelationshipDescription is written: see CodingShortcuts.
+
+extension RelationshipDescription: Codable {
+    private enum Key: String, CodingKey {
+        case name, destinationEntityName, inverseName, isToMany, isOrdered, isOptional, isTransient,
+            minimumCount, maximumCount, deleteRule, renamingIdentifier, versionHashModifier,
+            userInfo, otherMarks
+    }
+
+    /// Reads a description; what is missing has its usual value.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        let name = try container.decode(String.self, forKey: .name)
+        let destinationEntityName = try container.decode(
+            String.self, forKey: .destinationEntityName)
+        let isToMany = try container.decode(Bool.self, forKey: .isToMany)
+        self.init(name, to: destinationEntityName, toMany: isToMany)
+        try container.read(&inverseName, .inverseName)
+        try container.read(&isOrdered, .isOrdered)
+        try container.read(&isOptional, .isOptional)
+        try container.read(&isTransient, .isTransient)
+        try container.read(&minimumCount, .minimumCount)
+        try container.read(&maximumCount, .maximumCount)
+        try container.read(&deleteRule, .deleteRule)
+        try container.read(&renamingIdentifier, .renamingIdentifier)
+        try container.read(&versionHashModifier, .versionHashModifier)
+        try container.read(&userInfo, .userInfo)
+        try container.read(&otherMarks, .otherMarks)
+    }
+
+    /// Writes what does not have its usual value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(destinationEntityName, forKey: .destinationEntityName)
+        try container.encode(isToMany, forKey: .isToMany)
+        let usual = RelationshipDescription(name, to: destinationEntityName, toMany: isToMany)
+        try container.write(inverseName, .inverseName, unless: usual.inverseName)
+        try container.write(isOrdered, .isOrdered, unless: usual.isOrdered)
+        try container.write(isOptional, .isOptional, unless: usual.isOptional)
+        try container.write(isTransient, .isTransient, unless: usual.isTransient)
+        try container.write(minimumCount, .minimumCount, unless: usual.minimumCount)
+        try container.write(maximumCount, .maximumCount, unless: usual.maximumCount)
+        try container.write(deleteRule, .deleteRule, unless: usual.deleteRule)
+        try container.write(
+            renamingIdentifier, .renamingIdentifier, unless: usual.renamingIdentifier)
+        try container.write(
+            versionHashModifier, .versionHashModifier, unless: usual.versionHashModifier)
+        try container.write(userInfo, .userInfo, unless: usual.userInfo)
+        try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
+    }
+}

@@ -1,0 +1,157 @@
+// What is checked, and filled in, once all rows of a batch are there.
+
+package import CairnModel
+
+extension ColumnBatch {
+    /// The most errors that one batch reports.
+    private static let errorLimit = 100
+
+    /// Checks the rows against the schema and gives untouched cells their default value. Their state stays
+    /// untouched, so that a request that changes only what it names can tell.
+    ///
+    /// - Parameters:
+    ///   - firstRow: the number in the request of the batch's first row, for errors.
+    ///   - setOnly: whether a row may leave out a mandatory attribute, because it may be an update. Rows that
+    ///     turn out to be new must then be asked by `missingColumn(row:)`.
+    /// - Throws: `StoreError`: `.missingMandatory` for a mandatory attribute that is nil,
+    ///   `.invalidRequest` for an integer out of range; if there are several, `.multiple` with the first
+    ///   hundred of them, in the order of the rows.
+    package func seal(firstRow: Int, setOnly: Bool = false) throws(StoreError) {
+        var errors: [StoreError] = []
+        for (index, column) in entity.columns.enumerated() {
+            checkSizes(index, column, firstRow: firstRow, errors: &errors)
+            checkRange(index, column, firstRow: firstRow, errors: &errors)
+            checkMandatory(index, column, firstRow: firstRow, setOnly: setOnly, errors: &errors)
+        }
+        if errors.isEmpty {
+            fillDefaults()
+            return
+        }
+        if errors.count == 1 { throw errors[0] }
+        errors.sort { ($0.context.row ?? 0) < ($1.context.row ?? 0) }
+        throw StoreError(
+            .multiple, "several rows of the batch are refused",
+            context: .init(entity: entity.name), details: Array(errors.prefix(Self.errorLimit)))
+    }
+
+    /// The first mandatory attribute that a row leaves out and that has no default value; nil if it lacks
+    /// nothing.
+    package func missingColumn(row: Int) -> Int? {
+        entity.columns.indices.first { index in
+            columns[index].states[row] == ColumnBuffer.State.untouched
+                && entity.columns[index].mustBeGiven
+                && entity.columns[index].defaultValue.isNull
+        }
+    }
+
+    /// The error for a row that lacks a mandatory attribute.
+    package func missingError(column: Int, row: Int, firstRow: Int) -> StoreError {
+        StoreError(
+            .missingMandatory, "a mandatory attribute is nil",
+            context: .init(
+                entity: entity.name, key: entity.columns[column].name, row: firstRow + row))
+    }
+
+    private func checkSizes(
+        _ index: Int, _ column: SchemaColumn, firstRow: Int, errors: inout [StoreError]
+    ) {
+        let row = columns[index].oversizedRow
+        guard row >= 0 else { return }
+        errors.append(
+            StoreError(
+                .invalidRequest, "the value is too large: a column of a batch holds 4 GiB",
+                context: .init(entity: entity.name, key: column.name, row: firstRow + row)))
+    }
+
+    private func checkRange(
+        _ index: Int, _ column: SchemaColumn, firstRow: Int, errors: inout [StoreError]
+    ) {
+        guard let limits = column.integerLimits else { return }
+        let (least, greatest) = (limits.lowerBound, limits.upperBound)
+        let (states, values) = (columns[index].states, columns[index].values)
+        var failures = 0
+        for row in 0..<rows {
+            let value = values.load(fromByteOffset: row &* 8, as: Int64.self)
+            let isOutside = (value < least) != (value > greatest)
+            failures &+= isOutside && states[row] == ColumnBuffer.State.set ? 1 : 0
+        }
+        if failures == 0 { return }
+        var left = min(failures, Self.errorLimit)
+        for row in 0..<rows where left > 0 && states[row] == ColumnBuffer.State.set {
+            let value = values.load(fromByteOffset: row &* 8, as: Int64.self)
+            guard !limits.contains(value) else { continue }
+            left -= 1
+            errors.append(
+                StoreError(
+                    .invalidRequest,
+                    "\(value) is outside the range of \(column.typeName)",
+                    context: .init(entity: entity.name, key: column.name, row: firstRow + row)))
+        }
+    }
+
+    private func checkMandatory(
+        _ index: Int, _ column: SchemaColumn, firstRow: Int, setOnly: Bool,
+        errors: inout [StoreError]
+    ) {
+        guard column.mustBeGiven else { return }
+        let states = columns[index].states
+        let mayBeUntouched = setOnly || !column.defaultValue.isNull
+        var left = Self.errorLimit
+        for row in 0..<rows where states[row] != ColumnBuffer.State.set {
+            if states[row] == ColumnBuffer.State.untouched && mayBeUntouched { continue }
+            errors.append(missingError(column: index, row: row, firstRow: firstRow))
+            left -= 1
+            if left == 0 { return }
+        }
+    }
+
+    private func fillDefaults() {
+        for (index, column) in entity.columns.enumerated() where !column.defaultValue.isNull {
+            columns[index].fillDefault(column.defaultValue, rows: rows)
+        }
+    }
+}
+
+extension ColumnBuffer {
+    /// Gives untouched cells a value, without their state: bytes are kept once for all of them.
+    fileprivate mutating func fillDefault(_ value: Value, rows: Int) {
+        hasDefault = true
+        guard let first = (0..<rows).first(where: { states[$0] == State.untouched }) else { return }
+        guard store(value, row: first) else {
+            preconditionFailure(
+                "a schema has no default value of another type than its attribute's")
+        }
+        states[first] = State.untouched
+        let width = kind.width
+        for row in (first + 1)..<max(rows, first + 1) where states[row] == State.untouched {
+            (values + row * width).copyMemory(from: values + first * width, byteCount: width)
+            if kind == .bytes { lengths[row] = lengths[first] }
+        }
+    }
+}
+
+extension SchemaColumn {
+    /// The range of the column's integers; nil if they are of 64 bits or none.
+    var integerLimits: ClosedRange<Int64>? {
+        switch kind {
+        case .attribute(.integer16): Int64(Int16.min)...Int64(Int16.max)
+        case .attribute(.integer32): Int64(Int32.min)...Int64(Int32.max)
+        default: nil
+        }
+    }
+
+    /// Whether the store computes the column's values.
+    package var isDerived: Bool { attribute?.derivationExpression != nil }
+
+    /// Whether a row of a batch must have a value here. Relationships are not set by a batch, and derived
+    /// values are exempt.
+    var mustBeGiven: Bool { !isOptional && attribute != nil && !isDerived }
+
+    /// The name of the column's type, for errors.
+    var typeName: String {
+        switch kind {
+        case .attribute(let type): type.rawValue
+        case .reference: "reference"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// A block as a test sees it.
+
+import CairnFormat
+
+struct TestBlock: Equatable {
+    var entity: UInt32 = 5
+    var schemaVersion: UInt32 = 2
+    var isMoved = false
+    var columns: [TestColumn]
+    var numbers: [UInt32]
+    var versions: [UInt32]
+
+    init(_ columns: [TestColumn], rows: Int) {
+        self.columns = columns
+        numbers = (0..<rows).map { UInt32($0) + 1 }
+        versions = Array(repeating: 1, count: rows)
+    }
+
+    /// The payload of the block's frame.
+    func encode() throws -> [UInt8] {
+        let memory = PlainMemory()
+        var encoder = BlockEncoder()
+        var writer = ByteWriter()
+        try encoder.encode(
+            entity: entity, schemaVersion: schemaVersion, isMoved: isMoved,
+            columns: columns.map { memory.plain($0) }, rows: numbers.count,
+            numbers: memory.copy(numbers), versions: memory.copy(versions), into: &writer)
+        withExtendedLifetime(memory) {}
+        return Array(writer.bytes)
+    }
+
+    /// The block in a payload.
+    /// - Parameter shape: which columns to look for; another one is an error.
+    init(decoding payload: UnsafeRawBufferPointer, shape: [TestColumn]) throws {
+        let head = try BlockHead(decoding: payload)
+        entity = head.entity
+        schemaVersion = head.schemaVersion
+        isMoved = head.isMoved
+        columns = try shape.map { column in
+            let decoded = try DecodedColumn.decode(
+                column.propertyID, kind: column.kind, of: head, in: payload)
+            return TestColumn(
+                kind: column.kind, propertyID: column.propertyID, cells: decoded.cells)
+        }
+        let numberColumn = try DecodedColumn.decodeNumbers(of: head, in: payload)
+        let versionColumn = try DecodedColumn.decodeVersions(of: head, in: payload)
+        numbers = (0..<head.rows).map { UInt32(numberColumn.integer(at: $0)) }
+        versions = (0..<head.rows).map { UInt32(versionColumn.integer(at: $0)) }
+        let known = shape.map(\.propertyID) + [HiddenProperty.number, HiddenProperty.version]
+        for entry in head.columns where !known.contains(entry.propertyID) {
+            throw FormatError(.malformed, "F-404", "a column that the test does not know")
+        }
+    }
+
+    /// The block after encoding and decoding.
+    func roundTrip() throws -> TestBlock {
+        try encode().withUnsafeBytes { try TestBlock(decoding: $0, shape: columns) }
+    }
+}
