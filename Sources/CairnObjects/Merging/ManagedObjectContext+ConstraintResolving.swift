@@ -23,20 +23,47 @@ extension ManagedObjectContext {
 
     func resolve(_ conflicts: [ConstraintConflict], by policy: MergePolicy) throws(StoreError) {
         if policy.mergeType == .mergeByPropertyObjectTrump { try refuseTwoRows(conflicts) }
-        for conflict in conflicts {
-            // The stored object with the key is listed apart from the new ones among each other.
-            let same = conflicts.filter {
-                $0.conflict.entity == conflict.conflict.entity
-                    && $0.constraint == conflict.constraint
-                    && $0.conflict.values == conflict.conflict.values
+        for conflict in conflicts { fold(group(conflict, conflicts), by: policy) }
+        // Who had the key all along comes first: what goes back to its own key may need it.
+        var goesBack = false
+        for isKept in [true, false] {
+            if goesBack { return }
+            for conflict in conflicts {
+                let members = group(conflict, conflicts)
+                guard let first = members.first, hasKept(conflict, first) == isKept else {
+                    continue
+                }
+                if try resolve(members, conflict, by: policy) { goesBack = true }
             }
-            var members: [ManagedObject] = []
-            for object in same.sorted(by: { $0.databaseObject != nil && $1.databaseObject == nil })
-                .flatMap(members(of:)) where !members.contains(object)
-            {
-                members.append(object)
-            }
-            if members.count > 1 { try resolve(members, conflict, by: policy) }
+        }
+    }
+
+    /// All objects that share the conflict's key still: the stored object that has it is listed apart from
+    /// those of the save among each other.
+    private func group(_ conflict: ConstraintConflict, _ conflicts: [ConstraintConflict])
+        -> [ManagedObject]
+    {
+        let same = conflicts.filter {
+            $0.conflict.entity == conflict.conflict.entity && $0.constraint == conflict.constraint
+                && $0.conflict.values == conflict.conflict.values
+        }
+        var members: [ManagedObject] = []
+        for object in same.sorted(by: { $0.databaseObject != nil && $1.databaseObject == nil })
+            .flatMap(members(of:)) where !members.contains(object)
+        {
+            members.append(object)
+        }
+        return members.filter { !isNew($0) } + members.filter(isNew)
+    }
+
+    /// Whether the object was made here: one that is stored again under its id was not.
+    private func isNew(_ object: ManagedObject) -> Bool { object.isInserted && !object.isRecreated }
+
+    /// Whether a stored object has not been given the key just now.
+    private func hasKept(_ conflict: ConstraintConflict, _ object: ManagedObject) -> Bool {
+        guard !object.isInserted else { return false }
+        return conflict.constraint.allSatisfy { name in
+            object.entity.columnIndex(named: name).map { object.edits[$0] == nil } ?? false
         }
     }
 
@@ -75,29 +102,34 @@ extension ManagedObjectContext {
         }
     }
 
-    private func resolve(
-        _ members: [ManagedObject], _ conflict: ConstraintConflict, by policy: MergePolicy
-    ) throws(StoreError) {
-        let new = members.filter(\.isInserted)
-        let stored = members.filter { !$0.isInserted }
-        let folds =
+    /// New objects with one key: the one created first survives, in every policy.
+    private func fold(_ members: [ManagedObject], by policy: MergePolicy) {
+        let new = members.filter(isNew)
+        let gives =
             policy.setOnly
             && (policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite)
         for loser in new.dropFirst() {
-            absorb(loser, into: new[0], giving: folds ? .edits : .nothing)
+            absorb(loser, into: new[0], giving: gives ? .edits : .nothing)
         }
-        guard var first = stored.first else { return }
-        let others = stored.dropFirst() + new.prefix(1)
-        for other in others {
+    }
+
+    /// Objects with one key, the one that had it first; whether one of them went back to what is stored.
+    private func resolve(
+        _ members: [ManagedObject], _ conflict: ConstraintConflict, by policy: MergePolicy
+    ) throws(StoreError) -> Bool {
+        guard var first = members.first, !isNew(first) else { return false }
+        var goesBack = false
+        for other in members.dropFirst() {
             switch policy.mergeType {
             case .mergeByPropertyStoreTrump, .rollback:
-                if other.isInserted {
+                if isNew(other) {
                     absorb(other, into: first, giving: .nothing)
                 } else if let row = other.row {
                     goBack(other, to: row)
+                    goesBack = true
                 }
             case .mergeByPropertyObjectTrump:
-                let all = other.isInserted && !policy.setOnly
+                let all = isNew(other) && !policy.setOnly
                 absorb(other, into: first, giving: all ? .everything : .edits)
             case .overwrite:
                 try displace(first, conflict)
@@ -106,6 +138,7 @@ extension ManagedObjectContext {
                 preconditionFailure("the error policy resolves nothing")
             }
         }
+        return goesBack
     }
 
     // MARK: Absorbing
@@ -118,27 +151,47 @@ extension ManagedObjectContext {
         for (index, relationship) in loser.entity.relationships.enumerated() {
             let isShared = relationships.contains(index)
             for member in members(of: loser, index) {
+                let wasEdited = relationship.inverse.map { isEdited(member, $0) } ?? true
                 unlink(loser, index, member)
                 guard isShared, fits(survivor, relationship) else { continue }
                 let member = member === loser ? survivor : member
-                if relationship.description.isToMany {
+                if relationship.description.isToMany
+                    || (isOneToOne(relationship) && targetID(of: survivor, index) == nil)
+                {
                     link(survivor, index, member)
-                } else if isOneToOne(relationship), targetID(of: survivor, index) == nil {
-                    link(survivor, index, member)
+                    if let inverse = relationship.inverse, !wasEdited { hideEdit(member, inverse) }
                 }
             }
         }
         for way in oneWays(to: loser.entity) {
-            for referrer in referrers(to: loser, way, includingPairs: true) {
+            for referrer in referrers(to: loser, way, includingPairs: true) where referrer !== loser
+            {
+                let wasEdited = isEdited(referrer, way.index)
                 unlink(referrer, way.index, loser)
-                if referrer !== loser, survivor.entity.isKind(of: schema.entities[way.relationship.destination]) {
+                if survivor.entity.isKind(of: schema.entities[way.relationship.destination]) {
                     link(referrer, way.index, survivor)
+                    if !wasEdited { hideEdit(referrer, way.index) }
                 }
             }
         }
         dismiss(loser)
         loser.absorbedInto = survivor.objectID
         absorbedObjects.append(loser)
+    }
+
+    /// Whether somebody has changed a to-one relationship.
+    private func isEdited(_ object: ManagedObject, _ index: Int) -> Bool {
+        guard case .column(let column) = object.entity.relationships[index].storage else {
+            return true
+        }
+        return object.edits[column] != nil
+    }
+
+    /// That a reference was led to a survivor is no change of anybody's: it is saved, but if the object is
+    /// absorbed itself, it is not given on.
+    private func hideEdit(_ object: ManagedObject, _ index: Int) {
+        guard case .column(let column) = object.entity.relationships[index].storage else { return }
+        object.untracked.insert(column)
     }
 
     /// Whether what leads to an object by a relationship's inverse may lead to the survivor.
@@ -170,7 +223,9 @@ extension ManagedObjectContext {
         if case .nothing = gift { return }
         for column in columns {
             let isSet =
-                loser.isInserted ? loser.assigned.contains(column) : loser.edits[column] != nil
+                loser.isInserted
+                ? loser.assigned.contains(column)
+                : loser.edits[column] != nil && !loser.untracked.contains(column)
             guard let index = loser.entity.columns[column].relationship else {
                 if isSet || isEverything(gift) {
                     survivor.setColumn(column, loser.columnValue(column))
