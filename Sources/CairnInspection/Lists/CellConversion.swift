@@ -12,6 +12,7 @@
 // Text that looks like a number is one, unless it has a leading zero, a plus sign or spaces.
 
 package import CairnModel
+import CairnStore
 import FoundationEssentials
 
 /// The value of a cell, or why there is none.
