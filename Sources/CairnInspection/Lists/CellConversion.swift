@@ -180,3 +180,14 @@ extension CellConversion {
         }
     }
 }
+
+extension CellConversion {
+    /// A text that a person wrote as a value of a type, as a cell of CSV would be read.
+    package init(text: String, as type: AttributeType) {
+        var record = ListRecord()
+        record.begin(line: 1)
+        record.bytes = Array(text.utf8)
+        record.add(0, .text, from: 0, line: 1)
+        self = record.value(of: record.cells[0], as: type)
+    }
+}
