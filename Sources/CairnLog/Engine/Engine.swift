@@ -65,6 +65,8 @@ final class Engine: Sendable {
     let registry: StateRegistry<EngineState>
     /// What recovery found.
     let recovery: RecoveryReport
+    /// Where the log ended when it was opened, if a close frame was its last.
+    private let openedAt: LogEnd?
     private let turn: Mutex<Turn>
     /// The thread that has the turn, so that asking for it again throws instead of waiting for itself.
     private let holder = Atomic<UInt>(0)
@@ -86,6 +88,7 @@ final class Engine: Sendable {
                 opened.catalog.trees[opened.catalog.entities[entity.index].tree].id
             })
         recovery = opened.report
+        openedAt = opened.report.wasClosed && !opened.report.wasCreated ? opened.end : nil
         let state = try StateBuilder.build(
             opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed)
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
@@ -299,10 +302,11 @@ final class Engine: Sendable {
             guard !turn.isClosed else { return }
             turn.isClosed = true
             defer { files.release() }
-            guard !isReadOnly, turn.failure == nil, !turn.mustRoll, let segment = turn.segments.last
-            else {
-                return
-            }
+            guard !isReadOnly, turn.failure == nil, !turn.mustRoll,
+                let segment = turn.segments.last
+            else { return }
+            // A store that nobody wrote to ends with the close frame of the last one who did.
+            if turn.end == openedAt, turn.nextNumbers == turn.reserved { return }
             let state = registry.published()
             var log = LogWriter(
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit,
