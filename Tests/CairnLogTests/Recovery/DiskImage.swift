@@ -1,6 +1,7 @@
 // The files of a store's folder as values: copied, changed and put on another disk.
 
 import CairnFileSystem
+import CairnFormat
 import CairnStore
 import SystemPackage
 
@@ -78,5 +79,14 @@ extension SampleStore {
         }
         try store.close()
         return (contents, images, try DiskImage(of: disk))
+    }
+}
+
+extension DiskImage {
+    /// Makes the checksum of a segment's header right again.
+    mutating func sealHeader(_ name: String) {
+        guard let bytes = files[name] else { return }
+        let checksum = bytes[..<4092].withUnsafeBytes { Checksum.crc32c($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { files[name]?.replaceSubrange(4092..<4096, with: $0) }
     }
 }
