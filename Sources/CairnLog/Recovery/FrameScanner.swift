@@ -28,7 +28,8 @@ struct FrameScanner: ~Copyable {
 
     /// A scanner of a segment from its first frame up to `end`, or to the end of the file.
     init(
-        _ segment: Segment, chain: UInt32, storeTag: UInt32, end: UInt64?, window size: Int = 4 << 20
+        _ segment: Segment, chain: UInt32, storeTag: UInt32, end: UInt64?,
+        window size: Int = 4 << 20
     ) throws(StoreError) {
         self.segment = segment
         windowSize = size

@@ -261,7 +261,8 @@ struct LogReader {
             guard counter.next >= counters[counter.tree] ?? 1 else {
                 throw FormatError(
                     .malformed, "F-622", "the counter of a tree falls",
-                    expected: counters[counter.tree].map { UInt64($0) }, found: UInt64(counter.next))
+                    expected: counters[counter.tree].map { UInt64($0) }, found: UInt64(counter.next)
+                )
             }
             counters[counter.tree] = counter.next
         }

@@ -209,7 +209,8 @@ struct StoreOpener {
 
     private func waitForTurn(_ files: StoreFiles) throws {
         // At least two: a reader that looks for a writer has the lock for a moment.
-        let attempts = max(2, Int(exactly: (options.timeout / 0.005).rounded()) ?? .max)
+        let wanted = options.timeout > 0 ? (options.timeout / 0.005).rounded() : 0
+        let attempts = max(2, Int(exactly: wanted) ?? .max)
         for attempt in 1...attempts {
             if try files.lock.lock(byte: 0, exclusive: true) { return }
             if attempt < attempts { Pause.milliseconds(5) }

@@ -52,7 +52,9 @@ struct FlippedBitTests {
 
     func closeFrameLength(_ bytes: [UInt8]) -> Int {
         var start = bytes.count - FrameHeader.size
-        while bytes[start..<start + 4].elementsEqual([0x43, 0x46, 0x52, 0x4d]) == false { start -= 8 }
+        while bytes[start..<start + 4].elementsEqual([0x43, 0x46, 0x52, 0x4d]) == false {
+            start -= 8
+        }
         return bytes.count - start
     }
 
@@ -68,7 +70,9 @@ struct FlippedBitTests {
         #expect(error.context.offset != nil, "bit \(bit) of \(name): \(error)")
     }
 
-    @Test("In the last commit of a store that crashed it costs that commit at most, and only without a mark")
+    @Test(
+        "In the last commit of a store that crashed it costs that commit at most, and only without a mark"
+    )
     func crashed() throws {
         let history = try SampleStore.history(steps: 3)
         let name = "0000000001.segment"
@@ -117,7 +121,8 @@ struct FlippedBitTests {
         }
     }
 
-    @Test("While the store is open it is reported when the row is read, and other rows stay readable")
+    @Test(
+        "While the store is open it is reported when the row is read, and other rows stay readable")
     func whileOpen() throws {
         let disk = MemoryFileSystem()
         var options = SampleStore.options(on: disk)

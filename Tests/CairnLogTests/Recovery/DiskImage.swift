@@ -87,6 +87,8 @@ extension DiskImage {
     mutating func sealHeader(_ name: String) {
         guard let bytes = files[name] else { return }
         let checksum = bytes[..<4092].withUnsafeBytes { Checksum.crc32c($0) }
-        withUnsafeBytes(of: checksum.littleEndian) { files[name]?.replaceSubrange(4092..<4096, with: $0) }
+        withUnsafeBytes(of: checksum.littleEndian) {
+            files[name]?.replaceSubrange(4092..<4096, with: $0)
+        }
     }
 }

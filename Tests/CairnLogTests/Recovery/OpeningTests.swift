@@ -46,7 +46,8 @@ struct OpeningTests {
                 .dropFirst(index)
             {
                 try step(store)
-                let isEqual = try Self.withoutNumbers(SampleStore.text(store)) == Self.withoutNumbers(content)
+                let isEqual =
+                    try Self.withoutNumbers(SampleStore.text(store)) == Self.withoutNumbers(content)
                 #expect(isEqual)
             }
             let last = try SampleStore.text(store)

@@ -44,7 +44,9 @@ struct TornTailTests {
             while tail > ends[whole], bytes[tail - 1] == 0 { tail -= 1 }
             #expect(found.recovery.bytesLeftBehind == UInt64(tail - ends[whole]))
             #expect(!found.recovery.wasClosed)
-            if length % 97 == 0 || length == bytes.count - 1 { try checkWriting(cut, contents[whole], tail: length) }
+            if length % 97 == 0 || length == bytes.count - 1 {
+                try checkWriting(cut, contents[whole], tail: length)
+            }
         }
     }
 
