@@ -283,11 +283,12 @@ final class Engine: Sendable {
             segment = try files.makeSegment(
                 after: turn.end, segments: turn.segments, storeID: storeID, time: clock.now(),
                 commit: registry.published().commit, durable: turn.durable,
-                counters: zip(catalog.trees, turn.nextNumbers).map {
-                    TreeCounter(tree: $0.id, next: $1)
-                },
-                schema: catalog.place, schemaVersion: catalog.version)
+                counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version)
         } catch {
+            // As with every failed sync: that a later one succeeds would prove nothing.
+            if error.operation == .synchronize || error.operation == .syncDirectory {
+                turn.failure = StoreError(error)
+            }
             throw StoreError(error)
         }
         largeValues.add(segment.segment)
@@ -311,19 +312,30 @@ final class Engine: Sendable {
             var log = LogWriter(
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit,
                 mark: turn.durable, limit: sizes.writeBufferBytes)
-            let payload = ClosePayload(
-                time: clock.now(),
-                counters: zip(catalogTrees, turn.nextNumbers).map {
-                    TreeCounter(tree: $0.id, next: $1)
-                })
-            try log.append(.close) { writer throws(StoreError) in payload.encode(to: &writer) }
-            try log.flush()
+            let payload = ClosePayload(time: clock.now(), counters: counters(turn))
+            do throws(StoreError) {
+                try log.append(.close) { writer throws(StoreError) in payload.encode(to: &writer) }
+                try log.flush()
+            } catch {
+                // No room for the close frame: the commits before it are to be durable all the same.
+                try? segment.file.truncate(to: turn.end.offset)
+                if turn.durable < turn.end.lsn {
+                    try synchronize(turn.end, commit: state.commit, &turn)
+                }
+                throw error
+            }
             try synchronize(log.end, commit: state.commit, &turn)
             turn.end = log.end
         }
     }
 
-    private var catalogTrees: [Catalog.Tree] { registry.published().catalog.trees }
+    /// How far numbers are issued: the log never says less than it said before (DR1).
+    private func counters(_ turn: borrowing Turn) -> [TreeCounter] {
+        let trees = registry.published().catalog.trees
+        return trees.indices.map {
+            TreeCounter(tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.reserved[$0]))
+        }
+    }
 }
 
 extension Segment {
