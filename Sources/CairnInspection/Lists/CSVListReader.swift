@@ -1,0 +1,145 @@
+// Reads comma-separated values with a header.                                          RFC 4180
+//
+//   1. The first line names the fields. Names are not empty and differ.
+//   2. A cell that begins with a quote ends with one; two quotes inside mean one. Other cells hold no
+//      quote. Line feeds, and carriage returns before them, end a row outside quotes.
+//   3. Every row has as many cells as the header. A line without anything is passed over.
+//
+// An empty cell, quoted or not, is nothing: null. Everything else is text, spaces included.
+// Threads: one reader.
+
+/// Reads CSV lists.
+package final class CSVListReader: ListReader {
+    package let fields: FieldTable
+    private var bytes: ListBytes
+    private var columns: [Int] = []
+    private var hasHeader = false
+
+    private static let plainStops = ByteSet(lineEndsAnd: ",", "\"")
+    private static let quotedStops = ByteSet(lineEndsAnd: "\"")
+
+    /// Reads a list from its beginning.
+    package init(
+        _ stream: any ByteStream, fields: FieldTable, capacity: Int = ListBytes.usualCapacity
+    ) {
+        bytes = ListBytes(stream, capacity: capacity)
+        self.fields = fields
+    }
+
+    package var byteCount: Int { bytes.count }
+
+    package func next(_ record: inout ListRecord) throws(ListError) -> Bool {
+        if !hasHeader { try readHeader() }
+        while true {
+            guard try bytes.peek() != nil else { return false }
+            let line = bytes.line
+            if try takeLineEnd() { continue }
+            record.begin(line: line)
+            var count = 0
+            while true {
+                let start = record.bytes.count
+                let cellLine = bytes.line
+                try takeCell(into: &record.bytes)
+                if count < columns.count {
+                    let field = columns[count]
+                    if fields.uses[field] == .dropped {
+                        record.bytes.removeSubrange(start...)
+                    } else {
+                        let isEmpty = record.bytes.count == start
+                        record.add(field, isEmpty ? .null : .text, from: start, line: cellLine)
+                    }
+                }
+                count += 1
+                if try !bytes.take(UInt8(ascii: ",")) { break }
+            }
+            guard count == columns.count else {
+                throw ListError(
+                    "the row has \(count) cells, but the header names \(columns.count) fields",
+                    line: line, record: record.number)
+            }
+            try requireRowEnd()
+            return true
+        }
+    }
+
+    private func readHeader() throws(ListError) {
+        hasHeader = true
+        try bytes.takeByteOrderMark()
+        guard try bytes.peek() != nil else { throw bytes.error("there is no header") }
+        let line = bytes.line
+        var names: Set<[UInt8]> = []
+        repeat {
+            var name: [UInt8] = []
+            let place = bytes.error("")
+            try takeCell(into: &name)
+            let text = String(decoding: name, as: UTF8.self)
+            guard !name.isEmpty else {
+                throw ListError(
+                    "field \(columns.count + 1) of the header has no name", line: line,
+                    column: place.column)
+            }
+            guard names.insert(name).inserted else {
+                throw ListError(
+                    "the header names \(text) twice", line: line, column: place.column)
+            }
+            columns.append(fields.index(name, parent: nil, after: columns.last))
+        } while try bytes.take(UInt8(ascii: ","))
+        if columns.count == 1, let only = names.first {
+            for (separator, what) in [(UInt8(ascii: ";"), "semicolons"), (0x09, "tabs")]
+            where only.contains(separator) {
+                throw ListError(
+                    "the header has \(what) between its names: commas are needed", line: line)
+            }
+        }
+        try requireRowEnd()
+    }
+
+    /// Takes a cell's text; the comma or line end behind it stays.
+    private func takeCell(into text: inout [UInt8]) throws(ListError) {
+        guard try bytes.take(UInt8(ascii: "\"")) else {
+            try bytes.copyText(into: &text, until: Self.plainStops)
+            if try bytes.peek() == UInt8(ascii: "\"") {
+                throw bytes.error("a quote inside a cell that does not begin with one")
+            }
+            return
+        }
+        let open = ListError(
+            "the quote is never closed", line: bytes.line, column: bytes.column - 1)
+        while true {
+            try bytes.copyText(into: &text, until: Self.quotedStops)
+            guard let byte = try bytes.peek() else { throw open }
+            guard text.count <= ListBytes.longestRecord else { throw open }
+            switch byte {
+            case 0x0A:
+                text.append(byte)
+                bytes.takeLineFeed()
+            case 0x0D:
+                text.append(byte)
+                bytes.advance()
+            default:
+                bytes.advance()
+                guard try bytes.take(UInt8(ascii: "\"")) else { return }
+                text.append(UInt8(ascii: "\""))
+            }
+        }
+    }
+
+    private func requireRowEnd() throws(ListError) {
+        guard try bytes.peek() != nil else { return }
+        guard try takeLineEnd() else {
+            throw bytes.error("a comma or the end of the line should follow the cell")
+        }
+    }
+
+    /// Takes the end of a line, if it is here.
+    private func takeLineEnd() throws(ListError) -> Bool {
+        if try bytes.take(0x0D) {
+            guard try bytes.peek() == 0x0A else {
+                throw bytes.error("a carriage return without a line feed")
+            }
+        }
+        guard try bytes.peek() == 0x0A else { return false }
+        bytes.takeLineFeed()
+        return true
+    }
+}

@@ -1,0 +1,193 @@
+// Cells of a list as values of an attribute's type: exactly, or not at all with the reason.
+//
+//   integers    whole numbers in range, however they are written: 10, 10.0, 1e1; true and false as 1 and 0
+//   double      whole numbers if a double has exactly that one; others as the double their text means
+//   float       the same, if the text is no more precise than a float
+//   decimal     every digit
+//   boolean     true, false, 0, 1; as text also yes and no, in any case
+//   string      text as it is; numbers and truth values as they are written
+//   date        text in ISO 8601, a day or day and time; never a number, whose unit nobody knows
+//   uuid, uri   their text; binary: base 64
+//
+// Text that looks like a number is one, unless it has a leading zero, a plus sign or spaces.
+
+package import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// The value of a cell, or why there is none.
+package enum CellConversion: Sendable, Equatable {
+    case value(Value)
+    case failure(String)
+}
+
+extension ListRecord {
+    /// A cell as a value of a type.
+    ///
+    /// `keepsNested` says that a string attribute takes objects and arrays as JSON text.
+    package func value(of cell: Cell, as type: AttributeType, keepsNested: Bool = false)
+        -> CellConversion
+    {
+        switch cell.kind {
+        case .null: return .value(.null)
+        case .nested:
+            if type == .string, keepsNested { return .value(.string(text(cell))) }
+            return .failure("it is an object or an array, and the attribute holds single values")
+        case .no, .yes:
+            let truth = cell.kind == .yes
+            switch type {
+            case .boolean: return .value(.boolean(truth))
+            case .integer16, .integer32, .integer64: return .value(.integer(truth ? 1 : 0))
+            case .string: return .value(.string(truth ? "true" : "false"))
+            default: return .failure("a truth value is none")
+            }
+        case .number, .string, .text:
+            if type == .string { return .value(.string(text(cell))) }
+            return bytes.withUnsafeBufferPointer {
+                Self.convert(
+                    UnsafeBufferPointer(rebasing: $0[cell.range]), isNumber: cell.kind == .number,
+                    type)
+            }
+        }
+    }
+
+    private static func convert(
+        _ text: UnsafeBufferPointer<UInt8>, isNumber: Bool, _ type: AttributeType
+    ) -> CellConversion {
+        switch type {
+        case .integer16, .integer32, .integer64:
+            guard let number = NumberText(text) else { return noNumber(text) }
+            switch number.whole {
+            case .fraction: return .failure("it has a fraction")
+            case .tooLarge: return .failure("it is too large")
+            case .value(let integer):
+                let value = Value.integer(integer)
+                return value.fits(type) ? .value(value) : .failure("it is too large")
+            }
+        case .double: return double(text)
+        case .float: return float(text)
+        case .decimal:
+            guard let number = NumberText(text) else { return noNumber(text) }
+            guard let value = Decimal(exactText: number.string) else {
+                return .failure("it has more digits than a decimal")
+            }
+            return .value(.decimal(value))
+        case .boolean: return boolean(text, isNumber: isNumber)
+        case .date:
+            if isNumber {
+                return .failure(
+                    "a number does not say what it counts: write the date as 2024-05-01 or"
+                        + " 2024-05-01T12:00:00Z, or make the attribute a number")
+            }
+            guard let date = Date(isoText: String(decoding: text, as: UTF8.self)) else {
+                return .failure("a date is written as 2024-05-01 or 2024-05-01T12:00:00Z")
+            }
+            return .value(.date(date))
+        case .uuid, .uri, .binary:
+            if isNumber { return .failure("a number is none") }
+            return .init(String(decoding: text, as: UTF8.self), type)
+        case .transformable: return .failure("a list has no form for transformable values")
+        case .string, .undefined, .objectID, .composite:
+            return .failure("a list has no form for such values")
+        }
+    }
+
+    private static func double(_ text: UnsafeBufferPointer<UInt8>) -> CellConversion {
+        guard let number = NumberText(text) else {
+            guard case .double(let value)? = special(text) else { return noNumber(text) }
+            return .value(.double(value))
+        }
+        guard let value = number.double else { return .failure("no double is exactly that") }
+        return .value(.double(value))
+    }
+
+    private static func float(_ text: UnsafeBufferPointer<UInt8>) -> CellConversion {
+        guard let number = NumberText(text) else {
+            guard case .double(let value)? = special(text) else { return noNumber(text) }
+            return .value(.float(Float(value)))
+        }
+        guard let double = number.double,
+            case .float(let value)? = Value.double(double)
+                .converted(to: .float), value.isFinite
+        else { return .failure("no float is exactly that") }
+        return .value(.float(value))
+    }
+
+    /// What no number can be written for, as the canonical export writes it.
+    private static func special(_ text: UnsafeBufferPointer<UInt8>) -> Value? {
+        switch String(decoding: text, as: UTF8.self) {
+        case "NaN": .double(.nan)
+        case "Infinity": .double(.infinity)
+        case "-Infinity": .double(-.infinity)
+        default: nil
+        }
+    }
+
+    private static func boolean(_ text: UnsafeBufferPointer<UInt8>, isNumber: Bool)
+        -> CellConversion
+    {
+        if let number = NumberText(text) {
+            switch number.whole {
+            case .value(0): return .value(.boolean(false))
+            case .value(1): return .value(.boolean(true))
+            default: return .failure("of numbers only 0 and 1 are truth values")
+            }
+        }
+        switch String(decoding: text, as: UTF8.self).lowercased() {
+        case "true", "yes": return .value(.boolean(true))
+        case "false", "no": return .value(.boolean(false))
+        default: return .failure("a truth value is true, false, yes, no, 1 or 0")
+        }
+    }
+
+    /// Why a text is no number.
+    private static func noNumber(_ text: UnsafeBufferPointer<UInt8>) -> CellConversion {
+        guard let first = text.first, let last = text.last else {
+            return .failure("an empty text is no number")
+        }
+        if first == 0x20 || last == 0x20 { return .failure("spaces make it a text") }
+        if first == UInt8(ascii: "+") { return .failure("a plus sign makes it a text") }
+        let digits = first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
+        if digits.count > 1, digits.first == 0x30, digits.allSatisfy({ 0x30...0x39 ~= $0 }) {
+            return .failure("leading zeros make it a text")
+        }
+        return .failure("it is no number")
+    }
+}
+
+extension CellConversion {
+    /// Whether a decimal holds every digit of a number.
+    static func isDecimal(_ number: NumberText) -> Bool {
+        Decimal(exactText: number.string) != nil
+    }
+
+    /// A text as a UUID, URI or bytes.
+    fileprivate init(_ text: String, _ type: AttributeType) {
+        switch type {
+        case .uuid:
+            self = UUID(uuidString: text).map { .value(.uuid($0)) } ?? .failure("it is no UUID")
+        case .uri:
+            // A URI that is not kept as it is written would not be found again.
+            guard !text.isEmpty, let uri = URL(string: text), uri.absoluteString == text else {
+                self = .failure("it is no URI")
+                return
+            }
+            self = .value(.uri(uri))
+        default:
+            self =
+                Data(base64Encoded: text).map { .value(.binary($0)) }
+                ?? .failure("bytes are written in base 64")
+        }
+    }
+}
+
+extension CellConversion {
+    /// A text that a person wrote as a value of a type, as a cell of CSV would be read.
+    package init(text: String, as type: AttributeType) {
+        var record = ListRecord()
+        record.begin(line: 1)
+        record.bytes = Array(text.utf8)
+        record.add(0, .text, from: 0, line: 1)
+        self = record.value(of: record.cells[0], as: type)
+    }
+}

@@ -1,0 +1,333 @@
+// Takes JSON apart, piece by piece.                                                   RFC 8259
+//
+//   1. The caller asks for what it expects; anything else is an error with line and column.
+//   2. Numbers keep their text, so that nothing is lost before the type is known.
+//   3. Nested values can be copied as compact text, or passed over.
+//
+// Invariants: `depth` is the number of objects and arrays that are open; keys of one object differ.
+// Threads: one reader.
+
+/// Reads JSON from bytes, in bounded memory.
+package struct JSONScanner: ~Copyable {
+    /// The kinds of JSON values.
+    package enum Kind: Sendable {
+        case object, array, string, number, boolean, null
+    }
+
+    /// The most objects and arrays in one another.
+    package static let deepest = 128
+
+    package var bytes: ListBytes
+    private var depth = 0
+
+    private static let stringStops = ByteSet(controlsAnd: "\"", "\\")
+
+    /// Reads a text from its beginning, a byte order mark left out.
+    package init(_ stream: any ByteStream, capacity: Int = ListBytes.usualCapacity)
+        throws(ListError)
+    {
+        bytes = ListBytes(stream, capacity: capacity)
+        try bytes.takeByteOrderMark()
+    }
+
+    /// An error at the next byte.
+    package func error(_ message: String) -> ListError { bytes.error(message) }
+
+    // MARK: Structure
+
+    /// The next byte that is no white space; nil at the end.
+    package mutating func peek() throws(ListError) -> UInt8? {
+        while let byte = try bytes.peek() {
+            switch byte {
+            case 0x20, 0x09, 0x0D: bytes.advance()
+            case 0x0A: bytes.takeLineFeed()
+            default: return byte
+            }
+        }
+        return nil
+    }
+
+    /// What the next value is.
+    package mutating func kind() throws(ListError) -> Kind {
+        guard let byte = try peek() else { throw error("the text ends where a value should be") }
+        switch byte {
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .array
+        case UInt8(ascii: "\""): return .string
+        case UInt8(ascii: "-"), 0x30...0x39: return .number
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): return .boolean
+        case UInt8(ascii: "n"): return .null
+        default: throw try unexpected("a value")
+        }
+    }
+
+    /// Opens an object.
+    package mutating func enterObject() throws(ListError) {
+        try open("{", "an object")
+    }
+
+    /// Opens an array.
+    package mutating func enterArray() throws(ListError) {
+        try open("[", "an array")
+    }
+
+    /// Takes the next key and its colon; false when the object has ended. `isFirst` is true at the first
+    /// call for an object.
+    package mutating func nextKey(into key: inout [UInt8], isFirst: inout Bool) throws(ListError)
+        -> Bool
+    {
+        guard try next("}", isFirst: &isFirst) else { return false }
+        guard try peek() == UInt8(ascii: "\"") else { throw try unexpected("a key in quotes") }
+        key.removeAll(keepingCapacity: true)
+        try takeString(into: &key)
+        guard try peek() == UInt8(ascii: ":") else { throw try unexpected("a colon") }
+        bytes.advance()
+        return true
+    }
+
+    /// Goes to the next element; false when the array has ended. `isFirst` is true at the first call for
+    /// an array.
+    package mutating func nextElement(isFirst: inout Bool) throws(ListError) -> Bool {
+        try next("]", isFirst: &isFirst)
+    }
+
+    private mutating func open(_ character: Unicode.Scalar, _ what: String) throws(ListError) {
+        guard try peek() == UInt8(ascii: character) else { throw try unexpected(what) }
+        guard depth < Self.deepest else {
+            throw error("more than \(Self.deepest) objects and arrays in one another")
+        }
+        bytes.advance()
+        depth += 1
+    }
+
+    private mutating func next(_ end: Unicode.Scalar, isFirst: inout Bool) throws(ListError) -> Bool
+    {
+        let byte = try peek()
+        if byte == UInt8(ascii: end) {
+            bytes.advance()
+            depth -= 1
+            return false
+        }
+        if isFirst {
+            isFirst = false
+            return true
+        }
+        guard byte == UInt8(ascii: ",") else { throw try unexpected("a comma or \(end)") }
+        bytes.advance()
+        if try peek() == UInt8(ascii: end) { throw error("a comma stands before \(end)") }
+        return true
+    }
+
+    /// An error about what is there instead.
+    package mutating func unexpected(_ wanted: String) throws(ListError) -> ListError {
+        guard let byte = try bytes.peek() else {
+            return error("the text ends where \(wanted) should be")
+        }
+        let found =
+            byte < 0x20 || byte >= 0x7F
+            ? "the byte \(String(byte, radix: 16))" : "\(Character(Unicode.Scalar(byte)))"
+        return error("\(wanted) should be here, but there is \(found)")
+    }
+
+    // MARK: Values
+
+    /// Takes a string and appends its text.
+    package mutating func takeString(into text: inout [UInt8]) throws(ListError) {
+        bytes.advance()
+        while true {
+            try bytes.copyText(into: &text, until: Self.stringStops)
+            guard let byte = try bytes.peek() else { throw error("the text ends inside a string") }
+            switch byte {
+            case UInt8(ascii: "\""):
+                bytes.advance()
+                return
+            case UInt8(ascii: "\\"): try takeEscape(into: &text)
+            default: throw error("a control character in a string: it must be escaped")
+            }
+        }
+    }
+
+    private mutating func takeEscape(into text: inout [UInt8]) throws(ListError) {
+        let start = error("this escape means nothing")
+        bytes.advance()
+        guard let byte = try bytes.peek() else { throw error("the text ends inside a string") }
+        bytes.advance()
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"):
+            var code = UInt32(try takeHexadecimal())
+            if 0xD800...0xDBFF ~= code {
+                let half = ListError(
+                    "half of a surrogate pair", line: start.line, column: start.column)
+                guard try bytes.take(UInt8(ascii: "\\")), try bytes.take(UInt8(ascii: "u")) else {
+                    throw half
+                }
+                let low = UInt32(try takeHexadecimal())
+                guard 0xDC00...0xDFFF ~= low else { throw half }
+                code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+            }
+            guard let scalar = Unicode.Scalar(code) else {
+                throw ListError("half of a surrogate pair", line: start.line, column: start.column)
+            }
+            text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+        default: throw start
+        }
+    }
+
+    private mutating func takeHexadecimal() throws(ListError) -> UInt16 {
+        var value: UInt16 = 0
+        for _ in 0..<4 {
+            guard let byte = try bytes.peek(),
+                let digit = Character(Unicode.Scalar(byte)).hexDigitValue
+            else { throw error("\\u needs four hexadecimal digits") }
+            value = value << 4 | UInt16(digit)
+            bytes.advance()
+        }
+        return value
+    }
+
+    /// Takes a number and appends its text as it stands.
+    package mutating func takeNumber(into text: inout [UInt8]) throws(ListError) {
+        if try bytes.take(UInt8(ascii: "-")) { text.append(UInt8(ascii: "-")) }
+        if try bytes.take(UInt8(ascii: "0")) {
+            text.append(UInt8(ascii: "0"))
+            if let byte = try bytes.peek(), 0x30...0x39 ~= byte {
+                throw error("a number has no leading zero")
+            }
+        } else {
+            try takeDigits(into: &text)
+        }
+        if try bytes.take(UInt8(ascii: ".")) {
+            text.append(UInt8(ascii: "."))
+            try takeDigits(into: &text)
+        }
+        if let byte = try bytes.peek(), byte | 0x20 == UInt8(ascii: "e") {
+            text.append(byte)
+            bytes.advance()
+            if let sign = try bytes.peek(), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
+                text.append(sign)
+                bytes.advance()
+            }
+            try takeDigits(into: &text)
+        }
+    }
+
+    private mutating func takeDigits(into text: inout [UInt8]) throws(ListError) {
+        var count = 0
+        while let byte = try bytes.peek(), 0x30...0x39 ~= byte {
+            text.append(byte)
+            bytes.advance()
+            count += 1
+            guard count <= 4096 else { throw error("a number of more than 4,096 digits") }
+        }
+        if count == 0 { throw try unexpected("a digit") }
+    }
+
+    /// Takes `true` or `false`.
+    package mutating func takeBoolean() throws(ListError) -> Bool {
+        let truth = try bytes.peek() == UInt8(ascii: "t")
+        try takeWord(truth ? "true" : "false")
+        return truth
+    }
+
+    /// Takes `null`.
+    package mutating func takeNull() throws(ListError) {
+        try takeWord("null")
+    }
+
+    private mutating func takeWord(_ word: StaticString) throws(ListError) {
+        let start = error("\(word) should be here")
+        for index in 0..<word.utf8CodeUnitCount {
+            guard try bytes.take(word.utf8Start[index]) else { throw start }
+        }
+    }
+
+    // MARK: Nested values
+
+    /// Passes a value over; it is checked all the same.
+    package mutating func skipValue() throws(ListError) {
+        var scratch: [UInt8] = []
+        try copyValue(into: &scratch, isKept: false)
+    }
+
+    /// Takes a value and appends it as compact JSON.
+    package mutating func takeCompact(into text: inout [UInt8]) throws(ListError) {
+        try copyValue(into: &text, isKept: true)
+    }
+
+    private mutating func copyValue(into text: inout [UInt8], isKept: Bool) throws(ListError) {
+        if !isKept { text.removeAll(keepingCapacity: true) }
+        guard text.count <= ListBytes.longestRecord else {
+            throw error("the record has more than \(ListBytes.longestRecord >> 20) MiB")
+        }
+        switch try kind() {
+        case .object: try copyObject(into: &text, isKept: isKept)
+        case .array:
+            try enterArray()
+            text.append(UInt8(ascii: "["))
+            var isFirst = true
+            var hasElements = false
+            while try nextElement(isFirst: &isFirst) {
+                if hasElements { text.append(UInt8(ascii: ",")) }
+                hasElements = true
+                try copyValue(into: &text, isKept: isKept)
+            }
+            text.append(UInt8(ascii: "]"))
+        case .string:
+            var string: [UInt8] = []
+            try takeString(into: &string)
+            Self.append(string, to: &text)
+        case .number: try takeNumber(into: &text)
+        case .boolean: text.append(contentsOf: try takeBoolean() ? "true".utf8 : "false".utf8)
+        case .null:
+            try takeNull()
+            text.append(contentsOf: "null".utf8)
+        }
+    }
+
+    private mutating func copyObject(into text: inout [UInt8], isKept: Bool) throws(ListError) {
+        try enterObject()
+        text.append(UInt8(ascii: "{"))
+        var keys: Set<[UInt8]> = []
+        var key: [UInt8] = []
+        var isFirst = true
+        while try nextKey(into: &key, isFirst: &isFirst) {
+            if !keys.isEmpty { text.append(UInt8(ascii: ",")) }
+            guard keys.insert(key).inserted else { throw duplicate(key) }
+            Self.append(key, to: &text)
+            text.append(UInt8(ascii: ":"))
+            try copyValue(into: &text, isKept: isKept)
+        }
+        text.append(UInt8(ascii: "}"))
+    }
+
+    /// An error about a key that an object has twice.
+    package func duplicate(_ key: [UInt8]) -> ListError {
+        error("the object has the key \(String(decoding: key, as: UTF8.self)) twice")
+    }
+
+    /// Appends text as a JSON string.
+    private static func append(_ string: [UInt8], to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "\""))
+        for byte in string {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                text.append(UInt8(ascii: "\\"))
+                text.append(byte)
+            case 0x0A: text.append(contentsOf: "\\n".utf8)
+            case 0x0D: text.append(contentsOf: "\\r".utf8)
+            case 0x09: text.append(contentsOf: "\\t".utf8)
+            case 0..<0x20:
+                text.append(contentsOf: (byte < 16 ? "\\u000" : "\\u00").utf8)
+                text.append(contentsOf: String(byte, radix: 16).utf8)
+            default: text.append(byte)
+            }
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+}

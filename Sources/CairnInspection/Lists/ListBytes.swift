@@ -1,0 +1,178 @@
+// The bytes of a list, a window at a time, with the place of each.
+//
+//   1. The window is filled when its last byte was taken; a token may lie across several windows, so
+//      whoever reads one copies it out.
+//   2. Text is checked as it is copied: what is no UTF-8 is an error with its place.
+//
+// Invariants: position <= limit <= capacity; a line feed is taken through `takeLineFeed` alone.
+// Threads: one reader.
+
+/// Takes bytes from a stream and knows where they are.
+package struct ListBytes: ~Copyable {
+    /// Large enough that a system call a window costs nothing, small enough for any machine.
+    package static let usualCapacity = 256 << 10
+    /// The most bytes of one record: a quote that is never closed must not fill the memory.
+    package static let longestRecord = 64 << 20
+
+    private var stream: any ByteStream
+    private let base: UnsafeMutablePointer<UInt8>
+    private let capacity: Int
+    private var position = 0
+    private var limit = 0
+    /// Bytes before the window.
+    private var before = 0
+    private var lineStart = 0
+    /// The line of the next byte, from 1.
+    package private(set) var line = 1
+
+    /// Reads a stream from its beginning.
+    package init(_ stream: any ByteStream, capacity: Int = usualCapacity) {
+        precondition(capacity > 0, "a window holds at least one byte")
+        self.stream = stream
+        self.capacity = capacity
+        base = .allocate(capacity: capacity)
+    }
+
+    deinit { base.deallocate() }
+
+    /// How many bytes were taken.
+    package var count: Int { before + position }
+
+    /// The byte in its line of the next byte, from 1.
+    package var column: Int { count - lineStart + 1 }
+
+    /// The next byte, which stays; nil at the end.
+    package mutating func peek() throws(ListError) -> UInt8? {
+        if position == limit {
+            guard try fill() else { return nil }
+        }
+        return base[position]
+    }
+
+    /// Leaves the byte behind that `peek` gave, if it is no line feed.
+    package mutating func advance() {
+        position += 1
+    }
+
+    /// Leaves a line feed behind that `peek` gave.
+    package mutating func takeLineFeed() {
+        position += 1
+        line += 1
+        lineStart = count
+    }
+
+    /// Takes a byte if it is the next one.
+    package mutating func take(_ byte: UInt8) throws(ListError) -> Bool {
+        guard try peek() == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// An error at the next byte.
+    package func error(_ message: String) -> ListError {
+        ListError(message, line: line, column: column)
+    }
+
+    /// Leaves the mark behind with which some programs begin a text, and refuses other encodings.
+    package mutating func takeByteOrderMark() throws(ListError) {
+        guard let first = try peek() else { return }
+        if first == 0xFE || first == 0xFF {
+            throw error("it is not UTF-8 but, it seems, UTF-16: convert it first")
+        }
+        guard first == 0xEF else { return }
+        for byte: UInt8 in [0xEF, 0xBB, 0xBF] {
+            guard try take(byte) else { throw error("these bytes are no UTF-8") }
+        }
+        lineStart = count
+    }
+
+    /// Copies bytes up to the first that stops, which stays, and checks that they are UTF-8.
+    ///
+    /// Line feeds and carriage returns always stop.
+    package mutating func copyText(
+        into text: inout [UInt8], until stops: borrowing ByteSet
+    ) throws(ListError) {
+        while try peek() != nil {
+            var end = position
+            while end < limit, !stops.contains(base[end]), base[end] < 0x80 { end += 1 }
+            text.append(
+                contentsOf: UnsafeBufferPointer(start: base + position, count: end - position))
+            position = end
+            guard text.count <= Self.longestRecord else {
+                throw error("the record has more than \(Self.longestRecord >> 20) MiB")
+            }
+            guard let byte = try peek() else { return }
+            if stops.contains(byte) { return }
+            if byte >= 0x80 { try copySequence(into: &text, first: byte) }
+        }
+    }
+
+    /// Copies one character of several bytes.
+    private mutating func copySequence(into text: inout [UInt8], first: UInt8) throws(ListError) {
+        let start = error("these bytes are no UTF-8")
+        // What the second byte may be; the others are 80 to BF.
+        let (length, second): (Int, ClosedRange<UInt8>)
+        switch first {
+        case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        case 0xE1...0xEC, 0xEE, 0xEF: (length, second) = (3, 0x80...0xBF)
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        default: throw start
+        }
+        text.append(first)
+        position += 1
+        for index in 1..<length {
+            guard let byte = try peek(), (index == 1 ? second : 0x80...0xBF).contains(byte) else {
+                throw start
+            }
+            text.append(byte)
+            position += 1
+        }
+    }
+
+    private mutating func fill() throws(ListError) -> Bool {
+        before += limit
+        position = 0
+        limit = 0
+        let count = try stream.read(
+            into: UnsafeMutableRawBufferPointer(start: base, count: capacity))
+        limit = count
+        return count > 0
+    }
+}
+
+/// A set of ASCII bytes.
+package struct ByteSet: Sendable {
+    private let low: UInt64
+    private let high: UInt64
+
+    /// The control characters and these.
+    package init(controlsAnd characters: Unicode.Scalar...) {
+        var low: UInt64 = 0xFFFF_FFFF
+        var high: UInt64 = 0
+        for byte in characters.map({ UInt8(ascii: $0) }) {
+            if byte < 64 { low |= 1 << byte } else { high |= 1 << (byte - 64) }
+        }
+        self.low = low
+        self.high = high
+    }
+
+    /// Line feed, carriage return and these.
+    package init(lineEndsAnd characters: Unicode.Scalar...) {
+        var low: UInt64 = 1 << 10 | 1 << 13
+        var high: UInt64 = 0
+        for byte in characters.map({ UInt8(ascii: $0) }) {
+            if byte < 64 { low |= 1 << byte } else { high |= 1 << (byte - 64) }
+        }
+        self.low = low
+        self.high = high
+    }
+
+    /// Whether a byte is in the set.
+    package func contains(_ byte: UInt8) -> Bool {
+        byte < 64 ? low & (1 << byte) != 0 : byte < 128 && high & (1 << (byte - 64)) != 0
+    }
+}

@@ -1,0 +1,123 @@
+// The form of a list, found by its name and its content.
+//
+//   1. Content that begins like JSON is JSON, whatever its name says; content that does not is CSV, unless
+//      the name says JSON, which then is an error.
+//   2. `[` is an array. `{` is read to the end of the object: if another follows it, these are JSON lines,
+//      else the object must hold exactly one list, or be a GeoJSON feature collection.
+//
+// A single object without a list is JSON lines of one line, unless its name promises a list.
+
+/// The form of a list.
+package enum ListForm: Sendable, Hashable {
+    /// A JSON array of objects.
+    case array
+    /// A JSON object that holds one array of objects, under that key.
+    case member([UInt8])
+    /// JSON objects, each on a line of its own.
+    case lines
+    /// A GeoJSON feature collection.
+    case features(FeatureNames)
+    /// Comma-separated values with a header.
+    case csv
+
+    /// What a person calls it.
+    package var title: String {
+        switch self {
+        case .array: "JSON array"
+        case .member(let key): "JSON object with the list \(String(decoding: key, as: UTF8.self))"
+        case .lines: "JSON lines"
+        case .features: "GeoJSON features"
+        case .csv: "CSV"
+        }
+    }
+
+    /// Whether the records are GeoJSON features.
+    package var isFeatures: Bool {
+        if case .features = self { true } else { false }
+    }
+
+    /// Finds the form of a list.
+    ///
+    /// - Throws: `ListError` if it has none of them.
+    /// - Complexity: O(length of the first JSON value), O(1) for arrays and CSV.
+    package init(of source: ListSource) throws(ListError) {
+        do throws(ListError) {
+            self = try Self.find(source)
+        } catch {
+            throw error.naming(source)
+        }
+    }
+
+    private static func find(_ source: ListSource) throws(ListError) -> ListForm {
+        guard source.byteCount > 0 else { throw ListError("it is empty") }
+        var bytes = ListBytes(source.open(), capacity: 4096)
+        if try bytes.peek() == 0x1F {
+            throw ListError(
+                "it is compressed: unpack it on the way, gunzip -c FILE | cairn import … -")
+        }
+        try bytes.takeByteOrderMark()
+        let isNamedJSON = ["json", "geojson", "jsonl", "ndjson"].contains(source.ending)
+        let isNamedLines = ["jsonl", "ndjson"].contains(source.ending)
+        let first = try nextSignificant(&bytes)
+        guard let first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
+            guard !isNamedJSON else {
+                throw bytes.error("its name says JSON, but it begins with neither [ nor {")
+            }
+            return .csv
+        }
+        bytes.advance()
+        let second = try nextSignificant(&bytes)
+        if source.ending == "csv", !Self.continuesJSON(first, second) { return .csv }
+        if first == UInt8(ascii: "[") { return .array }
+        if isNamedLines { return .lines }
+        return try ObjectProbe(source).form(mustHoldList: isNamedJSON)
+    }
+
+    private static func nextSignificant(_ bytes: inout ListBytes) throws(ListError) -> UInt8? {
+        while let byte = try bytes.peek() {
+            switch byte {
+            case 0x20, 0x09, 0x0D: bytes.advance()
+            case 0x0A: bytes.takeLineFeed()
+            default: return byte
+            }
+        }
+        return nil
+    }
+
+    /// Whether what follows a bracket is JSON and not, perhaps, a CSV header such as `[id],[name]`.
+    private static func continuesJSON(_ first: UInt8, _ second: UInt8?) -> Bool {
+        guard let second else { return true }
+        if first == UInt8(ascii: "{") {
+            return second == UInt8(ascii: "\"") || second == UInt8(ascii: "}")
+        }
+        return [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "]")].contains(second)
+    }
+}
+
+extension ListError {
+    /// The same error with the name of the list.
+    package func naming(_ source: ListSource) -> ListError {
+        var error = self
+        error.source = error.source ?? source.name
+        return error
+    }
+}
+
+extension ListSource {
+    /// Reads the records, in a form that was found before.
+    package func makeReader(_ form: ListForm, plan: any FieldPlan) throws(ListError)
+        -> any ListReader
+    {
+        let fields = FieldTable(plan: plan)
+        switch form {
+        case .csv: return CSVListReader(open(), fields: fields)
+        case .array: return try JSONListReader(open(), layout: .array, fields: fields)
+        case .lines: return try JSONListReader(open(), layout: .lines, fields: fields)
+        case .member(let key):
+            return try JSONListReader(open(), layout: .member(key), fields: fields)
+        case .features(let names):
+            return try JSONListReader(
+                open(), layout: .member(FeatureNames.features), features: names, fields: fields)
+        }
+    }
+}

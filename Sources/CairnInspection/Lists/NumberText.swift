@@ -1,0 +1,132 @@
+// A number as it is written, in the grammar of JSON, without a loss.
+//
+//   "-"? ("0" | digit without 0, digits) ("." digits)? (("e" | "E") ("+" | "-")? digits)?
+//
+// A leading zero, a plus sign or a space makes a text that is no number: such texts are codes.
+
+/// A number's text, checked.
+struct NumberText {
+    private let text: UnsafeBufferPointer<UInt8>
+    private let digitsStart: Int
+    /// Where the digits before the point end.
+    private let wholeEnd: Int
+    /// Where the digits behind the point end; `wholeEnd` without a point.
+    private let fractionEnd: Int
+
+    var hasPoint: Bool { fractionEnd > wholeEnd }
+    var hasExponent: Bool { fractionEnd < text.count }
+    /// Whether an exponent has a sign.
+    let hasSignedExponent: Bool
+    var isNegative: Bool { digitsStart == 1 }
+
+    /// Checks a text; nil if it is no number. It is looked at as long as this is used.
+    init?(_ text: UnsafeBufferPointer<UInt8>) {
+        func digits(_ start: Int) -> Int {
+            var end = start
+            while end < text.count, 0x30...0x39 ~= text[end] { end += 1 }
+            return end
+        }
+        guard let first = text.first else { return nil }
+        let start = first == UInt8(ascii: "-") ? 1 : 0
+        let whole = digits(start)
+        guard whole > start, whole == start + 1 || text[start] != 0x30 else { return nil }
+        var end = whole
+        if end < text.count, text[end] == UInt8(ascii: ".") {
+            end = digits(whole + 1)
+            guard end > whole + 1 else { return nil }
+        }
+        self.text = text
+        digitsStart = start
+        wholeEnd = whole
+        fractionEnd = end
+        guard end < text.count else {
+            hasSignedExponent = false
+            return
+        }
+        guard text[end] | 0x20 == UInt8(ascii: "e") else { return nil }
+        var exponent = end + 1
+        let sign = exponent < text.count ? text[exponent] : 0
+        hasSignedExponent = sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-")
+        if hasSignedExponent { exponent += 1 }
+        guard exponent < text.count, digits(exponent) == text.count else { return nil }
+    }
+
+    /// What the number is as an integer.
+    enum Whole: Equatable {
+        case value(Int64)
+        case fraction
+        case tooLarge
+    }
+
+    /// The number as an integer, if it is one.
+    var whole: Whole {
+        guard hasPoint || hasExponent else { return Self.whole(text[digitsStart...], isNegative) }
+        var digits = Array(text[digitsStart..<wholeEnd])
+        var exponent = 0
+        if hasPoint {
+            digits += text[(wholeEnd + 1)..<fractionEnd]
+            exponent -= fractionEnd - wholeEnd - 1
+        }
+        while digits.count > 1, digits.last == 0x30 {
+            digits.removeLast()
+            exponent += 1
+        }
+        if digits == [0x30] { return .value(0) }
+        if hasExponent {
+            // Nine digits: the sum below cannot overflow.
+            let written = String(decoding: text[(fractionEnd + 1)...], as: UTF8.self)
+            guard let value = Int(written), abs(value) < 1_000_000_000 else {
+                return written.first == "-" ? .fraction : .tooLarge
+            }
+            exponent += value
+        }
+        guard exponent >= 0 else { return .fraction }
+        guard exponent <= 18 else { return .tooLarge }
+        digits += Array(repeating: 0x30, count: exponent)
+        return digits.withUnsafeBufferPointer { Self.whole($0[...], isNegative) }
+    }
+
+    private static func whole(_ digits: Slice<UnsafeBufferPointer<UInt8>>, _ isNegative: Bool)
+        -> Whole
+    {
+        var value: Int64 = 0
+        for byte in digits {
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let digit = Int64(byte - 0x30)
+            let (sum, carry) =
+                isNegative
+                ? product.subtractingReportingOverflow(digit)
+                : product.addingReportingOverflow(digit)
+            guard !overflow, !carry else { return .tooLarge }
+            value = sum
+        }
+        return .value(value)
+    }
+
+    /// The number as a double: for a whole number only exactly, else the double that the text means.
+    var double: Double? {
+        if !hasPoint, !hasExponent {
+            guard case .value(let integer) = whole else {
+                // Beyond 64 bits: exact only if it prints as the same digits.
+                return Double(string).flatMap { Self.prints($0, string) ? $0 : nil }
+            }
+            // "-0" is a double of its own.
+            if integer == 0, isNegative { return -0.0 }
+            return Double(exactly: integer)
+        }
+        guard let value = Double(string), value.isFinite else { return nil }
+        // What is not zero must not become zero.
+        if value == 0, text[digitsStart..<fractionEnd].contains(where: { 0x31...0x39 ~= $0 }) {
+            return nil
+        }
+        return value
+    }
+
+    private static func prints(_ value: Double, _ digits: String) -> Bool {
+        guard value.isFinite, let whole = Int128(exactly: value) else { return false }
+        return "\(whole)" == digits
+    }
+
+    /// The text.
+    var string: String { String(decoding: text, as: UTF8.self) }
+}

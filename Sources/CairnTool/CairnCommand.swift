@@ -1,0 +1,25 @@
+// The root of the command line.
+
+import ArgumentParser
+
+/// `cairn`: everything about stores without writing Swift.
+struct CairnCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cairn",
+        abstract: "Keeps lists as objects that are never doubled, and looks inside.",
+        discussion: """
+            A store is a folder. Reading commands never wait for one that writes.
+
+            Exit codes: 0 fine, 1 the job failed and changed nothing, 2 the command line makes no \
+            sense, 3 the store is damaged.
+
+            With --json every command prints JSON, one value a line, and errors are objects \
+            {"error":{"exit":…,"message":…}} on standard error.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            ImportCommand.self, QueryCommand.self, CountCommand.self, GetCommand.self,
+            DeleteCommand.self, InfoCommand.self, FramesCommand.self, CheckCommand.self,
+            ExportCommand.self, ModelCommand.self, QuickstartCommand.self,
+        ])
+}

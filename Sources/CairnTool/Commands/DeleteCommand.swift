@@ -1,0 +1,58 @@
+// cairn delete: objects go, by a condition.
+
+import ArgumentParser
+import CairnInspection
+import CairnLog
+import CairnStore
+
+/// Deletes objects and says how many.
+struct DeleteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Delete the objects that match a condition.",
+        discussion: """
+            The delete rules of the model are followed: what points at a deleted object is cleared, \
+            deleted too, or forbids the deletion. All of it happens, or nothing.
+            """)
+
+    @OptionGroup var place: StoreArgument
+
+    @Argument(help: "The entity.")
+    var entity: String
+
+    @Option(name: .customLong("where"), help: "The condition.")
+    var condition: String?
+
+    @Flag(help: "Delete all objects of the entity.")
+    var all = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (condition != nil) != all else {
+            throw ValidationError("Say which objects: --where with a condition, or --all.")
+        }
+    }
+
+    func run() throws {
+        let result = try StoreSession.writing(place.store) { session in
+            let fetch = try session.fetch(try session.entity(entity), where: condition)
+            var request = BatchDeleteRequest(.fetch(fetch))
+            request.author = "cairn delete"
+            return try session.store.execute(request)
+        }
+        if output.json {
+            Console.current.print(
+                JSONValue.object([
+                    "entity": .string(entity), "deleted": .count(result.deletedCount),
+                    "cascaded": .count(result.cascadedCount),
+                    "commit": result.commit.map { .count($0) } ?? .null,
+                ]).line)
+            return
+        }
+        var line = "\(entity): \(PlainText.number(result.deletedCount)) deleted"
+        if result.cascadedCount > 0 {
+            line += ", \(PlainText.count(result.cascadedCount, "object")) more by delete rules"
+        }
+        Console.current.print(line)
+    }
+}

@@ -1,0 +1,26 @@
+// cairn export: the content of a store as text that two readers agree on.
+
+import ArgumentParser
+import CairnLog
+
+/// Prints the canonical JSON lines of a store.
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Print a store's content as canonical JSON lines.",
+        discussion: """
+            The lines are defined in Format/80-canonical-export.md: two stores with the same \
+            content print the same bytes.
+            """)
+
+    @OptionGroup var place: StoreArgument
+
+    @Flag(help: "The output is JSON anyway; with this, errors are too.")
+    var json = false
+
+    func run() throws {
+        let console = Console.current
+        try StoreSession.reading(place.store) { session in
+            try session.store.export { console.print(bytes: $0) }
+        }
+    }
+}

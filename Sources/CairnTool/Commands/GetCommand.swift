@@ -1,0 +1,105 @@
+// cairn get: one object, by its key or its id.
+
+import ArgumentParser
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// Prints one object.
+struct GetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Print one object, found by its key or id.",
+        discussion: """
+            The key is the entity's first uniqueness constraint: as many values as it has \
+            attributes. An id is written as query prints it, p17, or as a URI.
+            """)
+
+    @OptionGroup var place: StoreArgument
+
+    @Argument(help: "The entity.")
+    var entity: String
+
+    @Argument(help: "The values of the key, or an id.")
+    var key: [String]
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let console = Console.current
+        try StoreSession.reading(place.store) { session in
+            let entity = try session.entity(entity)
+            let snapshot = try session.store.snapshot()
+            guard let row = try find(entity, snapshot, session) else {
+                throw Failure("there is no \(entity.name) \(key.joined(separator: " "))")
+            }
+            let columns = try RowColumns([], session.schema.entities[row.entity], session)
+            if output.json {
+                console.print(columns.json(row).line)
+                return
+            }
+            let concrete = session.schema.entities[row.entity]
+            console.print("\(concrete.name) p\(row.id.reference), version \(row.version)")
+            let width = concrete.columns.map(\.name.count).max() ?? 0
+            for (index, column) in concrete.columns.enumerated() {
+                let space = String(repeating: " ", count: width - column.name.count)
+                let value = session.value(index, row)
+                console.print(
+                    "  \(column.name)\(space)  \(value.isNull ? "nil" : PlainText.value(value))")
+            }
+        }
+    }
+
+    private func find(
+        _ entity: SchemaEntity, _ snapshot: any StoreSnapshot, _ session: StoreSession
+    ) throws -> Row? {
+        if let constraint = entity.constraints.first, constraint.columns.count == key.count,
+            let predicate = keyPredicate(constraint, entity)
+        {
+            var fetch = StoreFetch(entity: entity.index, predicate: try predicate.bound(to: entity))
+            fetch.includesRows = true
+            if let row = try snapshot.fetch(fetch).rows.first { return row }
+        }
+        if key.count == 1, let id = objectID(key[0], entity, session) {
+            guard let row = try snapshot.rows([id])[0],
+                session.schema.entities[row.entity].isKind(of: entity)
+            else { return nil }
+            return row
+        }
+        guard let constraint = entity.constraints.first else {
+            throw Failure("\(entity.name) has no uniqueness constraint: give an id such as p17")
+        }
+        guard constraint.columns.count == key.count else {
+            throw Failure(
+                "the key of \(entity.name) is \(constraint.names.joined(separator: ", ")): give"
+                    + " \(PlainText.count(constraint.names.count, "value")), or an id such as p17")
+        }
+        return nil
+    }
+
+    private func keyPredicate(_ constraint: SchemaConstraint, _ entity: SchemaEntity)
+        -> PredicateNode?
+    {
+        var parts: [PredicateNode] = []
+        for (column, text) in zip(constraint.columns, key) {
+            guard case .attribute(let type) = entity.columns[column].kind,
+                case .value(let value) = CellConversion(text: text, as: type)
+            else { return nil }
+            parts.append(.compare(entity.columns[column].name, .equal, value))
+        }
+        return .and(parts)
+    }
+
+    private func objectID(_ text: String, _ entity: SchemaEntity, _ session: StoreSession)
+        -> ObjectID?
+    {
+        if text.hasPrefix("p"), let number = UInt64(text.dropFirst()) {
+            return session.store.identity.id(number, entity: entity.index)
+        }
+        guard let id = URL(string: text).flatMap({ ObjectID(uriRepresentation: $0) }),
+            session.store.identity.owns(id, entity: entity.index)
+        else { return nil }
+        return id
+    }
+}

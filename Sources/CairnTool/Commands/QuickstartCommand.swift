@@ -1,0 +1,42 @@
+// cairn quickstart: the tour.
+
+import ArgumentParser
+import FoundationEssentials
+
+/// Imports a real list twice and shows what came of it.
+struct QuickstartCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quickstart",
+        abstract: "A tour: import a real list twice, and nothing doubles.",
+        discussion: """
+            The tour makes quickstart.cairn and two lists in the folder, or in a temporary one, and \
+            overwrites nothing.
+            """)
+
+    @Argument(help: "The folder; a new temporary one if none is given.", completion: .directory)
+    var folder: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        var place =
+            folder ?? "\(Self.temporaryFolder)/cairn-\(UUID().uuidString.prefix(4).lowercased())"
+        while place.count > 1, place.hasSuffix("/") { place.removeLast() }
+        try QuickstartTour(
+            folder: place, asJSON: output.json, console: .current,
+            tool: Self.toolName(CommandLine.arguments.first)
+        ).run()
+    }
+
+    private static var temporaryFolder: String {
+        let path = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+
+    /// How to call the tool again: as short as it can be from this folder.
+    static func toolName(_ called: String?) -> String {
+        guard let called, called.contains("/") else { return "cairn" }
+        let here = FileManager.default.currentDirectoryPath + "/"
+        return called.hasPrefix(here) ? String(called.dropFirst(here.count)) : called
+    }
+}

@@ -1,0 +1,100 @@
+// Where a command's output goes: the terminal, a file, or a test.
+//
+// Standard output is collected and written in portions; errors and progress are written at once, after what
+// was printed before them. Progress is one line on standard error, only where that is a terminal.
+//
+// Threads: one; a command runs in one thread, and what it prints comes from there.
+
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The output of a command.
+final class Console: @unchecked Sendable {
+    // A command prints from the thread it runs in, and no other has the console meanwhile.
+
+    /// The console of the command that is running.
+    @TaskLocal static var current = Console.standard
+
+    /// The console of the process.
+    static let standard = Console(
+        output: { write($0, to: .standardOutput) }, errors: { write($0, to: .standardError) },
+        isTerminal: isatty(1) == 1, showsProgress: isatty(2) == 1)
+
+    /// Whether the output is read by a person at once.
+    let isTerminal: Bool
+    private let showsProgress: Bool
+    private let output: (UnsafeRawBufferPointer) -> Void
+    private let errors: (UnsafeRawBufferPointer) -> Void
+    private var collected: [UInt8] = []
+    private var progressWidth = 0
+
+    /// Gives the output in portions, and the errors at once.
+    init(
+        output: @escaping (UnsafeRawBufferPointer) -> Void,
+        errors: @escaping (UnsafeRawBufferPointer) -> Void, isTerminal: Bool = false,
+        showsProgress: Bool = false
+    ) {
+        self.output = output
+        self.errors = errors
+        self.isTerminal = isTerminal
+        self.showsProgress = showsProgress
+    }
+
+    /// Prints a line.
+    func print(_ line: String = "") {
+        endProgress()
+        collected.append(contentsOf: line.utf8)
+        collected.append(UInt8(ascii: "\n"))
+        if collected.count >= 64 << 10 { flush() }
+    }
+
+    /// Prints bytes as they are.
+    func print(bytes: UnsafeRawBufferPointer) {
+        endProgress()
+        flush()
+        output(bytes)
+    }
+
+    /// Prints a line where errors go.
+    func printError(_ line: String) {
+        endProgress()
+        flush()
+        Array((line + "\n").utf8).withUnsafeBytes(errors)
+    }
+
+    /// Writes what was collected.
+    func flush() {
+        collected.withUnsafeBytes(output)
+        collected.removeAll(keepingCapacity: true)
+    }
+
+    /// Shows how far a job is, over what was shown before.
+    func progress(_ text: @autoclosure () -> String) {
+        guard showsProgress else { return }
+        flush()
+        let line = text()
+        let blank = String(repeating: " ", count: max(0, progressWidth - line.count))
+        progressWidth = line.count
+        Array(("\r" + line + blank).utf8).withUnsafeBytes(errors)
+    }
+
+    /// Takes the progress line away.
+    func endProgress() {
+        guard progressWidth > 0 else { return }
+        let blank = "\r" + String(repeating: " ", count: progressWidth) + "\r"
+        progressWidth = 0
+        Array(blank.utf8).withUnsafeBytes(errors)
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: FileDescriptor) {
+        // A reader that has gone away is no error of ours, and there is nobody to tell.
+        _ = try? descriptor.writeAll(bytes)
+    }
+}

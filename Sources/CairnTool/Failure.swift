@@ -1,0 +1,126 @@
+// What went wrong, as a person or a script can act on it.
+
+import CairnInspection
+import CairnModel
+import CairnStore
+
+/// Why a command ends without success.
+struct Failure: Error {
+    /// How the tool ends. The numbers are part of what the tool promises.
+    enum Code: Int32 {
+        /// The job failed; nothing was changed.
+        case failed = 1
+        /// The command line makes no sense.
+        case usage = 2
+        /// The store is damaged.
+        case damaged = 3
+    }
+
+    let message: String
+    let code: Code
+    /// Whether the message is printed as it is.
+    var isWhole = false
+    /// What else a script may want to know.
+    var details: [JSONValue.Member] = []
+
+    init(_ message: String, code: Code = .failed, isWhole: Bool = false) {
+        self.message = message
+        self.code = code
+        self.isWhole = isWhole
+    }
+
+    /// What an error of the library means; nil for errors of others.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as Failure: self = error
+        case let error as StoreError: self.init(store: error)
+        case let error as ListError:
+            self.init("\(error)")
+            details = [
+                .init(key: "list", value: .text(error.source)),
+                .init(key: "line", value: error.line.map { .count($0) } ?? .null),
+                .init(key: "column", value: error.column.map { .count($0) } ?? .null),
+                .init(key: "record", value: error.record.map { .count($0) } ?? .null),
+            ]
+        case let error as ListProblems: self.init(problems: error)
+        case let error as ModelError: self.init("\(error)")
+        case let error as PredicateFormatError:
+            self.init("the condition: \(error.explanation)", code: .usage)
+        case let error as FieldMapping.Problem: self.init("--map: \(error)", code: .usage)
+        default: return nil
+        }
+    }
+
+    private init(store error: StoreError) {
+        // What reading a list threw came through the store.
+        if error.code == .rowsFailed, let cause = error.cause, let failure = Failure(cause) {
+            self = failure
+            return
+        }
+        self.init(Self.text(error), code: error.code == .damaged ? .damaged : .failed)
+        let context = error.context
+        details = [
+            .init(key: "number", value: .count(error.code.rawValue)),
+            .init(key: "path", value: .text(context.path)),
+            .init(key: "segment", value: context.segment.map { .count($0) } ?? .null),
+            .init(key: "offset", value: context.offset.map { .count($0) } ?? .null),
+            .init(key: "entity", value: .text(context.entity)),
+            .init(key: "key", value: .text(context.key)),
+            .init(key: "record", value: context.row.map { .count($0 + 1) } ?? .null),
+            .init(key: "details", value: .array(error.details.map { .string(Self.text($0)) })),
+        ]
+    }
+
+    private init(problems: ListProblems) {
+        self.init("\(problems)")
+        details = [
+            .init(key: "list", value: .string(problems.source)),
+            .init(
+                key: "unknown",
+                value: .array(
+                    problems.unknown.map {
+                        .object(["field": .string($0.field), "reason": .string($0.reason)])
+                    })),
+            .init(
+                key: "misfits",
+                value: .array(
+                    problems.misfits.map {
+                        .object([
+                            "field": .string($0.field), "attribute": .string($0.attribute),
+                            "type": .string($0.type.rawValue), "text": .string($0.text),
+                            "reason": .string($0.reason), "record": .count($0.record),
+                            "line": .count($0.line), "count": .count($0.count),
+                        ])
+                    })),
+        ]
+    }
+
+    /// The error's sentence with its place, and its parts on lines of their own.
+    private static func text(_ error: StoreError) -> String {
+        let context = error.context
+        var places: [String] = []
+        if let path = context.path { places.append(path) }
+        if let segment = context.segment {
+            places.append(
+                context.offset.map { "segment \(segment), offset \($0)" } ?? "segment \(segment)")
+        }
+        if let row = context.row { places.append("record \(row + 1)") }
+        if let entity = context.entity {
+            places.append(context.key.map { "\(entity).\($0)" } ?? entity)
+        } else if let key = context.key {
+            places.append(key)
+        }
+        let more = error.details.map { "\n  \(text($0))" }.joined()
+        return (places + [error.message]).joined(separator: ": ") + more
+    }
+
+    /// The error as an object.
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init(key: "exit", value: .count(code.rawValue)),
+            .init(key: "message", value: .string(message)),
+        ]
+        members += details.filter { $0.value != .null && $0.value != .array([]) }
+        return .object(["error": .object(members)])
+    }
+}

@@ -1,0 +1,87 @@
+// A store that a command has open, with the questions that commands ask.
+
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnStore
+
+/// An open store, closed when the command is done with it.
+struct StoreSession {
+    let store: LogStore
+    let path: String
+
+    /// Opens a store to read it: beside whoever writes.
+    static func reading<Result>(
+        _ path: String, _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        var options = LogStoreOptions()
+        options.isReadOnly = true
+        options.createsIfMissing = false
+        return try with(path, nil, options, body)
+    }
+
+    /// Opens a store that exists to change it.
+    static func writing<Result>(
+        _ path: String, _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        var options = LogStoreOptions()
+        options.createsIfMissing = false
+        return try with(path, nil, options, body)
+    }
+
+    /// Opens a store to change it, or makes it with a schema.
+    static func making<Result>(
+        _ path: String, _ schema: Schema?, _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        try with(path, schema, LogStoreOptions(), body)
+    }
+
+    private static func with<Result>(
+        _ path: String, _ schema: Schema?, _ options: LogStoreOptions,
+        _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        let store = try LogStore.open(at: path, schema: schema, options: options)
+        let result: Result
+        do {
+            result = try body(StoreSession(store: store, path: path))
+        } catch {
+            // What went wrong first is what is told.
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return result
+    }
+
+    var schema: Schema { store.schema }
+
+    /// The entity of that name.
+    func entity(_ name: String) throws -> SchemaEntity {
+        if let entity = schema.entity(named: name) { return entity }
+        let names = schema.entities.map(\.name).joined(separator: ", ")
+        throw Failure("\(path) has no entity \(name). It has: \(names)")
+    }
+
+    /// A fetch of an entity with the condition that a person wrote.
+    func fetch(_ entity: SchemaEntity, where format: String?) throws -> StoreFetch {
+        guard let format else { return StoreFetch(entity: entity.index) }
+        let predicate = try PredicateNode(format: format)
+        do {
+            return StoreFetch(entity: entity.index, predicate: try predicate.bound(to: entity))
+        } catch {
+            throw Failure("the condition: \(error.description)")
+        }
+    }
+
+    /// The index of a column.
+    func column(_ name: String, of entity: SchemaEntity) throws -> Int {
+        if let index = entity.columnIndex(named: name) { return index }
+        let names = entity.columns.map(\.name).joined(separator: ", ")
+        throw Failure("\(entity.name) has no attribute \(name). It has: \(names)")
+    }
+
+    /// The value of a row's column.
+    func value(_ column: Int, _ row: Row) -> Value {
+        row.cells.value(column, of: schema.entities[row.entity], in: store.identity)
+    }
+}

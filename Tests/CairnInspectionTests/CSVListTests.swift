@@ -1,0 +1,78 @@
+// Lists in CSV: what their records are, and what is wrong with them.
+
+import Testing
+
+@testable import CairnInspection
+
+@Suite("CSV lists")
+struct CSVListTests {
+    @Test("a row gives a cell for each field, empty cells are null")
+    func rows() throws {
+        #expect(
+            try records(list("a,b,c\n1,,x y\n\"\",\" q\",z\n")) == [
+                ["a=text:1", "b=null:null", "c=text:x y"],
+                ["a=null:null", "b=text: q", "c=text:z"],
+            ])
+    }
+
+    @Test("quoted cells hold commas, quotes and line ends as they are")
+    func quotes() throws {
+        #expect(
+            try records(list("a,\"b,c\"\r\n\"x,\"\"y\"\"\",\"1\r\n2\n3\"\r\n")) == [
+                ["a=text:x,\"y\"", "b,c=text:1\r\n2\n3"]
+            ])
+    }
+
+    @Test("the last line may lack its end, and lines without anything are passed over")
+    func lineEnds() throws {
+        #expect(
+            try records(list("a,b\n1,2\n\n3,4")) == [
+                ["a=text:1", "b=text:2"], ["a=text:3", "b=text:4"],
+            ])
+        #expect(try records(list("a\r\n1\r\n\r\n")) == [["a=text:1"]])
+        #expect(try records(list("a,b\n")).isEmpty)
+    }
+
+    @Test("every window size gives the same records")
+    func windows() throws {
+        let text = "a,b\r\n\"x\"\"\r\ny\",é😀\r\nz,\r\n"
+        for capacity in 1...16 {
+            let fields = FieldTable(plan: TakeAll())
+            let reader = CSVListReader(
+                MemoryByteStream(Array(text.utf8)), fields: fields, capacity: capacity)
+            var record = ListRecord()
+            #expect(try reader.next(&record))
+            #expect(record.cells.map { record.text($0) } == ["x\"\r\ny", "é😀"])
+            #expect(record.line == 2)
+            #expect(try reader.next(&record))
+            #expect(record.line == 4)
+            #expect(try !reader.next(&record))
+        }
+    }
+
+    @Test("a dropped field leaves the others in place")
+    func dropped() throws {
+        #expect(
+            try records(list("a,b,c\n1,2,3\n"), plan: TakeAll(dropped: ["b"])) == [
+                ["a=text:1", "c=text:3"]
+            ])
+    }
+
+    @Test(
+        "what is no table says where and why",
+        arguments: [
+            ("a,b\n1\n", 2, nil, "1 cells, but the header names 2"),
+            ("a,b\n1,2\n1,2,3\n", 3, nil, "3 cells"), ("a,a\n", 1, 3, "names a twice"),
+            ("a,,b\n", 1, 3, "field 2 of the header has no name"),
+            ("a,b\n1,\"2\n", 2, 3, "never closed"), ("a,b\n1,x\"2\n", 2, 4, "a quote inside"),
+            ("a,b\n\"1\"x,2\n", 2, nil, "cells"), ("a,b\n1,\"2\"x\n", 2, 6, "a comma or the end"),
+            ("a,b\n1,2\r3,4\n", 2, 5, "carriage return"), ("a;b\n1;2\n", 1, nil, "semicolons"),
+            ("a\tb\n", 1, nil, "tabs"),
+        ] as [(String, Int, Int?, String)])
+    func malformed(text: String, line: Int, column: Int?, message: String) throws {
+        let error = try #require(try problem(list(text)))
+        #expect(error.description.contains(message), "\(error)")
+        #expect(error.line == line)
+        #expect(error.column == column)
+    }
+}

@@ -1,0 +1,119 @@
+// A list on its way into an entity: names, conversions and what is wrong with them.
+
+import CairnModel
+import CairnStore
+import Testing
+
+@testable import CairnInspection
+
+@Suite("Importing a list into an entity")
+struct ListImportTests {
+    @Test("fields find their attributes, renamed or dropped, and numbers are converted")
+    func mapped() throws {
+        let schema = try schema(
+            .init("number", .integer64), .init("name", .string), .init("rate", .double))
+        let rows = try imported(
+            list(#"[{"no":"12","name":"x","rate":3,"junk":[1]},{"no":10.0,"name":null}]"#), schema,
+            mapping: ["no=number,junk="])
+        #expect(
+            rows == [
+                ["number": .integer(12), "name": .string("x"), "rate": .double(3)],
+                ["number": .integer(10), "name": .null, "rate": .null],
+            ])
+    }
+
+    @Test("objects fill composite attributes, and null empties them")
+    func composite() throws {
+        var place = AttributeDescription("place", .composite)
+        place.elements = [.init("lat", .double), .init("lon", .double)]
+        let schema = try schema(.init("a", .integer64), place)
+        let rows = try imported(
+            list(#"[{"a":1,"place":{"lat":1.5,"lon":2}},{"a":2,"place":null},{"a":3}]"#), schema)
+        #expect(rows.map { $0["place.lat"] } == [.double(1.5), .null, .null])
+        #expect(rows.map { $0["place.lon"] } == [.double(2), .null, .null])
+        let other = try #require(try problems(list(#"[{"place":{"lat":1,"depth":3}}]"#), schema))
+        #expect(other.unknown.map(\.field) == ["place.depth"])
+        let single = try #require(try problems(list(#"[{"place":5}]"#), schema))
+        #expect(single.misfits.map(\.field) == ["place"])
+    }
+
+    @Test("all unknown fields are named, with the option that drops them, and nothing is stored")
+    func unknown() throws {
+        let schema = try schema(.init("a", .integer64))
+        let error = try #require(
+            try problems(list(#"[{"a":1},{"a":2,"x":1},{"y":null,"a":3}]"#), schema))
+        #expect(error.unknown.map(\.field) == ["x", "y"])
+        #expect(error.description.contains("--map 'x=,y='"))
+        let header = try #require(try problems(list("a,z\n"), schema))
+        #expect(header.unknown.map(\.field) == ["z"])
+    }
+
+    @Test(
+        "every field whose values do not fit is named once, with the first place and how many more")
+    func misfits() throws {
+        let schema = try schema(.init("a", .integer64), .init("b", .double))
+        let error = try #require(
+            try problems(list("a,b\n1,2\nx,3\n1.5,y\n2,\n"), schema))
+        #expect(error.misfits.map(\.field) == ["a", "b"])
+        #expect(error.misfits.map(\.record) == [2, 3])
+        #expect(error.misfits.map(\.line) == [3, 4])
+        #expect(error.misfits.map(\.count) == [2, 1])
+        #expect(
+            error.description.contains(
+                "list:3: record 2, field a: “x” does not fit Item.a of type integer64: it is no number (and in 1 more record)"
+            ))
+    }
+
+    @Test(
+        "relationships, derived and transient attributes and doubled targets are refused with the reason"
+    )
+    func refused() throws {
+        var transient = AttributeDescription("t", .string)
+        transient.isTransient = true
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(
+                "Item", attributes: [.init("a", .integer64), transient],
+                relationships: [RelationshipDescription("r", to: "Item")])
+        ])
+        let error = try #require(
+            try problems(
+                list(#"[{"a":1,"b":2,"t":"x","r":1,"c":1}]"#), Schema(model), mapping: ["b=a,c=d"]))
+        let reasons = error.unknown.map { "\($0.field): \($0.reason)" }
+        #expect(reasons.count == 4)
+        #expect(reasons[0] == "b: a goes to a already")
+        #expect(reasons[1].contains("transient"))
+        #expect(reasons[2].contains("relationship"))
+        #expect(reasons[3] == "c: Item has no attribute d")
+    }
+
+    @Test("a broken list fails with its place, whatever was read before")
+    func broken() throws {
+        let schema = try schema(.init("a", .integer64))
+        #expect(throws: ListError.self) {
+            try imported(list(#"[{"a":1},{"a":2}"#), schema)
+        }
+    }
+
+    @Test(
+        "a mapping is read, or refused with the reason",
+        arguments: [
+            ("a", "no mapping"), ("=b", "does not say which field"), ("a=b,a=c", "mapped twice"),
+        ])
+    func mapping(text: String, message: String) {
+        let problem = #expect(throws: FieldMapping.Problem.self) { try FieldMapping([text]) }
+        #expect(problem?.description.contains(message) == true)
+    }
+
+    @Test("mapped fields that no record has are told")
+    func unused() throws {
+        let schema = try schema(.init("a", .integer64))
+        let source = list("a\n1\n")
+        let reading = try ListImport(
+            source, form: .csv, entity: schema.entities[0],
+            mapping: try FieldMapping(["b=a", "c="]))
+        let batch = ColumnBatch(schema.entities[0])
+        while try !reading.fill(RowWriter(batch)) { batch.rows += 1 }
+        #expect(reading.unusedMappings == ["b", "c"])
+        #expect(reading.recordCount == 1)
+    }
+}
