@@ -54,7 +54,7 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
             }
         ) { image in
             // Cut in the middle of what the mark vouches for.
-            image.files["0000000001.segment"]!.removeLast(7500)
+            image.files["0000000001.segment"]!.removeSubrange(12_000...)
         },
         GoldenStore(
             name: "continued",
