@@ -168,7 +168,13 @@ enum SampleStore {
     @Sendable static func deletedRows(_ store: LogStore) throws {
         _ = try store.execute(
             BatchDeleteRequest(
-                .fetch(try fetch(store, .compare("elevation", .less, .integer(10))))))
+                .fetch(
+                    try fetch(
+                        store,
+                        .and([
+                            .compare("elevation", .less, .integer(10)),
+                            .compare("code", .less, .string("B")),
+                        ])))))
     }
 
     static func fetch(_ store: LogStore, _ predicate: PredicateNode) throws -> StoreFetch {
