@@ -83,7 +83,9 @@ struct ContainerTests {
         #expect(Alive.shared.count.load(ordering: .relaxed) == 0)
     }
 
-    @Test("Twenty contexts insert the same keys at once: no save fails, one row each remains (B002)", arguments: Backend.allCases)
+    @Test(
+        "Twenty contexts insert the same keys at once: no save fails, one row each remains (B002)",
+        arguments: Backend.allCases)
     func twenty(_ backend: Backend) async throws {
         let stack = try Stack(Models.people, backend)
         let container = stack.container
@@ -95,7 +97,9 @@ struct ContainerTests {
                         func findOrMake(_ entity: String, _ key: String, _ value: Value) throws
                             -> ManagedObject
                         {
-                            if let found = try context.find(entity, key, value).first { return found }
+                            if let found = try context.find(entity, key, value).first {
+                                return found
+                            }
                             let any: Any =
                                 switch value {
                                 case .string(let text): text
@@ -111,7 +115,11 @@ struct ContainerTests {
                         anna["department"] = sales
                         anna["passport"] = passport
                         anna.add(ben, to: "friends")
-                        if round.isMultiple(of: 2) { ben["parent"] = anna } else { ben["mentor"] = anna }
+                        if round.isMultiple(of: 2) {
+                            ben["parent"] = anna
+                        } else {
+                            ben["mentor"] = anna
+                        }
                         try context.save()
                     }
                 }
@@ -119,7 +127,10 @@ struct ContainerTests {
             try await group.waitForAll()
         }
         let context = stack.context()
-        #expect(try context.all("Person", sortedBy: "name").map { $0.string("name") } == ["Anna", "Ben"])
+        #expect(
+            try context.all("Person", sortedBy: "name").map { $0.string("name") } == [
+                "Anna", "Ben",
+            ])
         #expect(try context.count("Department") == 1)
         #expect(try context.count("Passport") == 1)
         let anna = try #require(try context.find("Person", "name", .string("Anna")).first)

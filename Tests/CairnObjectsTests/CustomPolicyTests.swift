@@ -23,7 +23,9 @@ struct CustomPolicyTests {
         }
     }
 
-    @Test("It fills what is missing from the stored object, then lets object trump do the rest (B005)", arguments: Backend.allCases)
+    @Test(
+        "It fills what is missing from the stored object, then lets object trump do the rest (B005)",
+        arguments: Backend.allCases)
     func filling(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let old = try stack.store {
@@ -65,7 +67,9 @@ struct CustomPolicyTests {
         }
     }
 
-    @Test("One that changes something each time, but cures nothing, is asked ten times", arguments: Backend.allCases)
+    @Test(
+        "One that changes something each time, but cures nothing, is asked ten times",
+        arguments: Backend.allCases)
     func bounded(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         try stack.store { [$0.make("Product", ["serialCode": "A"])] }
@@ -189,8 +193,11 @@ func describePeople(_ context: ManagedObjectContext) throws -> [String] {
         for friend in person.members("friends") {
             #expect(friend.members("friends").contains(person))
         }
-        if let passport = person.object("passport") { #expect(passport.object("holder") === person) }
-        return "\(person.string("name") ?? "?") spouse \(person.object("spouse")?.string("name") ?? "-") "
+        if let passport = person.object("passport") {
+            #expect(passport.object("holder") === person)
+        }
+        return
+            "\(person.string("name") ?? "?") spouse \(person.object("spouse")?.string("name") ?? "-") "
             + "friends \(names(person.members("friends"))) mentor "
             + "\(person.object("mentor")?.string("name") ?? "-") heroes \(names(person.members("heroes"))) "
             + "parent \(person.object("parent")?.string("name") ?? "-") "

@@ -49,7 +49,9 @@ struct DeletingTests {
         #expect(fresh.object(with: ids[2]).members("friends").isEmpty)
     }
 
-    @Test("Deny fails the save with 1600 until the blockers are deleted too (B055)", arguments: Backend.allCases)
+    @Test(
+        "Deny fails the save with 1600 until the blockers are deleted too (B055)",
+        arguments: Backend.allCases)
     func deny(_ backend: Backend) throws {
         let stack = try Stack(Models.people, backend)
         let ids = try stack.store { context in
@@ -82,7 +84,9 @@ struct DeletingTests {
         #expect(try stack.context().count("Department") == 0)
     }
 
-    @Test("A mandatory other side fails with 1570 unless it is deleted too", arguments: Backend.allCases)
+    @Test(
+        "A mandatory other side fails with 1570 unless it is deleted too",
+        arguments: Backend.allCases)
     func mandatory(_ backend: Backend) throws {
         let stack = try Stack(Models.people, backend)
         let ids = try stack.store { context in
@@ -122,7 +126,9 @@ struct DeletingTests {
         }
     }
 
-    @Test("No action leaves the other side alone: it keeps pointing at what is not there", arguments: Backend.allCases)
+    @Test(
+        "No action leaves the other side alone: it keeps pointing at what is not there",
+        arguments: Backend.allCases)
     func noAction(_ backend: Backend) throws {
         let stack = try Stack(Models.people, backend)
         let ids = try stack.store { context in
@@ -141,7 +147,9 @@ struct DeletingTests {
         try fresh.save()
     }
 
-    @Test("A reference that another context stored meanwhile does not lead to the dead", arguments: Backend.allCases)
+    @Test(
+        "A reference that another context stored meanwhile does not lead to the dead",
+        arguments: Backend.allCases)
     func race(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let shop = try stack.store { [$0.make("Shop", ["name": "s"])] }[0]
@@ -151,7 +159,8 @@ struct DeletingTests {
         try other.save()
         try one.save()
         #expect(product["shop"] == nil)
-        #expect(try stack.context().all("Product").first?.objectIDs(forRelationshipNamed: "shop") == [])
+        #expect(
+            try stack.context().all("Product").first?.objectIDs(forRelationshipNamed: "shop") == [])
     }
 
     @Test("A deletion that is rolled back restores both sides", arguments: Backend.allCases)

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Faults")
 struct FaultingTests {
-    private func counted(_ backend: Backend) throws -> (CountingStore, ManagedObjectContext, [ObjectID]) {
+    private func counted(_ backend: Backend) throws -> (
+        CountingStore, ManagedObjectContext, [ObjectID]
+    ) {
         let stack = try Stack(Models.shop, backend)
         let ids = try stack.store { context in
             let shop = context.make("Shop", ["name": "s"])
@@ -18,7 +20,9 @@ struct FaultingTests {
         return (counting, Stack(store: counting).context(), ids)
     }
 
-    @Test("A fetch gives faults whose rows have come along; realised ones on request (B070)", arguments: Backend.allCases)
+    @Test(
+        "A fetch gives faults whose rows have come along; realised ones on request (B070)",
+        arguments: Backend.allCases)
     func fetched(_ backend: Backend) throws {
         let (store, context, _) = try counted(backend)
         let products = try context.all("Product")
@@ -35,7 +39,9 @@ struct FaultingTests {
     func quiet(_ backend: Backend) throws {
         let (store, context, ids) = try counted(backend)
         let object = context.object(with: ids[1])
-        _ = (object.objectID, object.entity, object.isUpdated, object.hasChanges, object.description)
+        _ = (
+            object.objectID, object.entity, object.isUpdated, object.hasChanges, object.description
+        )
         _ = (object.hasPersistentChangedValues, object.changedValues(), object.hashValue)
         #expect(object.hasFault(forRelationshipNamed: "tags"))
         #expect(store.reads == 0 && object.isFault)
@@ -45,17 +51,22 @@ struct FaultingTests {
         #expect(store.reads == 1)
     }
 
-    @Test("An existing object is no fault, and a missing one an error 133000 (B071)", arguments: Backend.allCases)
+    @Test(
+        "An existing object is no fault, and a missing one an error 133000 (B071)",
+        arguments: Backend.allCases)
     func existing(_ backend: Backend) throws {
         let (_, context, ids) = try counted(backend)
         #expect(try !context.existingObject(with: ids[1]).isFault)
         let missing = ObjectID(
             store: ids[1].store, hierarchy: ids[1].hierarchy, reference: 1_000_000)
-        #expect(storeError { _ = try context.existingObject(with: missing) }?.code == .objectNotFound)
+        #expect(
+            storeError { _ = try context.existingObject(with: missing) }?.code == .objectNotFound)
         #expect(context.object(with: missing).isFault, "object(with:) never fails")
     }
 
-    @Test("Refreshing all keeps an edited object with its edit and makes faults of the others (B073)", arguments: Backend.allCases)
+    @Test(
+        "Refreshing all keeps an edited object with its edit and makes faults of the others (B073)",
+        arguments: Backend.allCases)
     func refreshAll(_ backend: Backend) throws {
         let (_, context, ids) = try counted(backend)
         let (edited, clean) = (context.object(with: ids[1]), context.object(with: ids[2]))
@@ -67,7 +78,8 @@ struct FaultingTests {
         try context.save()
     }
 
-    @Test("Clean objects are held weakly, changed ones strongly (B076)", arguments: Backend.allCases)
+    @Test(
+        "Clean objects are held weakly, changed ones strongly (B076)", arguments: Backend.allCases)
     func holding(_ backend: Backend) throws {
         let (_, context, ids) = try counted(backend)
         #expect(context.registeredObjects.isEmpty)
@@ -85,7 +97,9 @@ struct FaultingTests {
         #expect(context.registeredObjects.isEmpty)
     }
 
-    @Test("A to-many is not read with the row; the first access asks once, later ones do not (B077)", arguments: Backend.allCases)
+    @Test(
+        "A to-many is not read with the row; the first access asks once, later ones do not (B077)",
+        arguments: Backend.allCases)
     func members(_ backend: Backend) throws {
         let (store, context, ids) = try counted(backend)
         let shop = context.object(with: ids[0])
@@ -119,7 +133,9 @@ struct FaultingTests {
         #expect(shop.members("products") == Set(fetched) && fetched[0].object("shop") === shop)
     }
 
-    @Test("A row that vanished makes the object deleted, with no value at all", arguments: Backend.allCases)
+    @Test(
+        "A row that vanished makes the object deleted, with no value at all",
+        arguments: Backend.allCases)
     func vanished(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let id = try stack.store { [$0.make("Product", ["name": "n"])] }[0]

@@ -22,7 +22,9 @@ struct FetchingTests {
         return (stack, context)
     }
 
-    private func request(_ predicate: PredicateNode? = nil, descending: Bool = false) -> FetchRequest {
+    private func request(_ predicate: PredicateNode? = nil, descending: Bool = false)
+        -> FetchRequest
+    {
         var request = FetchRequest(entityName: "Product", predicate: predicate)
         request.sortDescriptors = [SortKey("stock", ascending: !descending)]
         return request
@@ -31,7 +33,8 @@ struct FetchingTests {
     @Test("Unsaved changes are seen, in order", arguments: Backend.allCases)
     func overlay(_ backend: Backend) throws {
         let (_, context) = try prepare(backend)
-        #expect(try context.fetch(request()).map { $0.int("stock") } == [0, 1, 1, 3, 4, 5, 5, 6, 8, 9])
+        #expect(
+            try context.fetch(request()).map { $0.int("stock") } == [0, 1, 1, 3, 4, 5, 5, 6, 8, 9])
         #expect(
             try context.fetch(request(descending: true)).map { $0.int("stock") }
                 == [9, 8, 6, 5, 5, 4, 3, 1, 1, 0])
@@ -56,7 +59,9 @@ struct FetchingTests {
         }
     }
 
-    @Test("Without pending changes the stored membership is given, with pending values (B082)", arguments: Backend.allCases)
+    @Test(
+        "Without pending changes the stored membership is given, with pending values (B082)",
+        arguments: Backend.allCases)
     func storedOnly(_ backend: Backend) throws {
         let (_, context) = try prepare(backend)
         var stored = request(.compare("stock", .greaterOrEqual, .integer(7)))
@@ -66,7 +71,9 @@ struct FetchingTests {
         #expect(try context.count(for: stored) == 10)
     }
 
-    @Test("Ids follow the unsaved changes; a new object has its temporary one (B085)", arguments: Backend.allCases)
+    @Test(
+        "Ids follow the unsaved changes; a new object has its temporary one (B085)",
+        arguments: Backend.allCases)
     func ids(_ backend: Backend) throws {
         let (_, context) = try prepare(backend)
         let ids = try context.fetchObjectIDs(request(.compare("name", .equal, .string("new"))))
@@ -74,7 +81,9 @@ struct FetchingTests {
         #expect(try context.fetchObjectIDs(request()).count == 10)
     }
 
-    @Test("Subentities are left out on request, stored and unsaved (B086)", arguments: Backend.allCases)
+    @Test(
+        "Subentities are left out on request, stored and unsaved (B086)",
+        arguments: Backend.allCases)
     func subentities(_ backend: Backend) throws {
         let stack = try Stack(Models.vehicles, backend)
         let entities = ["Car", "SportCar", "ExpensiveSportCar", "Truck"]
@@ -106,19 +115,22 @@ struct FetchingTests {
         for value in values { unsaved.make("Product", value) }
         var predicates: [PredicateNode] = [.constant(true), .constant(false), .and([]), .or([])]
         let operands: [(String, [Value])] = [
-            ("name", [.string("b"), .string("\u{e9}"), .string("")]), ("price", [.double(1), .integer(0)]),
+            ("name", [.string("b"), .string("\u{e9}"), .string("")]),
+            ("price", [.double(1), .integer(0)]),
             ("stock", [.integer(1), .null, .integer(5_000_000_000)]),
             ("note", [.null, .string("x"), .string("\u{e9}")]), ("isFavorite", [.boolean(true)]),
         ]
         for (key, list) in operands {
             for value in list {
-                for op in PredicateNode.Comparison.Operator.allCases where op != .in && op != .between {
+                for op in PredicateNode.Comparison.Operator.allCases
+                where op != .in && op != .between {
                     predicates.append(.compare(key, op, value))
                 }
             }
             predicates.append(.comparison(.init(.key(key), .in, list)))
             predicates.append(.comparison(.init(.key(key), .in, [])))
-            predicates.append(.comparison(.init(.key(key), .between, [list[0], list[list.count - 1]])))
+            predicates.append(
+                .comparison(.init(.key(key), .between, [list[0], list[list.count - 1]])))
         }
         predicates += predicates.map { .not($0) }
         predicates.append(.or([predicates[5], .and([predicates[9], predicates[12]])]))
@@ -141,7 +153,8 @@ struct FetchingTests {
         try stack.store { [$0.make("Product", ["note": nil]), $0.make("Product", ["note": "x"])] }
         let context = stack.context()
         func count(_ op: PredicateNode.Comparison.Operator, _ value: Value) throws -> Int {
-            try context.count(for: FetchRequest(entityName: "Product", predicate: .compare("note", op, value)))
+            try context.count(
+                for: FetchRequest(entityName: "Product", predicate: .compare("note", op, value)))
         }
         #expect(try count(.equal, .null) == 1 && count(.notEqual, .null) == 1)
         #expect(try count(.notEqual, .string("a")) == 2, "nil is not equal to a")
@@ -176,7 +189,8 @@ struct FetchingTests {
         let context = try Stack(Models.shop, backend).context()
         let bad: [PredicateNode] = [
             .compare("nme", .equal, .null), .compare("price", .less, .string("cheap")),
-            .compare("shop", .less, .null), .comparison(.init(.key("price"), .between, [.double(1)])),
+            .compare("shop", .less, .null),
+            .comparison(.init(.key("price"), .between, [.double(1)])),
             .comparison(.init(.key("price"), .equal, [])),
         ]
         for predicate in bad {
@@ -195,7 +209,9 @@ struct FetchingTests {
 
 @Suite("Batches through a context")
 struct ContextBatchTests {
-    @Test("A batch insert takes the context's policy unless it has its own", arguments: Backend.allCases)
+    @Test(
+        "A batch insert takes the context's policy unless it has its own",
+        arguments: Backend.allCases)
     func policy(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let rows: [[String: Any]] = [["serialCode": "A", "price": 1.0], ["serialCode": "B"]]
@@ -209,7 +225,8 @@ struct ContextBatchTests {
         skipping.mergePolicy = .error
         result = try context.execute(skipping)
         #expect(result.skippedCount == 2)
-        #expect(try context.find("Product", "serialCode", .string("A")).first?["price"] as? Double == 2)
+        #expect(
+            try context.find("Product", "serialCode", .string("A")).first?["price"] as? Double == 2)
     }
 
     @Test("A batch delete goes by a fetch request", arguments: Backend.allCases)
@@ -217,7 +234,8 @@ struct ContextBatchTests {
         let stack = try Stack(Models.shop, backend)
         try stack.store { context in (0..<5).map { context.make("Product", ["stock": $0]) } }
         let context = stack.context()
-        let low = FetchRequest(entityName: "Product", predicate: .compare("stock", .less, .integer(3)))
+        let low = FetchRequest(
+            entityName: "Product", predicate: .compare("stock", .less, .integer(3)))
         #expect(try context.executeBatchDelete(low).deletedCount == 3)
         #expect(try context.count("Product") == 2)
     }

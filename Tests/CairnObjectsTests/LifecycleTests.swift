@@ -51,7 +51,8 @@ struct LifecycleTests {
         try Stack(Models.shop, backend, classes: ObjectClasses(["Product": Witness.self]))
     }
 
-    @Test("It awakes from insertion once, its defaults in place (B046)", arguments: Backend.allCases)
+    @Test(
+        "It awakes from insertion once, its defaults in place (B046)", arguments: Backend.allCases)
     func insertion(_ backend: Backend) throws {
         let context = try stack(backend).context()
         let object = Witness(context: context)
@@ -62,7 +63,9 @@ struct LifecycleTests {
         #expect(object.events == ["awakeFromInsert", "willSave", "didSave"])
     }
 
-    @Test("One made without a context is inserted later and keeps its values", arguments: Backend.allCases)
+    @Test(
+        "One made without a context is inserted later and keeps its values",
+        arguments: Backend.allCases)
     func late(_ backend: Backend) throws {
         let stack = try stack(backend)
         let context = stack.context()
@@ -97,7 +100,9 @@ struct LifecycleTests {
         #expect(context.hasChanges)
     }
 
-    @Test("An overridden validation blocks the save with its own error (B061)", arguments: Backend.allCases)
+    @Test(
+        "An overridden validation blocks the save with its own error (B061)",
+        arguments: Backend.allCases)
     func validation(_ backend: Backend) throws {
         let context = try stack(backend).context()
         Witness(context: context).refuses = true
@@ -119,7 +124,9 @@ struct LifecycleTests {
         #expect(plain.object(with: id).string("note") == "stored")
     }
 
-    @Test("Deletion is prepared each time, with the relationships in place (B053)", arguments: Backend.allCases)
+    @Test(
+        "Deletion is prepared each time, with the relationships in place (B053)",
+        arguments: Backend.allCases)
     func deletion(_ backend: Backend) throws {
         let stack = try stack(backend)
         let id = try stack.store {
@@ -150,7 +157,9 @@ struct LifecycleTests {
         #expect(object.events == ["willTurnIntoFault", "didTurnIntoFault"])
     }
 
-    @Test("Temporary ids become permanent in the save, or before it on request", arguments: Backend.allCases)
+    @Test(
+        "Temporary ids become permanent in the save, or before it on request",
+        arguments: Backend.allCases)
     func ids(_ backend: Backend) throws {
         let stack = try stack(backend)
         let context = stack.context()
@@ -173,7 +182,9 @@ struct LifecycleTests {
 
 @Suite("What really changed")
 struct ChangeTrackingTests {
-    @Test("Setting the value a property has changes nothing and writes nothing", arguments: Backend.allCases)
+    @Test(
+        "Setting the value a property has changes nothing and writes nothing",
+        arguments: Backend.allCases)
     func equalValues(_ backend: Backend) throws {
         let base = try Stack(Models.shop, backend)
         let id = try base.store { context in
@@ -205,7 +216,9 @@ struct ChangeTrackingTests {
         #expect(Set(object.changedValues().keys) == ["shop", "tags"])
     }
 
-    @Test("Pending edits are listed, beside what is stored, until the save (B050, B052)", arguments: Backend.allCases)
+    @Test(
+        "Pending edits are listed, beside what is stored, until the save (B050, B052)",
+        arguments: Backend.allCases)
     func listing(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let context = stack.context()
@@ -213,21 +226,30 @@ struct ChangeTrackingTests {
         #expect(Set(object.changedValues().keys) == ["name", "note"])
         #expect(object.committedValues(forKeys: nil).isEmpty)
         try context.save()
-        #expect(!object.isInserted && !object.isUpdated && !object.hasChanges && !context.hasChanges)
+        #expect(
+            !object.isInserted && !object.isUpdated && !object.hasChanges && !context.hasChanges)
         #expect(object.changedValues().isEmpty)
         object["name"] = "new"
         object["note"] = nil
         #expect(object.changedValues()["name"] as? String == "new")
         let note = try #require(object.changedValues()["note"])
         #expect(note == nil)
-        #expect(object.committedValues(forKeys: ["name", "note"]) as? [String: String] == ["name": "old", "note": "n"])
+        #expect(
+            object.committedValues(forKeys: ["name", "note"]) as? [String: String] == [
+                "name": "old", "note": "n",
+            ])
         #expect(object.isUpdated && context.updatedObjects == [object])
         try context.save()
         #expect(object.changedValues().isEmpty && !object.isUpdated)
-        #expect(object.committedValues(forKeys: ["name", "note"]) as? [String: String] == ["name": "new"])
+        #expect(
+            object.committedValues(forKeys: ["name", "note"]) as? [String: String] == [
+                "name": "new"
+            ])
     }
 
-    @Test("A primitive value changes nothing by itself and is saved with the rest (B049)", arguments: Backend.allCases)
+    @Test(
+        "A primitive value changes nothing by itself and is saved with the rest (B049)",
+        arguments: Backend.allCases)
     func primitive(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let context = stack.context()
@@ -242,7 +264,9 @@ struct ChangeTrackingTests {
         #expect(try stack.context().all("Product").first?.string("note") == "silent")
     }
 
-    @Test("Transient values survive a save and return to their defaults on refresh and reset (B068)", arguments: Backend.allCases)
+    @Test(
+        "Transient values survive a save and return to their defaults on refresh and reset (B068)",
+        arguments: Backend.allCases)
     func transient(_ backend: Backend) throws {
         let context = try Stack(Models.values, backend).context()
         let object = context.make("Thing", ["cache": "full"])

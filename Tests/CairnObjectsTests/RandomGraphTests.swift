@@ -25,7 +25,8 @@ private struct PlainWorld: Equatable {
     func children(_ id: Int) -> Set<Int> { Set(people.filter { $0.value.parent == id }.keys) }
 
     mutating func marry(_ a: Int, _ b: Int?) {
-        for id in people.keys where people[id]?.spouse == a || (b != nil && people[id]?.spouse == b) {
+        for id in people.keys where people[id]?.spouse == a || (b != nil && people[id]?.spouse == b)
+        {
             people[id]?.spouse = nil
         }
         people[a]?.spouse = b
@@ -58,11 +59,14 @@ struct RandomGraphTests {
     private func describe(_ context: ManagedObjectContext) throws -> PlainWorld {
         var world = PlainWorld()
         func number(_ object: ManagedObject?) -> Int? { object?.string("name").flatMap { Int($0) } }
-        func numbers(_ objects: Set<ManagedObject>) -> Set<Int> { Set(objects.compactMap { number($0) }) }
+        func numbers(_ objects: Set<ManagedObject>) -> Set<Int> {
+            Set(objects.compactMap { number($0) })
+        }
         for person in try context.all("Person") {
             guard let id = number(person) else { continue }
             world.people[id] = PlainPerson(
-                spouse: number(person.object("spouse")), friends: numbers(person.members("friends")),
+                spouse: number(person.object("spouse")),
+                friends: numbers(person.members("friends")),
                 mentor: number(person.object("mentor")), heroes: numbers(person.members("heroes")),
                 parent: number(person.object("parent")))
         }
@@ -73,7 +77,9 @@ struct RandomGraphTests {
         return world
     }
 
-    @Test("Two contexts and a fresh one show what the plain model says", arguments: Backend.allCases, SeededRandom.seeds(6))
+    @Test(
+        "Two contexts and a fresh one show what the plain model says", arguments: Backend.allCases,
+        SeededRandom.seeds(6))
     func graphs(_ backend: Backend, _ seed: UInt64) throws {
         print("random graph, CAIRN_SEED=\(seed)")
         var random = SeededRandom(seed: seed)
@@ -156,85 +162,6 @@ struct RandomGraphTests {
             guard random.chance(40) else { return }
             context.delete(one)
             world.delete(a)
-        }
-    }
-}
-
-@Suite("Random conflicts")
-struct RandomConflictTests {
-    /// What a scene leaves behind, as text.
-    private func run(
-        _ backend: Backend, _ policy: MergePolicy, seed: UInt64, withSpouses: Bool = false
-    ) throws -> [String] {
-        var random = SeededRandom(seed: seed)
-        let stack = try Stack(Models.people, backend)
-        let names = ["A", "B", "C", "D", "E"]
-        func relate(_ people: [ManagedObject], _ random: inout SeededRandom) {
-            for person in people {
-                guard let other = random.pick(people) else { continue }
-                switch random.below(withSpouses ? 7 : 5) {
-                case 6: person["spouse"] = other
-                case 1: person.add(other, to: "friends")
-                case 2: person["mentor"] = other
-                case 3: person.add(other, to: "heroes")
-                case 0: person["parent"] = other
-                case 5: person["spouse"] = nil
-                default: break
-                }
-            }
-        }
-        let ids = try stack.store { context in
-            let people = names.map { context.make("Person", ["name": $0]) }
-            relate(people, &random)
-            return people
-        }
-        let context = stack.context(policy)
-        var people = ids.filter { _ in random.chance(60) }.map { context.object(with: $0) }
-        for _ in 0..<random.below(4) {
-            if random.chance(70) {
-                people.append(context.make("Person", ["name": random.pick(names)]))
-            } else {
-                people.append(context.make("Person"))
-            }
-        }
-        for person in people where !person.isInserted && random.chance(20) {
-            person["name"] = random.pick(names + ["F"])
-        }
-        relate(people, &random)
-        do {
-            try context.save()
-        } catch let error as StoreError {
-            context.rollback()
-            return ["error \(error.code)"] + (try describePeople(stack.context()))
-        }
-        #expect(!context.hasChanges)
-        let (shown, stored) = (try describePeople(context), try describePeople(stack.context()))
-        #expect(shown == stored, "the context shows what is stored, seed \(seed)")
-        return stored
-    }
-
-    @Test(
-        "After any conflict the context shows what is stored, and both sides of every relationship agree",
-        arguments: Backend.allCases, SeededRandom.seeds(300))
-    func consistency(_ backend: Backend, _ seed: UInt64) throws {
-        for kind in MergePolicyKind.allCases {
-            for policy in [MergePolicy(merge: kind), PlainSubclass(merge: kind)] {
-                _ = try run(backend, policy, seed: seed, withSpouses: true)
-            }
-        }
-    }
-
-    @Test(
-        "The store and the objects resolve conflicts alike", arguments: Backend.allCases,
-        SeededRandom.seeds(300))
-    func agreement(_ backend: Backend, _ seed: UInt64) throws {
-        for kind in MergePolicyKind.allCases {
-            for setOnly in [false, true] {
-                let byStore = try run(backend, MergePolicy(merge: kind, setOnly: setOnly), seed: seed)
-                let byObjects = try run(
-                    backend, PlainSubclass(merge: kind, setOnly: setOnly), seed: seed)
-                #expect(byStore == byObjects, "CAIRN_SEED=\(seed) \(kind) setOnly \(setOnly)")
-            }
         }
     }
 }

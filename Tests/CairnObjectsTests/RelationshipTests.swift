@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Relationships")
 struct RelationshipTests {
-    private func people(_ backend: Backend, _ names: String...) throws -> (Stack, ManagedObjectContext, [ManagedObject]) {
+    private func people(_ backend: Backend, _ names: String...) throws -> (
+        Stack, ManagedObjectContext, [ManagedObject]
+    ) {
         let stack = try Stack(Models.people, backend)
         let context = stack.context()
         return (stack, context, names.map { context.make("Person", ["name": $0]) })
@@ -151,7 +153,9 @@ struct RelationshipTests {
         #expect(p[0].members("children") == [p[2]] && p[1].members("children").isEmpty)
     }
 
-    @Test("What another context stored is merged with what is changed here", arguments: Backend.allCases)
+    @Test(
+        "What another context stored is merged with what is changed here",
+        arguments: Backend.allCases)
     func twoContexts(_ backend: Backend) throws {
         let (stack, context, p) = try people(backend, "a", "b", "c")
         try context.save()
@@ -195,11 +199,15 @@ struct MergedRelationshipTests {
         }
     }
 
-    @Test("A to-one set on the new object wins, and its target points back at the survivor (B019)", arguments: Backend.allCases)
+    @Test(
+        "A to-one set on the new object wins, and its target points back at the survivor (B019)",
+        arguments: Backend.allCases)
     func toOneWins(_ backend: Backend) throws {
         let stack = try Stack(Models.people, backend)
         let ids = try stack.store { context in
-            let (anna, ben) = (context.make("Person", ["name": "Anna"]), context.make("Person", ["name": "Ben"]))
+            let (anna, ben) = (
+                context.make("Person", ["name": "Anna"]), context.make("Person", ["name": "Ben"])
+            )
             anna["spouse"] = ben
             return [anna, ben]
         }
@@ -215,7 +223,9 @@ struct MergedRelationshipTests {
         #expect(carl.object("spouse")?.objectID == ids[0])
     }
 
-    @Test("A to-one that nobody touched on the new object stays; one set to nil is nil", arguments: Backend.allCases)
+    @Test(
+        "A to-one that nobody touched on the new object stays; one set to nil is nil",
+        arguments: Backend.allCases)
     func untouched(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let id = try stack.store {
@@ -232,7 +242,9 @@ struct MergedRelationshipTests {
         #expect(last.object(with: id)["shop"] == nil)
     }
 
-    @Test("A target that was merged away in the same save is never a dead object (B020)", arguments: Backend.allCases)
+    @Test(
+        "A target that was merged away in the same save is never a dead object (B020)",
+        arguments: Backend.allCases)
     func mergedTarget(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let ids = try stack.store { context in
@@ -269,7 +281,9 @@ struct MergedRelationshipTests {
         }
     }
 
-    @Test("A survivor that a relationship may not lead to is not pointed at", arguments: Backend.allCases)
+    @Test(
+        "A survivor that a relationship may not lead to is not pointed at",
+        arguments: Backend.allCases)
     func otherEntity(_ backend: Backend) throws {
         var model = Models.vehicles
         model.entities.append(

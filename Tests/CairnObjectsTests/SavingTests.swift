@@ -16,10 +16,13 @@ struct SavingTests {
         #expect(!context.hasChanges)
     }
 
-    @Test("Rolling back undoes an insert, an update and a delete (B065)", arguments: Backend.allCases)
+    @Test(
+        "Rolling back undoes an insert, an update and a delete (B065)", arguments: Backend.allCases)
     func rollback(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
-        let ids = try stack.store { [$0.make("Product", ["name": "a"]), $0.make("Product", ["name": "b"])] }
+        let ids = try stack.store {
+            [$0.make("Product", ["name": "a"]), $0.make("Product", ["name": "b"])]
+        }
         let context = stack.context()
         let (updated, deleted) = (context.object(with: ids[0]), context.object(with: ids[1]))
         let inserted = context.make("Product", ["name": "c"])
@@ -37,7 +40,9 @@ struct SavingTests {
         #expect(try stack.context().count("Product") == 2)
     }
 
-    @Test("The sets of inserted, updated and deleted objects are in order", arguments: Backend.allCases)
+    @Test(
+        "The sets of inserted, updated and deleted objects are in order",
+        arguments: Backend.allCases)
     func sets(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let ids = try stack.store { context in (0..<4).map { _ in context.make("Product") } }
@@ -53,7 +58,9 @@ struct SavingTests {
         #expect(context.registeredObjects == Set(objects + new))
     }
 
-    @Test("Inserted and deleted before the save, an object was never there (B062)", arguments: Backend.allCases)
+    @Test(
+        "Inserted and deleted before the save, an object was never there (B062)",
+        arguments: Backend.allCases)
     func annihilation(_ backend: Backend) throws {
         let stack = try Stack(Models.people, backend)
         let counting = CountingStore(stack.store)
@@ -69,7 +76,9 @@ struct SavingTests {
         #expect(counting.saves == 0)
     }
 
-    @Test("What pointed at such an object reads nil and is no change (B064)", arguments: Backend.allCases)
+    @Test(
+        "What pointed at such an object reads nil and is no change (B064)",
+        arguments: Backend.allCases)
     func pointing(_ backend: Backend) throws {
         let stack = try Stack(Models.people, backend)
         let id = try stack.store { [$0.make("Person", ["name": "a"])] }[0]
@@ -130,7 +139,9 @@ struct ValidationTests {
         return storeError { try context.save() }
     }
 
-    @Test("A mandatory property that is nil fails with 1570 and names the key (B056)", arguments: Backend.allCases)
+    @Test(
+        "A mandatory property that is nil fails with 1570 and names the key (B056)",
+        arguments: Backend.allCases)
     func mandatory(_ backend: Backend) throws {
         let error = try error(backend, ["needed": nil])
         #expect(error?.code == .missingMandatory)
@@ -165,7 +176,9 @@ struct ValidationTests {
         #expect(Set(error.details.map(\.code.rawValue)) == [1570, 1610, 1670])
     }
 
-    @Test("Members over the greatest and under the least number fail (B058)", arguments: Backend.allCases)
+    @Test(
+        "Members over the greatest and under the least number fail (B058)",
+        arguments: Backend.allCases)
     func counts(_ backend: Backend) throws {
         let context = try Stack(Models.values, backend).context()
         let box = context.make("Box")
@@ -184,7 +197,9 @@ struct ValidationTests {
         #expect(storeError { try other.save() }?.code == .tooFewMembers)
     }
 
-    @Test("A mandatory to-many without a least number saves while it is empty (B059)", arguments: Backend.allCases)
+    @Test(
+        "A mandatory to-many without a least number saves while it is empty (B059)",
+        arguments: Backend.allCases)
     func emptyMandatory(_ backend: Backend) throws {
         let stack = try Stack(Models.values, backend)
         let context = stack.context()

@@ -31,7 +31,9 @@ struct StoryTests {
         let stack = try Stack(Models.shop, backend)
         let id = try stack.store { context in
             let product = context.make("Product", ["serialCode": "A", "price": 1.0])
-            product["tags"] = [context.make("Tag", ["label": "red"]), context.make("Tag", ["label": "new"])]
+            product["tags"] = [
+                context.make("Tag", ["label": "red"]), context.make("Tag", ["label": "new"]),
+            ]
             product["shop"] = context.make("Shop", ["name": "corner"])
             return [product]
         }[0]
@@ -48,7 +50,9 @@ struct StoryTests {
         #expect(try context.count("Product") == 1)
     }
 
-    @Test("Two new ones with the same key: the one created first survives", arguments: Backend.allCases)
+    @Test(
+        "Two new ones with the same key: the one created first survives",
+        arguments: Backend.allCases)
     func twoNew(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let context = stack.context(.mergeByPropertyObjectTrump)
@@ -83,7 +87,10 @@ struct StoryTests {
             [
                 context.make(
                     "Product",
-                    ["serialCode": "A", "note": "fragile", "shop": context.make("Shop", ["name": "s"])])
+                    [
+                        "serialCode": "A", "note": "fragile",
+                        "shop": context.make("Shop", ["name": "s"]),
+                    ])
             ]
         }[0]
         let context = stack.context(KeepingKnown(merge: .mergeByPropertyObjectTrump))
@@ -128,7 +135,8 @@ struct StoryTests {
     func kinds(_ backend: Backend) throws {
         var model = Models.shop
         for (index, type) in [
-            AttributeType.string, .uuid, .uri, .integer16, .integer64, .date, .decimal, .double, .boolean,
+            AttributeType.string, .uuid, .uri, .integer16, .integer64, .date, .decimal, .double,
+            .boolean,
             .binary,
         ].enumerated() {
             model.entities.append(
@@ -161,6 +169,7 @@ struct StoryTests {
         for _ in 0..<2 { context.make("Shelf", ["number": 1]) }
         try context.save()
         context.make("Shelf", ["number": 1, "shop": shops[1]])
-        #expect(storeError { try context.save() }?.violations.first?.constraint == ["shop", "number"])
+        #expect(
+            storeError { try context.save() }?.violations.first?.constraint == ["shop", "number"])
     }
 }

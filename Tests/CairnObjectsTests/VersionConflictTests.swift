@@ -33,11 +33,17 @@ struct VersionConflictTests {
 
         func stored() throws -> [String?] {
             let object = try stack.context().existingObject(with: id)
-            return [object.string("name"), (object["price"] as? Double).map { "\($0)" }, object.string("note")]
+            return [
+                object.string("name"), (object["price"] as? Double).map { "\($0)" },
+                object.string("note"),
+            ]
         }
 
         func shown() -> [String?] {
-            [object.string("name"), (object["price"] as? Double).map { "\($0)" }, object.string("note")]
+            [
+                object.string("name"), (object["price"] as? Double).map { "\($0)" },
+                object.string("note"),
+            ]
         }
     }
 
@@ -53,7 +59,9 @@ struct VersionConflictTests {
         #expect(MergePolicy.overwrite !== MergePolicy.rollback)
     }
 
-    @Test("Under the error policy the save fails with 133020 and keeps the changes", arguments: Backend.allCases)
+    @Test(
+        "Under the error policy the save fails with 133020 and keeps the changes",
+        arguments: Backend.allCases)
     func error(_ backend: Backend) throws {
         let scene = try Scene(backend, .error)
         let error = try #require(storeError { try scene.context.save() })
@@ -69,7 +77,9 @@ struct VersionConflictTests {
         #expect(try scene.stored() == ["theirs", "1.0", "their note"])
     }
 
-    @Test("The conflicts of an error can be given to a policy and the save be tried again", arguments: Backend.allCases)
+    @Test(
+        "The conflicts of an error can be given to a policy and the save be tried again",
+        arguments: Backend.allCases)
     func retry(_ backend: Backend) throws {
         let scene = try Scene(backend, .error)
         let error = try #require(storeError { try scene.context.save() })
@@ -216,7 +226,9 @@ struct VersionConflictTests {
         #expect(try stack.context().count("Product") == 0)
     }
 
-    @Test("After a rollback the object shows what is stored and can be changed", arguments: Backend.allCases)
+    @Test(
+        "After a rollback the object shows what is stored and can be changed",
+        arguments: Backend.allCases)
     func rollback(_ backend: Backend) throws {
         let scene = try Scene(backend, .error)
         #expect(storeError { try scene.context.save() } != nil)

@@ -65,6 +65,8 @@ final class Engine: Sendable {
     let registry: StateRegistry<EngineState>
     /// What recovery found.
     let recovery: RecoveryReport
+    /// Where the log ended when it was opened, if a close frame was its last.
+    private let openedAt: LogEnd?
     private let turn: Mutex<Turn>
     /// The thread that has the turn, so that asking for it again throws instead of waiting for itself.
     private let holder = Atomic<UInt>(0)
@@ -86,6 +88,7 @@ final class Engine: Sendable {
                 opened.catalog.trees[opened.catalog.entities[entity.index].tree].id
             })
         recovery = opened.report
+        openedAt = opened.report.wasClosed && !opened.report.wasCreated ? opened.end : nil
         let state = try StateBuilder.build(
             opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed)
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
@@ -280,11 +283,12 @@ final class Engine: Sendable {
             segment = try files.makeSegment(
                 after: turn.end, segments: turn.segments, storeID: storeID, time: clock.now(),
                 commit: registry.published().commit, durable: turn.durable,
-                counters: zip(catalog.trees, turn.nextNumbers).map {
-                    TreeCounter(tree: $0.id, next: $1)
-                },
-                schema: catalog.place, schemaVersion: catalog.version)
+                counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version)
         } catch {
+            // As with every failed sync: that a later one succeeds would prove nothing.
+            if error.operation == .synchronize || error.operation == .syncDirectory {
+                turn.failure = StoreError(error)
+            }
             throw StoreError(error)
         }
         largeValues.add(segment.segment)
@@ -299,27 +303,39 @@ final class Engine: Sendable {
             guard !turn.isClosed else { return }
             turn.isClosed = true
             defer { files.release() }
-            guard !isReadOnly, turn.failure == nil, !turn.mustRoll, let segment = turn.segments.last
-            else {
-                return
-            }
+            guard !isReadOnly, turn.failure == nil, !turn.mustRoll,
+                let segment = turn.segments.last
+            else { return }
+            // A store that nobody wrote to ends with the close frame of the last one who did.
+            if turn.end == openedAt, turn.nextNumbers == turn.reserved { return }
             let state = registry.published()
             var log = LogWriter(
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit,
                 mark: turn.durable, limit: sizes.writeBufferBytes)
-            let payload = ClosePayload(
-                time: clock.now(),
-                counters: zip(catalogTrees, turn.nextNumbers).map {
-                    TreeCounter(tree: $0.id, next: $1)
-                })
-            try log.append(.close) { writer throws(StoreError) in payload.encode(to: &writer) }
-            try log.flush()
+            let payload = ClosePayload(time: clock.now(), counters: counters(turn))
+            do throws(StoreError) {
+                try log.append(.close) { writer throws(StoreError) in payload.encode(to: &writer) }
+                try log.flush()
+            } catch {
+                // No room for the close frame: the commits before it are to be durable all the same.
+                try? segment.file.truncate(to: turn.end.offset)
+                if turn.durable < turn.end.lsn {
+                    try synchronize(turn.end, commit: state.commit, &turn)
+                }
+                throw error
+            }
             try synchronize(log.end, commit: state.commit, &turn)
             turn.end = log.end
         }
     }
 
-    private var catalogTrees: [Catalog.Tree] { registry.published().catalog.trees }
+    /// How far numbers are issued: the log never says less than it said before (DR1).
+    private func counters(_ turn: borrowing Turn) -> [TreeCounter] {
+        let trees = registry.published().catalog.trees
+        return trees.indices.map {
+            TreeCounter(tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.reserved[$0]))
+        }
+    }
 }
 
 extension Segment {

@@ -80,12 +80,18 @@ final class StoreFiles: Sendable {
         let start = writer.endFrame(
             at: frame, kind: .start, commit: commit, lsn: lsn, mark: durable, predecessor: chain,
             storeTag: storeID.tag, segment: number)
-        let file = try fileSystem.open(path(number), .createOrOpen)
         // What an earlier attempt left is nothing that anybody relies on (FS4).
-        try file.truncate(to: 0)
-        try file.write(writer.bytes, at: 0)
-        try file.synchronizeData()
-        try fileSystem.syncDirectory(folder)
+        if try fileSystem.exists(path(number)) { try fileSystem.unlink(path(number)) }
+        let file = try fileSystem.open(path(number), .create)
+        do {
+            try file.write(writer.bytes, at: 0)
+            try file.synchronizeData()
+            try fileSystem.syncDirectory(folder)
+        } catch {
+            // A whole start frame that nobody goes on with would keep the predecessor from growing.
+            try? fileSystem.unlink(path(number))
+            throw error
+        }
         if let end, let last = segments.last { last.seal(at: end.offset, chain: end.chain) }
         let length = UInt64(SegmentHeader.size + start.frameLength)
         return (
@@ -94,9 +100,43 @@ final class StoreFiles: Sendable {
         )
     }
 
+    /// Removes segments that are no part of the log, the newest first: whatever a crash leaves of them is read
+    /// as before.
+    func removeSegments(above last: UInt32) throws(FileSystemError) {
+        for number in try segmentNumbers().reversed() where number > last {
+            try fileSystem.unlink(path(number))
+            try fileSystem.syncDirectory(folder)
+        }
+    }
+
+    /// Writes the part of a segment above the durable mark again, and syncs it: after a failed sync the page
+    /// cache may show what the disk lacks.
+    func rewrite(_ segment: Segment, from durable: UInt64, to end: UInt64) throws(StoreError) {
+        guard segment.baseLSN + end > durable else { return }
+        var position = max(durable, segment.baseLSN) - segment.baseLSN
+        let buffer = RawBytes(count: 1 << 20)
+        do {
+            let file = try fileSystem.open(segment.file.path, .readWrite)
+            while position < end {
+                let part = UnsafeMutableRawBufferPointer(
+                    rebasing: buffer.mutable[..<Int(min(UInt64(buffer.count), end - position))])
+                try segment.read(part, at: position)
+                try file.write(UnsafeRawBufferPointer(part), at: position)
+                position += UInt64(part.count)
+            }
+            try file.synchronizeData()
+        } catch let error as FileSystemError {
+            throw StoreError(error)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("rewriting gives file system and store errors alone: \(error)")
+        }
+    }
+
     // MARK: Locks
 
-    /// Drops the locks and closes the lock file.
+    /// Drops the locks. The lock file closes with the last reference to it.
     func release() {
         try? lock.unlock(byte: 0)
         try? lock.unlock(byte: 1)

@@ -23,10 +23,16 @@ struct FrameScanner: ~Copyable {
     private var window: RawBytes
     private var windowStart: UInt64 = 0
     private var windowCount = 0
+    /// Bytes that are read at once.
+    private let windowSize: Int
 
     /// A scanner of a segment from its first frame up to `end`, or to the end of the file.
-    init(_ segment: Segment, chain: UInt32, storeTag: UInt32, end: UInt64?) throws(StoreError) {
+    init(
+        _ segment: Segment, chain: UInt32, storeTag: UInt32, end: UInt64?,
+        window size: Int = 4 << 20
+    ) throws(StoreError) {
         self.segment = segment
+        windowSize = size
         if let end {
             self.end = end
         } else {
@@ -40,7 +46,7 @@ struct FrameScanner: ~Copyable {
         expected = FrameHeader.Expectation(
             segment: segment.number, storeTag: storeTag,
             lsn: segment.baseLSN + UInt64(SegmentHeader.size), chain: chain, mark: 0)
-        window = RawBytes(count: 4 << 20)
+        window = RawBytes(count: size)
     }
 
     /// The next frame: its header, and its payload, which is valid until the next call. Nil at the end or at
@@ -79,7 +85,7 @@ struct FrameScanner: ~Copyable {
                 found: end - position)
         }
         if position < windowStart || position + UInt64(count) > windowStart + UInt64(windowCount) {
-            let size = max(count, 4 << 20)
+            let size = max(count, windowSize)
             if window.count < size { window = RawBytes(count: size) }
             let wanted = Int(min(UInt64(window.count), end - position))
             let buffer = UnsafeMutableRawBufferPointer(rebasing: window.mutable[..<wanted])

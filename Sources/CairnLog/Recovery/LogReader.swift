@@ -1,14 +1,14 @@
-// Reads a store's log from its first frame to the end of its last commit.            Format 60
+// Reads a store's log from its first frame to the end of its last commit.            Format 60.4
 //
-//   1. The segments in the folder form one chain. A last one without a valid header, or without a whole
-//      start frame, is one whose creation did not finish: it is passed over.            (FS4)
-//   2. Frames are read in order. Frames of a commit count when its commit frame is met.
-//   3. In a segment with a successor every frame up to the stated end must be whole.
-//   4. In the last one the first failure, X, ends the log, unless something says that the log was
-//      durable beyond it: a mark in a frame behind, or the mark file. Then it is damage.
-//   5. The end is the end of the last commit or close frame before X. What follows is left behind.
+//   1. The segments in the folder form one chain (SegmentSearch).
+//   2. Frames are read in order, each segment up to the end that its successor states. Frames of a commit
+//      count when its commit frame is met.
+//   3. The first failure, X, ends the log, unless something says that the log was durable beyond it: the
+//      mark of a frame before or behind, or the mark file. Then it is damage.
+//   4. The end is the end of the last commit, close or start frame before X. What follows is left behind.
 //
-// Invariants: nothing is written (RC3). RC2: a torn tail never reaches below the durable mark.
+// Invariants: nothing is written (RC3). RC2: a torn tail never reaches below the durable mark. What a frame
+// says is believed, and judged, only when it lies below the end.
 // Threads: one reader in one thread.
 
 import CairnFileSystem
@@ -17,12 +17,23 @@ import CairnModel
 import CairnStore
 
 struct LogReader {
+    /// What a folder holds.
+    enum Outcome {
+        /// No segment whose creation was finished.
+        case nothing
+        /// Segments without a commit: the store's creation did not finish.
+        case unfinished(UnfinishedLog)
+        case log(OpenedLog)
+    }
+
     private let files: StoreFiles
+    /// What the mark file said before anything else was read.
+    private let mark: MarkRecord?
     /// Where to stop: a reader beside a writer goes no further than what is durable.
     private let limit: UInt64?
-    private var storeID: StoreID?
+    private var storeID = StoreID(low: 0, high: 0)
     private var segments: [Segment] = []
-    private var chains: [UInt32] = []
+    private var starts: [StartPayload] = []
     private var catalog: Catalog?
     private var blocks: [LoggedBlock] = []
     private var deaths: [(place: Place, slots: [UInt16])] = []
@@ -38,213 +49,144 @@ struct LogReader {
     private var openCatalog: Catalog?
     private var openFrames: UInt32 = 0
     private var openStart: UInt64?
+    private var openCommit: UInt64 = 0
+    /// What is wrong with a frame of it; nobody's business as long as the commit does not count.
+    private var openFailure: StoreError?
     private var rowsOfBlock: [Place: Int] = [:]
 
-    init(_ files: StoreFiles, limit: UInt64?) {
+    init(_ files: StoreFiles, mark: MarkRecord?, limit: UInt64?) {
         self.files = files
+        self.mark = mark
         self.limit = limit
     }
 
-    /// Reads the log; nil if the folder holds no store, or one whose creation did not finish.
-    mutating func read() throws(StoreError) -> OpenedLog? {
-        try findSegments()
-        guard !segments.isEmpty, let storeID else { return nil }
-        for index in segments.indices {
-            let isLast = index == segments.count - 1
-            let stated = isLast ? nil : segments[index + 1].header.predecessorEnd
-            try readSegment(index, end: stated, storeID: storeID)
-            if !isLast { try checkSuccession(index) }
+    /// Reads the log.
+    mutating func read() throws(StoreError) -> Outcome {
+        var search = SegmentSearch(files)
+        let found = try search.run()
+        guard let first = found.first else {
+            // The mark is written when the creation is finished, so there was a log once.
+            guard let mark else { return .nothing }
+            throw .damaged("segment \(mark.segment) is missing (F-216)", segment: mark.segment)
         }
-        guard let catalog else { return nil }
-        return OpenedLog(
-            files: files, storeID: storeID, segments: segments, catalog: catalog, end: end,
-            durable: durable, commit: commit, counters: counters, blocks: blocks, deaths: deaths,
-            report: report)
+        storeID = first.segment.header.store
+        if let mark, mark.store == storeID { durable = mark.lsn }
+        segments = found.map(\.segment)
+        starts = found.map(\.start)
+        try readSegments(found)
+        let last = segments.firstIndex { $0.number == end.segment } ?? 0
+        let abandoned = segments[(last + 1)...].map(\.number)
+        segments.removeSubrange((last + 1)...)
+        guard let catalog else {
+            return .unfinished(
+                UnfinishedLog(
+                    storeID: storeID, segments: segments, abandoned: abandoned, end: end))
+        }
+        return .log(
+            OpenedLog(
+                files: files, storeID: storeID, segments: segments, abandoned: abandoned,
+                catalog: catalog, end: end, durable: min(durable, end.lsn), commit: commit,
+                counters: counters, blocks: blocks, deaths: deaths, report: report))
     }
 
-    // MARK: Segments
-
-    private mutating func findSegments() throws(StoreError) {
-        let numbers: [UInt32]
-        do {
-            numbers = try files.segmentNumbers()
-        } catch {
-            throw StoreError(error)
-        }
-        for (position, number) in numbers.enumerated() {
-            let isLast = position == numbers.count - 1
-            let file: any File
-            let head = RawBytes(count: SegmentHeader.size)
-            let count: Int
-            do {
-                file = try files.fileSystem.open(files.path(number), .read)
-                count = try file.read(into: head.mutable, at: 0)
-            } catch {
-                throw StoreError(error)
+    private mutating func readSegments(_ found: [FoundSegment]) throws(StoreError) {
+        for index in found.indices {
+            let next = index + 1 < found.count ? found[index + 1].segment.header : nil
+            var scanner = try FrameScanner(
+                segments[index], chain: found[index].chain, storeTag: storeID.tag,
+                end: next?.predecessorEnd)
+            guard try readFrames(&scanner, segments[index]) else { return endAtLimit() }
+            guard let next else {
+                try judgeTail(index, scanner.position, scanner.failure)
+                return
             }
-            do {
-                head.trim(to: count)
-                let header = try SegmentHeader(decoding: head.bytes)
-                try check(header, number: number)
-                let segment = Segment(header: header, file: file)
-                let chain = SegmentHeader.chain(ofEncoded: head.bytes)
-                if isLast, try !hasStartFrame(segment, chain: chain) {
-                    report.bytesLeftBehind += try size(file)
-                    continue
-                }
-                segments.append(segment)
-                chains.append(chain)
-                storeID = header.store
-            } catch let error as FormatError {
-                if error.code == .unsupportedVersion || error.code == .unsupportedFeature {
-                    throw StoreError(
-                        .openFailed, "\(error.what): \(error.found ?? 0) (\(error.rule))",
-                        context: .init(path: "\(file.path)", segment: number))
-                }
-                if isLast, try !holdsFrames(file, number: number) {
-                    report.bytesLeftBehind += try size(file)
-                    continue
-                }
-                throw .damaged("\(error.what) (\(error.rule))", segment: number, offset: 0)
-            } catch let error as StoreError {
-                throw error
-            } catch {
-                preconditionFailure("a header gives format and store errors alone: \(error)")
+            if scanner.failure != nil {
+                try judgeTail(index, scanner.position, scanner.failure)
+                return
             }
+            guard end.offset == next.predecessorEnd, end.chain == next.predecessorChain else {
+                throw .damaged(
+                    "the segment does not end as its successor says (F-216)",
+                    segment: segments[index].number, offset: next.predecessorEnd)
+            }
+            segments[index].seal(at: end.offset, chain: end.chain)
         }
     }
 
-    private func check(_ header: SegmentHeader, number: UInt32) throws(StoreError) {
-        guard header.number == number else {
-            throw .damaged(
-                "the file of this number holds segment \(header.number)", segment: number)
-        }
-        if let storeID, storeID != header.store {
-            throw .damaged("the segment belongs to another store", segment: number, offset: 0)
-        }
-        guard header.kind == .main else {
-            throw StoreError(
-                .openFailed, "the store uses side segments, which this version lacks",
-                context: .init(segment: number))
-        }
-        guard header.predecessor == segments.last?.number ?? 0 else {
-            throw .damaged("segment \(header.predecessor) is missing", segment: header.predecessor)
-        }
-    }
-
-    private func size(_ file: any File) throws(StoreError) -> UInt64 {
-        do {
-            return try file.size()
-        } catch {
-            throw StoreError(error)
-        }
-    }
-
-    /// Whether the segment's first frame is a whole start frame, or whole frames follow a broken one.
-    private func hasStartFrame(_ segment: Segment, chain: UInt32) throws(StoreError) -> Bool {
-        var scanner = try FrameScanner(
-            segment, chain: chain, storeTag: segment.header.store.tag, end: nil)
-        if let frame = try scanner.next(), frame.header.kind == .start { return true }
-        return try holdsFrames(segment.file, number: segment.number)
-    }
-
-    /// Whether a valid frame header of the segment is anywhere behind the first page.
-    private func holdsFrames(_ file: any File, number: UInt32) throws(StoreError) -> Bool {
-        var search = HeaderSearch(file, from: UInt64(SegmentHeader.size))
-        while let (header, _) = try search.next() {
-            if header.segment == number, header.kind != .start { return true }
-        }
-        return false
-    }
-
-    private func checkSuccession(_ index: Int) throws(StoreError) {
-        let next = segments[index + 1].header
-        let isRight =
-            next.predecessorEnd == end.offset && next.predecessorChain == end.chain
-            && next.baseLSN == end.lsn
-        guard isRight else {
-            throw .damaged(
-                "the segment does not end where its successor says",
-                segment: segments[index].number,
-                offset: next.predecessorEnd)
-        }
-        segments[index].seal(at: end.offset, chain: end.chain)
-    }
-
-    // MARK: Frames
-
-    private mutating func readSegment(_ index: Int, end stated: UInt64?, storeID: StoreID)
-        throws(StoreError)
+    /// Reads the frames of a segment; false if the limit was met.
+    private mutating func readFrames(_ scanner: inout FrameScanner, _ segment: Segment)
+        throws(StoreError) -> Bool
     {
-        let segment = segments[index]
-        var scanner = try FrameScanner(
-            segment, chain: chains[index], storeTag: storeID.tag, end: stated)
-        var isStopped = false
         while let (header, payload) = try scanner.next() {
-            if let limit, header.lsn + UInt64(header.frameLength) > limit {
-                isStopped = true
-                break
-            }
+            if let limit, header.lsn + UInt64(header.frameLength) > limit { return false }
             durable = max(durable, header.mark)
             report.frames += 1
+            let offset = header.lsn - segment.baseLSN
             do {
                 try take(header, payload, segment)
             } catch let error as FormatError {
-                throw .damaged(
-                    "\(error.what) (\(error.rule))", segment: segment.number,
-                    offset: header.lsn - segment.baseLSN)
+                try fail(StoreError(error, segment, offset), header)
             } catch let error as StoreError {
-                throw error
+                try fail(error, header)
             } catch {
                 preconditionFailure("a frame gives format and store errors alone: \(error)")
             }
         }
-        if stated != nil {
-            if let failure = scanner.failure {
-                throw .damaged(
-                    "\(failure.what) (\(failure.rule))", segment: segment.number,
-                    offset: scanner.position)
-            }
+        return true
+    }
+
+    /// What is wrong with a frame matters once the frame counts: at once if it stands by itself.
+    private mutating func fail(_ error: StoreError, _ header: FrameHeader) throws(StoreError) {
+        guard let kind = header.kind, kind == .commit || kind == .start || kind == .close else {
+            if openFailure == nil { openFailure = error }
+            countFrame(header)
             return
         }
-        if isStopped {
-            report.wasClosed = false
-            return
-        }
-        try judgeTail(segment, scanner.position, failure: scanner.failure, size: scanner.end)
+        throw error
+    }
+
+    // MARK: The end
+
+    /// A reader beside a writer cannot tell what lies behind the limit.
+    private mutating func endAtLimit() {
+        report.wasClosed = false
     }
 
     /// Decides whether what ends the log is a torn tail or damage.
-    private mutating func judgeTail(
-        _ segment: Segment, _ position: UInt64, failure: FormatError?, size: UInt64
-    ) throws(StoreError) {
+    private mutating func judgeTail(_ index: Int, _ position: UInt64, _ failure: FormatError?)
+        throws(StoreError)
+    {
+        let segment = segments[index]
         let firstBad = segment.baseLSN + position
-        var known = durable
-        do {
-            if let mark = try files.readMark(), mark.store == segment.header.store {
-                known = max(known, mark.lsn)
+        if let limit, firstBad >= limit { return endAtLimit() }
+        for later in segments[index...] {
+            let start = later === segment ? position : UInt64(SegmentHeader.size)
+            var search = HeaderSearch(later.file, from: start)
+            while let (header, offset) = try search.next() {
+                guard header.segment == later.number, header.storeTag == storeID.tag,
+                    header.lsn == later.baseLSN + offset
+                else { continue }
+                durable = max(durable, header.mark)
             }
+        }
+        guard firstBad >= durable else {
+            throw .damaged(
+                "\(failure?.what ?? "the log ends"), though it was durable up to byte \(durable - segment.baseLSN) (\(failure?.rule ?? "F-303"))",
+                segment: segment.number, offset: position)
+        }
+        for later in segments[index...] {
+            let start = later === segment ? end.offset : 0
+            report.bytesLeftBehind += try TailMeasure.bytes(of: later.file, from: start)
+        }
+        do {
+            let isAtEnd = try segment.file.size() == end.offset
+            if !isAtEnd || index + 1 < segments.count { report.wasClosed = false }
         } catch {
             throw StoreError(error)
         }
-        if position < size {
-            var search = HeaderSearch(segment.file, from: position)
-            while let (header, offset) = try search.next() {
-                guard header.segment == segment.number, header.storeTag == segment.header.store.tag,
-                    header.lsn == segment.baseLSN + offset
-                else { continue }
-                known = max(known, header.mark)
-            }
-        }
-        guard firstBad >= known else {
-            throw .damaged(
-                "\(failure?.what ?? "the log ends") though it was durable up to byte \(known - segment.baseLSN) (\(failure?.rule ?? "F-303"))",
-                segment: segment.number, offset: position)
-        }
-        durable = known
-        report.bytesLeftBehind += size - end.offset
-        if size != end.offset { report.wasClosed = false }
     }
+
+    // MARK: Frames
 
     private mutating func take(
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
@@ -254,13 +196,7 @@ struct LogReader {
         let place = Place(segment: segment.number, byteOffset: Int(offset))
         switch kind {
         case .start:
-            let start = try StartPayload(decoding: payload)
-            for counter in start.counters { counters[counter.tree] = counter.next }
-            if !start.schema.isNone, start.schema != catalog?.place {
-                throw StoreError.damaged(
-                    "the start frame names another schema", segment: segment.number, offset: offset)
-            }
-            finishFrame(header, segment, isClose: false)
+            try takeStart(header, payload, segment)
             return
         case .schema:
             openCatalog = try CatalogDocument.decode(payload).placed(at: place)
@@ -283,11 +219,8 @@ struct LogReader {
             return
         case .close:
             let close = try ClosePayload(decoding: payload)
-            for counter in close.counters { counters[counter.tree] = counter.next }
-            guard openStart == nil else {
-                throw StoreError.damaged(
-                    "a close frame inside a commit", segment: segment.number, offset: offset)
-            }
+            try checkBetweenCommits(header)
+            try raise(close.counters)
             finishFrame(header, segment, isClose: true)
             return
         case .patch, .changes, .reserve, .adopt, .retire, .metadata:
@@ -296,8 +229,54 @@ struct LogReader {
         countFrame(header)
     }
 
+    private mutating func takeStart(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
+    ) throws {
+        guard header.lsn == segment.baseLSN + UInt64(SegmentHeader.size) else {
+            throw FormatError(.malformed, "F-211", "a start frame in the middle of a segment")
+        }
+        let start = try StartPayload(decoding: payload)
+        try checkBetweenCommits(header)
+        guard start.schema == catalog?.place ?? .none,
+            start.schemaVersion == catalog?.version ?? 0
+        else {
+            throw FormatError(.malformed, "F-217", "the start frame names another schema")
+        }
+        try raise(start.counters)
+        finishFrame(header, segment, isClose: false)
+    }
+
+    /// A start or close frame stands between commits and bears the number of the last one.
+    private func checkBetweenCommits(_ header: FrameHeader) throws(FormatError) {
+        guard openStart == nil, header.commit == commit else {
+            throw FormatError(
+                .malformed, "F-603", "a start or close frame stands between commits",
+                expected: commit, found: header.commit)
+        }
+    }
+
+    /// Numbers that were issued stay issued.
+    private mutating func raise(_ raised: [TreeCounter]) throws(FormatError) {
+        for counter in raised {
+            guard counter.next >= counters[counter.tree] ?? 1 else {
+                throw FormatError(
+                    .malformed, "F-622", "the counter of a tree falls",
+                    expected: counters[counter.tree].map { UInt64($0) }, found: UInt64(counter.next)
+                )
+            }
+            counters[counter.tree] = counter.next
+        }
+    }
+
     private mutating func countFrame(_ header: FrameHeader) {
-        if openStart == nil { openStart = header.lsn }
+        if openStart == nil {
+            openStart = header.lsn
+            openCommit = header.commit
+        }
+        if header.commit != openCommit, openFailure == nil {
+            openFailure = .damaged(
+                "the frames of a commit bear different numbers (F-602)", segment: header.segment)
+        }
         openFrames += 1
     }
 
@@ -313,7 +292,7 @@ struct LogReader {
                         "the death of an entity that the schema lacks", segment: segment.number,
                         offset: offset)
                 }
-                // All rows that earlier commits left alive: every block of the entity so far.
+                // All rows of earlier commits; that some are dead already means nothing (F-615).
                 for block in blocks where block.entity == entity {
                     openDeaths.append((block.place, (0..<block.rows).map { UInt16($0) }))
                 }
@@ -332,18 +311,26 @@ struct LogReader {
     private mutating func takeCommit(
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
     ) throws {
+        if let openFailure { throw openFailure }
         let record = try CommitPayload(decoding: payload)
-        guard record.frameCount == openFrames, record.firstLSN == openStart ?? header.lsn,
-            header.commit == commit + 1
+        guard record.frameCount == openFrames, record.firstLSN == openStart ?? header.lsn else {
+            throw FormatError(
+                .malformed, "F-601", "a commit frame that does not fit the frames before it",
+                expected: UInt64(openFrames), found: UInt64(record.frameCount))
+        }
+        guard header.commit == (openStart == nil ? header.commit : openCommit),
+            header.commit > commit, header.commit < Self.maximumCommit
         else {
-            throw StoreError.damaged(
-                "a commit frame that does not fit the frames before it", segment: segment.number,
-                offset: header.lsn - segment.baseLSN)
+            throw FormatError(
+                .malformed, "F-602", "commit numbers rise", found: header.commit)
+        }
+        guard catalog != nil || openCatalog != nil else {
+            throw FormatError(.malformed, "F-602", "the first commit holds the schema")
         }
         blocks.append(contentsOf: openBlocks)
         deaths.append(contentsOf: openDeaths)
         if let openCatalog { catalog = openCatalog }
-        for counter in record.counters { counters[counter.tree] = counter.next }
+        try raise(record.counters)
         commit = header.commit
         report.commits += 1
         report.lastCommitTime = record.time
@@ -354,6 +341,9 @@ struct LogReader {
         finishFrame(header, segment, isClose: false)
     }
 
+    /// No store lives to see this; adding to it must not trap.
+    private static let maximumCommit: UInt64 = 1 << 62
+
     /// A frame that ends a commit, or stands by itself: the log may end behind it.
     private mutating func finishFrame(_ header: FrameHeader, _ segment: Segment, isClose: Bool) {
         openFrames = 0
@@ -362,5 +352,20 @@ struct LogReader {
         end = LogEnd(
             segment: segment.number, offset: lsn - segment.baseLSN, lsn: lsn, chain: header.chain)
         report.wasClosed = isClose
+    }
+}
+
+extension StoreError {
+    /// A frame that is whole and says what it must not say, or what this version cannot read.
+    fileprivate init(_ error: FormatError, _ segment: Segment, _ offset: UInt64) {
+        if error.code == .unsupportedVersion || error.code == .unsupportedFeature {
+            self.init(
+                .openFailed, "\(error.what): \(error.found ?? 0) (\(error.rule))",
+                context: .init(
+                    path: "\(segment.file.path)", segment: segment.number, offset: offset))
+        } else {
+            self = .damaged(
+                "\(error.what) (\(error.rule))", segment: segment.number, offset: offset)
+        }
     }
 }

@@ -10,6 +10,8 @@ struct OpenedLog {
     let files: StoreFiles
     let storeID: StoreID
     var segments: [Segment]
+    /// Segments behind the end, in which nothing was promised: a writer removes them.
+    var abandoned: [UInt32] = []
     var catalog: Catalog
     /// The end of the last commit or close frame.
     var end: LogEnd
@@ -23,6 +25,15 @@ struct OpenedLog {
     /// Every death, in the order of the log.
     var deaths: [(place: Place, slots: [UInt16])]
     var report: RecoveryReport
+}
+
+/// A log without a commit: the creation of its store did not finish.
+struct UnfinishedLog {
+    let storeID: StoreID
+    let segments: [Segment]
+    let abandoned: [UInt32]
+    /// The end of the start frame.
+    let end: LogEnd
 }
 
 /// A block as its head describes it.

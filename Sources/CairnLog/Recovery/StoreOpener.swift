@@ -2,9 +2,10 @@
 //
 //   1. The folder and its lock file are made if they are missing, and durable before anything in them (FS1).
 //   2. The writer locks byte 0 of the lock file exclusively; everybody shares byte 1.
-//   3. The log is read. A reader beside a writer stops at the mark.
-//   4. A folder in which no frame follows a start frame is one whose creation did not finish (FS4): it is
-//      made anew.
+//   3. The log is read. A reader beside a writer stops at the mark, and reads again what a writer changed
+//      under it.
+//   4. A folder without a whole start frame is one whose creation did not finish (FS4): it is made anew.
+//      One that has it, but no commit, is gone on with: nothing that may have been a frame is removed.
 //   5. A writer writes the bytes above the durable mark again and syncs: after a failed sync the page cache
 //      may show what the disk lacks.
 
@@ -82,16 +83,14 @@ struct StoreOpener {
     private func open(_ files: StoreFiles, schema: Schema?, hasWriter: Bool) throws(StoreError)
         -> OpenedLog
     {
-        var limit: UInt64?
-        if hasWriter {
-            do {
-                limit = try files.readMark()?.lsn
-            } catch {
-                throw StoreError(error)
-            }
+        let outcome: LogReader.Outcome
+        if options.isReadOnly {
+            outcome = try readBesideWriters(files, hasWriter: hasWriter)
+        } else {
+            var reader = LogReader(files, mark: try mark(files), limit: nil)
+            outcome = try reader.read()
         }
-        var reader = LogReader(files, limit: limit)
-        if var log = try reader.read() {
+        if case .log(var log) = outcome {
             try check(schema, against: log.catalog.schema)
             if !options.isReadOnly { try takeOver(&log) }
             return log
@@ -109,7 +108,83 @@ struct StoreOpener {
             throw StoreError(
                 .openFailed, "a new store needs a model", context: .init(path: "\(folder)"))
         }
-        return try create(files, schema)
+        let creator = StoreCreator(files: files, options: options)
+        if case .unfinished(let unfinished) = outcome {
+            return try creator.goOn(with: unfinished, schema)
+        }
+        return try creator.create(schema)
+    }
+
+    private func mark(_ files: StoreFiles) throws(StoreError) -> MarkRecord? {
+        do {
+            return try files.readMark()
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    // MARK: Reading only
+
+    /// How often a reader tries again when a writer came, or wrote, while it read.
+    private static let readings = 20
+
+    /// Reads up to what is durable, if somebody writes. Without a writer the whole log is read, and then the
+    /// writer that came meanwhile is looked for: what it had in its hands cannot be judged.
+    private func readBesideWriters(_ files: StoreFiles, hasWriter: Bool) throws(StoreError)
+        -> LogReader.Outcome
+    {
+        var hasWriter = hasWriter
+        var last: StoreError?
+        for reading in 1...Self.readings {
+            let before = try mark(files)
+            do {
+                let outcome = try read(files, mark: before, hasWriter: hasWriter)
+                if hasWriter { return outcome }
+                hasWriter = try isWritten(files)
+                if !hasWriter, try mark(files) == before { return outcome }
+            } catch {
+                last = error
+                let wasWritten = hasWriter
+                hasWriter = try isWritten(files)
+                let isStill = !wasWritten && !hasWriter
+                if isStill, try mark(files) == before { throw error }
+                if error.code != .damaged { throw error }
+            }
+            if reading < Self.readings { Pause.milliseconds(1) }
+        }
+        throw last
+            ?? StoreError(
+                .storeInUse, "the store is opened and closed by others all the time",
+                context: .init(path: "\(folder)"))
+    }
+
+    private func read(_ files: StoreFiles, mark: MarkRecord?, hasWriter: Bool) throws(StoreError)
+        -> LogReader.Outcome
+    {
+        guard hasWriter else {
+            var reader = LogReader(files, mark: mark, limit: nil)
+            return try reader.read()
+        }
+        if let mark {
+            var reader = LogReader(files, mark: mark, limit: mark.lsn)
+            return try reader.read()
+        }
+        // The mark file is not there or torn: the frames say themselves how far the log was durable.
+        var reader = LogReader(files, mark: nil, limit: nil)
+        guard case .log(let log) = try reader.read() else { return .nothing }
+        var again = LogReader(files, mark: nil, limit: log.durable)
+        return try again.read()
+    }
+
+    /// Whether somebody else has the writer's lock. It is taken for a moment to find out.
+    private func isWritten(_ files: StoreFiles) throws(StoreError) -> Bool {
+        do {
+            let isFree = try files.lock.lock(byte: 0, exclusive: false)
+            if isFree { try files.lock.unlock(byte: 0) }
+            return !isFree
+        } catch {
+            throw StoreError(error)
+        }
     }
 
     // MARK: Locks
@@ -117,16 +192,12 @@ struct StoreOpener {
     /// Takes the locks; true if somebody else writes.
     private func takeLocks(_ files: StoreFiles) throws(StoreError) -> Bool {
         do {
-            if options.isReadOnly {
-                // Taken for a moment: whether it can be had says whether there is a writer.
-                let isFree = try files.lock.lock(byte: 0, exclusive: false)
-                if isFree { try files.lock.unlock(byte: 0) }
-                _ = try files.lock.lock(byte: 1, exclusive: false)
-                return !isFree
+            if !options.isReadOnly { try waitForTurn(files) }
+            guard try files.lock.lock(byte: 1, exclusive: false) else {
+                throw StoreError(
+                    .storeInUse, "the store is being removed", context: .init(path: "\(folder)"))
             }
-            try waitForTurn(files)
-            _ = try files.lock.lock(byte: 1, exclusive: false)
-            return false
+            return options.isReadOnly ? try isWritten(files) : false
         } catch let error as FileSystemError {
             throw StoreError(error)
         } catch let error as StoreError {
@@ -137,7 +208,9 @@ struct StoreOpener {
     }
 
     private func waitForTurn(_ files: StoreFiles) throws {
-        let attempts = max(1, Int(options.timeout / 0.005))
+        // At least two: a reader that looks for a writer has the lock for a moment.
+        let wanted = options.timeout > 0 ? (options.timeout / 0.005).rounded() : 0
+        let attempts = max(2, Int(exactly: wanted) ?? .max)
         for attempt in 1...attempts {
             if try files.lock.lock(byte: 0, exclusive: true) { return }
             if attempt < attempts { Pause.milliseconds(5) }
@@ -167,21 +240,19 @@ struct StoreOpener {
         }
         do {
             // The files were opened to be read; the one that takes commits is opened to be written.
-            guard let last = log.segments.last else { return }
+            guard let last = log.segments.last else {
+                preconditionFailure("a log that was read has a segment")
+            }
             let file = try fileSystem.open(log.files.path(last.number), .readWrite)
             let writable = Segment(header: last.header, file: file)
             log.segments[log.segments.count - 1] = writable
-            for (index, segment) in log.segments.enumerated() {
-                try rewrite(
-                    segment, from: log.durable, to: log.end, isLast: index == log.segments.count - 1
-                )
+            for segment in log.segments {
+                try log.files.rewrite(
+                    segment, from: log.durable,
+                    to: segment.number == log.end.segment ? log.end.offset : segment.knownEnd ?? 0)
             }
             log.durable = log.end.lsn
-            // Segments behind the last valid one are of a creation that did not finish.
-            for number in try log.files.segmentNumbers() where number > last.number {
-                try fileSystem.unlink(log.files.path(number))
-                try fileSystem.syncDirectory(folder)
-            }
+            try log.files.removeSegments(above: last.number)
             log.files.writeMark(
                 MarkRecord(
                     store: log.storeID, commit: log.commit, lsn: log.end.lsn, chain: log.end.chain,
@@ -192,69 +263,6 @@ struct StoreOpener {
             throw error
         } catch {
             preconditionFailure("taking over gives file system and store errors alone: \(error)")
-        }
-    }
-
-    /// Writes the part of a segment above the durable mark again, and syncs it.
-    private func rewrite(_ segment: Segment, from durable: UInt64, to end: LogEnd, isLast: Bool)
-        throws
-    {
-        let segmentEnd = segment.baseLSN + (isLast ? end.offset : segment.knownEnd ?? 0)
-        guard segmentEnd > durable, !isLast || end.offset > 0 else { return }
-        let file = isLast ? segment.file : try fileSystem.open(segment.file.path, .readWrite)
-        var position = max(durable, segment.baseLSN) - segment.baseLSN
-        let stop = segmentEnd - segment.baseLSN
-        let buffer = RawBytes(count: 1 << 20)
-        while position < stop {
-            let part = UnsafeMutableRawBufferPointer(
-                rebasing: buffer.mutable[..<Int(min(UInt64(buffer.count), stop - position))])
-            try segment.read(part, at: position)
-            try file.write(UnsafeRawBufferPointer(part), at: position)
-            position += UInt64(part.count)
-        }
-        try file.synchronizeData()
-    }
-
-    // MARK: New stores
-
-    /// Makes the first segment and the commit with the schema.
-    private func create(_ files: StoreFiles, _ schema: Schema) throws(StoreError) -> OpenedLog {
-        let storeID = StoreID(options.storeIdentifier ?? UUID())
-        let catalog = Catalog(new: schema)
-        let json = try CatalogDocument.encode(catalog)
-        do {
-            for number in try files.segmentNumbers() { try fileSystem.unlink(files.path(number)) }
-            let made = try files.makeSegment(
-                after: nil, segments: [], storeID: storeID, time: options.clock.now(), commit: 0,
-                durable: 0, counters: [], schema: .none, schemaVersion: 0)
-            var log = LogWriter(
-                segment: made.segment, end: made.end, storeTag: storeID.tag, commit: 1,
-                mark: made.end.lsn, limit: options.sizes.writeBufferBytes)
-            let place = try log.append(.schema) { writer throws(StoreError) in
-                json.withUnsafeBytes { writer.append($0) }
-            }
-            let record = CommitPayload(
-                firstLSN: log.firstLSN, frameCount: 1, time: options.clock.now(),
-                counters: catalog.trees.map { TreeCounter(tree: $0.id, next: 1) })
-            try log.append(.commit) { writer throws(StoreError) in record.encode(to: &writer) }
-            try log.flush()
-            try made.segment.file.synchronizeData()
-            files.writeMark(
-                MarkRecord(
-                    store: storeID, commit: 1, lsn: log.end.lsn, chain: log.end.chain,
-                    segment: log.end.segment))
-            var report = RecoveryReport()
-            report.wasCreated = true
-            return OpenedLog(
-                files: files, storeID: storeID, segments: [made.segment],
-                catalog: catalog.placed(at: place), end: log.end, durable: log.end.lsn, commit: 1,
-                counters: [:], blocks: [], deaths: [], report: report)
-        } catch let error as FileSystemError {
-            throw StoreError(error)
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            preconditionFailure("making a store gives file system and store errors alone: \(error)")
         }
     }
 }

@@ -34,6 +34,7 @@ extension ManagedObjectContext {
                 let id = result.permanentIDs[old] ?? old
                 if id != old { rename(object, id) }
                 object.isInserted = false
+                object.isRecreated = false
                 object.isUpdated = false
                 object.commitEdits(result.rows[id])
                 handled.insert(id)

@@ -21,39 +21,79 @@ extension ManagedObjectContext {
         case edits
     }
 
+    /// Conflicts over one key: the stored object that has it is listed apart from those of the save among
+    /// each other.
+    private struct KeyConflict: Hashable {
+        let entity: Int
+        let constraint: [String]
+        let values: [Value]
+    }
+
     func resolve(_ conflicts: [ConstraintConflict], by policy: MergePolicy) throws(StoreError) {
         if policy.mergeType == .mergeByPropertyObjectTrump { try refuseTwoRows(conflicts) }
+        var places: [KeyConflict: Int] = [:]
+        var groups: [[ConstraintConflict]] = []
         for conflict in conflicts {
-            // The stored object with the key is listed apart from the new ones among each other.
-            let same = conflicts.filter {
-                $0.conflict.entity == conflict.conflict.entity
-                    && $0.constraint == conflict.constraint
-                    && $0.conflict.values == conflict.conflict.values
+            let key = KeyConflict(
+                entity: conflict.conflict.entity, constraint: conflict.constraint,
+                values: conflict.conflict.values)
+            if let place = places[key] {
+                groups[place].append(conflict)
+            } else {
+                places[key] = groups.count
+                groups.append([conflict])
             }
-            var members: [ManagedObject] = []
-            for object in same.sorted(by: { $0.databaseObject != nil && $1.databaseObject == nil })
-                .flatMap(members(of:)) where !members.contains(object)
-            {
-                members.append(object)
+        }
+        var references = OneWayReferences(self)
+        for group in groups { fold(members(of: group), by: policy, &references) }
+        // Who had the key all along comes first: what goes back to its own key may need it.
+        var goesBack = false
+        for isKept in [true, false] {
+            if goesBack { return }
+            for group in groups {
+                let members = members(of: group)
+                guard let first = members.first, hasKept(group[0], first) == isKept else {
+                    continue
+                }
+                if try resolve(members, group[0], by: policy, &references) { goesBack = true }
             }
-            if members.count > 1 { try resolve(members, conflict, by: policy) }
+        }
+    }
+
+    /// All objects that share a key still: who had it first, then those of the save, new ones last.
+    private func members(of group: [ConstraintConflict]) -> [ManagedObject] {
+        var seen: Set<ManagedObject> = []
+        let stored = group.filter { $0.databaseObject != nil }
+        let others = group.filter { $0.databaseObject == nil }
+        let members = (stored + others).flatMap(members(of:)).filter { seen.insert($0).inserted }
+        return members.filter { !isNew($0) } + members.filter(isNew)
+    }
+
+    /// Whether the object was made here: one that is stored again under its id was not.
+    private func isNew(_ object: ManagedObject) -> Bool { object.isInserted && !object.isRecreated }
+
+    /// Whether a stored object has not been given the key just now.
+    private func hasKept(_ conflict: ConstraintConflict, _ object: ManagedObject) -> Bool {
+        guard !object.isInserted else { return false }
+        return conflict.constraint.allSatisfy { name in
+            object.entity.columnIndex(named: name).map { object.edits[$0] == nil } ?? false
         }
     }
 
     /// A new or changed object that two different stored ones stand against cannot become both.
     private func refuseTwoRows(_ conflicts: [ConstraintConflict]) throws(StoreError) {
+        var first: [ManagedObject: ConstraintConflict] = [:]
         for conflict in conflicts {
-            guard let row = conflict.databaseObject, let object = members(of: conflict).last else {
-                continue
-            }
-            let others = conflicts.filter { other in
-                guard let otherRow = other.databaseObject, otherRow !== row else { return false }
-                return members(of: other).contains(object) && members(of: other).count > 1
-            }
-            if !others.isEmpty && members(of: conflict).count > 1 {
+            guard let row = conflict.databaseObject else { continue }
+            let members = members(of: conflict)
+            guard members.first === row else { continue }
+            for object in members.dropFirst() {
+                guard let other = first.updateValue(conflict, forKey: object),
+                    other.databaseObject !== row
+                else { continue }
                 throw MergePolicy.failure(
                     "an object has the keys of two different ones, so neither can take its values",
-                    ([conflict] + others).map { .constraint($0.conflict) })
+                    [.constraint(other.conflict), .constraint(conflict.conflict)])
             }
         }
     }
@@ -75,70 +115,102 @@ extension ManagedObjectContext {
         }
     }
 
-    private func resolve(
-        _ members: [ManagedObject], _ conflict: ConstraintConflict, by policy: MergePolicy
-    ) throws(StoreError) {
-        let new = members.filter(\.isInserted)
-        let stored = members.filter { !$0.isInserted }
-        let folds =
+    /// New objects with one key: the one created first survives, in every policy.
+    private func fold(
+        _ members: [ManagedObject], by policy: MergePolicy, _ references: inout OneWayReferences
+    ) {
+        let new = members.filter(isNew)
+        let gives =
             policy.setOnly
             && (policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite)
         for loser in new.dropFirst() {
-            absorb(loser, into: new[0], giving: folds ? .edits : .nothing)
+            absorb(loser, into: new[0], giving: gives ? .edits : .nothing, &references)
         }
-        guard var first = stored.first else { return }
-        let others = stored.dropFirst() + new.prefix(1)
-        for other in others {
+    }
+
+    /// Objects with one key, the one that had it first; whether one of them went back to what is stored.
+    private func resolve(
+        _ members: [ManagedObject], _ conflict: ConstraintConflict, by policy: MergePolicy,
+        _ references: inout OneWayReferences
+    ) throws(StoreError) -> Bool {
+        guard var first = members.first, !isNew(first) else { return false }
+        var goesBack = false
+        for other in members.dropFirst() {
             switch policy.mergeType {
             case .mergeByPropertyStoreTrump, .rollback:
-                if other.isInserted {
-                    absorb(other, into: first, giving: .nothing)
+                if isNew(other) {
+                    absorb(other, into: first, giving: .nothing, &references)
                 } else if let row = other.row {
                     goBack(other, to: row)
+                    goesBack = true
                 }
             case .mergeByPropertyObjectTrump:
-                let all = other.isInserted && !policy.setOnly
-                absorb(other, into: first, giving: all ? .everything : .edits)
+                let all = isNew(other) && !policy.setOnly
+                absorb(other, into: first, giving: all ? .everything : .edits, &references)
             case .overwrite:
-                try displace(first, conflict)
+                try displace(first, conflict, &references)
                 first = other
             case .error:
                 preconditionFailure("the error policy resolves nothing")
             }
         }
+        return goesBack
     }
 
     // MARK: Absorbing
 
-    private func absorb(_ loser: ManagedObject, into survivor: ManagedObject, giving gift: Gift) {
+    private func absorb(
+        _ loser: ManagedObject, into survivor: ManagedObject, giving gift: Gift,
+        _ references: inout OneWayReferences
+    ) {
         let common = commonAncestor(loser.entity, survivor.entity)
         let columns = common?.columns.indices ?? 0..<0
         let relationships = common?.relationships.indices ?? 0..<0
-        give(gift, columns, from: loser, to: survivor)
+        give(gift, columns, from: loser, to: survivor, &references)
         for (index, relationship) in loser.entity.relationships.enumerated() {
             let isShared = relationships.contains(index)
             for member in members(of: loser, index) {
+                let wasEdited = relationship.inverse.map { isEdited(member, $0) } ?? true
                 unlink(loser, index, member)
                 guard isShared, fits(survivor, relationship) else { continue }
                 let member = member === loser ? survivor : member
-                if relationship.description.isToMany {
+                if relationship.description.isToMany
+                    || (isOneToOne(relationship) && targetID(of: survivor, index) == nil)
+                {
                     link(survivor, index, member)
-                } else if isOneToOne(relationship), targetID(of: survivor, index) == nil {
-                    link(survivor, index, member)
+                    if let inverse = relationship.inverse, !wasEdited { hideEdit(member, inverse) }
+                    note(relationship, index, of: survivor, to: member, &references)
                 }
             }
         }
-        for way in oneWays(to: loser.entity) {
-            for referrer in referrers(to: loser, way, includingPairs: true) {
-                unlink(referrer, way.index, loser)
-                if referrer !== loser, survivor.entity.isKind(of: schema.entities[way.relationship.destination]) {
-                    link(referrer, way.index, survivor)
-                }
+        for (referrer, way) in references.take(to: loser, in: self, includingPairs: true)
+        where referrer !== loser {
+            let wasEdited = isEdited(referrer, way.index)
+            unlink(referrer, way.index, loser)
+            if survivor.entity.isKind(of: schema.entities[way.relationship.destination]) {
+                link(referrer, way.index, survivor)
+                if !wasEdited { hideEdit(referrer, way.index) }
+                references.add((referrer, way), to: survivor.objectID)
             }
         }
         dismiss(loser)
         loser.absorbedInto = survivor.objectID
         absorbedObjects.append(loser)
+    }
+
+    /// Whether somebody has changed a to-one relationship.
+    private func isEdited(_ object: ManagedObject, _ index: Int) -> Bool {
+        guard case .column(let column) = object.entity.relationships[index].storage else {
+            return true
+        }
+        return object.edits[column] != nil
+    }
+
+    /// That a reference was led to a survivor is no change of anybody's: it is saved, but if the object is
+    /// absorbed itself, it is not given on.
+    private func hideEdit(_ object: ManagedObject, _ index: Int) {
+        guard case .column(let column) = object.entity.relationships[index].storage else { return }
+        object.untracked.insert(column)
     }
 
     /// Whether what leads to an object by a relationship's inverse may lead to the survivor.
@@ -165,12 +237,15 @@ extension ManagedObjectContext {
     }
 
     private func give(
-        _ gift: Gift, _ columns: Range<Int>, from loser: ManagedObject, to survivor: ManagedObject
+        _ gift: Gift, _ columns: Range<Int>, from loser: ManagedObject,
+        to survivor: ManagedObject, _ references: inout OneWayReferences
     ) {
         if case .nothing = gift { return }
         for column in columns {
             let isSet =
-                loser.isInserted ? loser.assigned.contains(column) : loser.edits[column] != nil
+                loser.isInserted
+                ? loser.assigned.contains(column)
+                : loser.edits[column] != nil && !loser.untracked.contains(column)
             guard let index = loser.entity.columns[column].relationship else {
                 if isSet || isEverything(gift) {
                     survivor.setColumn(column, loser.columnValue(column))
@@ -181,7 +256,22 @@ extension ManagedObjectContext {
             let new = target(of: loser, index)
             if let new, new.isDeleted || new.isGone { continue }
             setTarget(of: survivor, index, new)
+            if let new {
+                note(loser.entity.relationships[index], index, of: survivor, to: new, &references)
+            }
         }
+    }
+
+    /// A new one-way reference may have to be led on, if its target is absorbed too.
+    private func note(
+        _ relationship: SchemaRelationship, _ index: Int, of owner: ManagedObject,
+        to target: ManagedObject, _ references: inout OneWayReferences
+    ) {
+        guard relationship.inverse == nil else { return }
+        let way = OneWay(
+            entity: schema.entities[relationship.declaringEntity], index: index,
+            relationship: relationship)
+        references.add((owner, way), to: target.objectID)
     }
 
     private func isEverything(_ gift: Gift) -> Bool {
@@ -203,9 +293,10 @@ extension ManagedObjectContext {
 
     // MARK: Displacing
 
-    private func displace(_ object: ManagedObject, _ conflict: ConstraintConflict)
-        throws(StoreError)
-    {
+    private func displace(
+        _ object: ManagedObject, _ conflict: ConstraintConflict,
+        _ references: inout OneWayReferences
+    ) throws(StoreError) {
         for (index, relationship) in object.entity.relationships.enumerated() {
             guard let inverse = relationship.inverse else { continue }
             let back = schema.entities[relationship.destination].relationships[inverse]
@@ -214,11 +305,9 @@ extension ManagedObjectContext {
                 unlink(object, index, member)
             }
         }
-        for way in oneWays(to: object.entity) {
-            for referrer in referrers(to: object, way) where !referrer.isDeleted {
-                try allow(way.relationship, referrer, conflict)
-                unlink(referrer, way.index, object)
-            }
+        for (referrer, way) in references.take(to: object, in: self) where !referrer.isDeleted {
+            try allow(way.relationship, referrer, conflict)
+            unlink(referrer, way.index, object)
         }
         dismiss(object)
     }

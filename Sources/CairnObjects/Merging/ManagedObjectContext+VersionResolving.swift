@@ -46,6 +46,7 @@ extension ManagedObjectContext {
         }
         object.row = nil
         object.isInserted = true
+        object.isRecreated = true
         object.isUpdated = false
         object.unloadMembers()
         objectDidChange(object, isReal: true)

@@ -62,6 +62,8 @@ open class ManagedObject {
     final var isAwakening = false
     /// Whether the delete rules have been applied.
     final var isPropagated = false
+    /// Whether it is inserted again under its id, because somebody else has deleted it.
+    final var isRecreated = false
     /// Whether a merge policy deleted it, which no delete rule can forbid.
     final var isDisplaced = false
 

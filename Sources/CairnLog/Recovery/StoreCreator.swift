@@ -1,0 +1,103 @@
+// Makes a new store: its first segment, and the commit with the schema.
+//
+//   1. Every name up to the folder's own is durable before the first commit is (FS1).
+//   2. Header and start frame, synced; then the commit, synced; then the mark.
+//   3. A creation that broke off behind a whole start frame is gone on with in a successor.
+//
+// Invariants: a file that holds a frame behind a start frame is never removed (FS4).
+// Threads: one creator in one thread, which has the writer's lock.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+import SystemPackage
+
+struct StoreCreator {
+    let files: StoreFiles
+    let options: LogStoreOptions
+
+    /// Makes a store where there is none.
+    func create(_ schema: Schema) throws(StoreError) -> OpenedLog {
+        do {
+            try files.removeSegments(above: 0)
+        } catch {
+            throw StoreError(error)
+        }
+        let storeID = StoreID(options.storeIdentifier ?? UUID())
+        return try begin(storeID, schema, after: nil, segments: [])
+    }
+
+    /// Finishes a creation that broke off.
+    func goOn(with unfinished: UnfinishedLog, _ schema: Schema) throws(StoreError) -> OpenedLog {
+        let end = unfinished.end
+        do {
+            for segment in unfinished.segments {
+                try files.rewrite(
+                    segment, from: 0,
+                    to: segment.number == end.segment ? end.offset : segment.knownEnd ?? 0)
+            }
+            try files.removeSegments(above: end.segment)
+        } catch let error as FileSystemError {
+            throw StoreError(error)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("rewriting gives file system and store errors alone: \(error)")
+        }
+        return try begin(unfinished.storeID, schema, after: end, segments: unfinished.segments)
+    }
+
+    private func begin(
+        _ storeID: StoreID, _ schema: Schema, after end: LogEnd?, segments: [Segment]
+    ) throws(StoreError) -> OpenedLog {
+        let catalog = Catalog(new: schema)
+        let json = try CatalogDocument.encode(catalog)
+        do {
+            try syncFolderName()
+            let made = try files.makeSegment(
+                after: end, segments: segments, storeID: storeID, time: options.clock.now(),
+                commit: 0, durable: end?.lsn ?? 0, counters: [], schema: .none, schemaVersion: 0)
+            var log = LogWriter(
+                segment: made.segment, end: made.end, storeTag: storeID.tag, commit: 1,
+                mark: made.end.lsn, limit: options.sizes.writeBufferBytes)
+            let place = try log.append(.schema) { writer throws(StoreError) in
+                json.withUnsafeBytes { writer.append($0) }
+            }
+            let record = CommitPayload(
+                firstLSN: log.firstLSN, frameCount: 1, time: options.clock.now(),
+                counters: catalog.trees.map { TreeCounter(tree: $0.id, next: 1) })
+            try log.append(.commit) { writer throws(StoreError) in record.encode(to: &writer) }
+            try log.flush()
+            try made.segment.file.synchronizeData()
+            files.writeMark(
+                MarkRecord(
+                    store: storeID, commit: 1, lsn: log.end.lsn, chain: log.end.chain,
+                    segment: log.end.segment))
+            var report = RecoveryReport()
+            report.wasCreated = true
+            return OpenedLog(
+                files: files, storeID: storeID, segments: segments + [made.segment],
+                catalog: catalog.placed(at: place), end: log.end, durable: log.end.lsn, commit: 1,
+                counters: [:], blocks: [], deaths: [], report: report)
+        } catch let error as FileSystemError {
+            throw StoreError(error)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("making a store gives file system and store errors alone: \(error)")
+        }
+    }
+
+    /// Makes the folder's name durable. Whoever made the folder may have been stopped before doing so. Where
+    /// the parent may not be read, the folder is somebody else's, who made it long ago.
+    private func syncFolderName() throws(FileSystemError) {
+        let parent = files.folder.removingLastComponent()
+        do {
+            try files.fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
+        } catch  where error.code == .permissionDenied {
+            return
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import CairnFileSystem
+import CairnModel
+import CairnStore
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import CairnLog
+
+@Suite("Stores that were written once and stay readable", .serialized)
+struct GoldenStoreTests {
+    private static let isWriting =
+        ProcessInfo.processInfo.environment["CAIRN_GOLDEN"] == "write"
+
+    private func path(_ name: String) -> FilePath {
+        FilePath(GoldenStore.folder.path).appending(name)
+    }
+
+    private func text(_ name: String) throws -> String {
+        String(
+            decoding: try Data(contentsOf: GoldenStore.folder.appending(path: name)), as: UTF8.self)
+    }
+
+    private static func error(of image: DiskImage) -> String {
+        do {
+            _ = try image.content()
+            return "no error"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("Making them anew gives the same bytes", arguments: GoldenStore.all)
+    func bytes(golden: GoldenStore) throws {
+        let image = try golden.make()
+        var broken = image
+        golden.harm(&broken)
+        if Self.isWriting {
+            try write(image, "\(golden.name).cairn")
+            try write(broken, "\(golden.name).broken.cairn")
+            try Data(try image.content().text.utf8)
+                .write(to: GoldenStore.folder.appending(path: "\(golden.name).jsonl"))
+            try Data((Self.error(of: broken) + "\n").utf8)
+                .write(to: GoldenStore.folder.appending(path: "\(golden.name).broken.error"))
+        }
+        let stored = try DiskImage(of: POSIXFileSystem(), path("\(golden.name).cairn"))
+        #expect(stored.files.keys.sorted() == image.files.keys.sorted())
+        for name in image.files.keys where golden.isReproducible {
+            let isEqual = stored.files[name] == image.files[name]
+            #expect(isEqual, "\(name) of \(golden.name) has other bytes than it had")
+        }
+        #expect(try stored.content().text == image.content().text)
+    }
+
+    private func write(_ image: DiskImage, _ name: String) throws {
+        let url = GoldenStore.folder.appending(path: name)
+        try? FileManager.default.removeItem(at: url)
+        try FileManager.default.createDirectory(
+            at: GoldenStore.folder, withIntermediateDirectories: true)
+        try image.write(to: POSIXFileSystem(), FilePath(url.path))
+    }
+
+    @Test("What they hold is what their export says", arguments: GoldenStore.all)
+    func contents(golden: GoldenStore) throws {
+        let stored = try DiskImage(of: POSIXFileSystem(), path("\(golden.name).cairn"))
+        let found = try stored.content { store in
+            let findings = try store.check().findings
+            #expect(findings.isEmpty)
+        }
+        #expect(try found.text == text("\(golden.name).jsonl"))
+        #expect(found.recovery.wasClosed == (golden.name != "unclean"))
+        #expect((found.recovery.bytesLeftBehind > 0) == (golden.name == "unclean"))
+    }
+
+    @Test("The broken ones are reported in the same words", arguments: GoldenStore.all)
+    func broken(golden: GoldenStore) throws {
+        let stored = try DiskImage(of: POSIXFileSystem(), path("\(golden.name).broken.cairn"))
+        #expect(Self.error(of: stored) != "no error")
+        #expect(try Self.error(of: stored) + "\n" == text("\(golden.name).broken.error"))
+    }
+
+    @Test("A writer goes on with them", arguments: GoldenStore.all)
+    func writing(golden: GoldenStore) throws {
+        let disk = try DiskImage(of: POSIXFileSystem(), path("\(golden.name).cairn")).disk()
+        let store = try LogStore.open(at: "/store", options: SampleStore.options(on: disk))
+        let before = try SampleStore.text(store)
+        var request = BatchInsertRequest(entityName: "Airport", objects: [["code": "NEW"]])
+        request.resultType = .objectIDs
+        #expect(try store.execute(request).objectIDs.count == 1)
+        let after = try SampleStore.text(store)
+        #expect(after.utf8.count > before.utf8.count)
+        try store.close()
+        #expect(try DiskImage(of: disk).content().text == after)
+    }
+}

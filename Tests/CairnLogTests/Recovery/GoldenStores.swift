@@ -1,0 +1,110 @@
+// The stores in Format/golden, as they are made.
+//
+//   NAME.cairn          a store                    NAME.jsonl          its canonical export
+//   NAME.broken.cairn   the same with damage       NAME.broken.error   what opening it says
+//
+// Blocks stay below the size at which they are compressed, since the compressor's output may change with its
+// version; `compressed` is the one whose bytes are read but not compared.
+// To write them anew: CAIRN_GOLDEN=write swift test --filter GoldenStoreTests
+
+import CairnFileSystem
+import CairnModel
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import CairnLog
+
+struct GoldenStore: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// The files of the store.
+    let make: @Sendable () throws -> DiskImage
+    /// Damages the files.
+    let harm: @Sendable (inout DiskImage) -> Void
+    /// Whether making it gives the same bytes everywhere.
+    var isReproducible = true
+
+    var testDescription: String { name }
+
+    static let all: [GoldenStore] = [
+        GoldenStore(name: "empty", make: { try made(steps: 0, rowsPerBlock: 20) }) { image in
+            // The segment's header.
+            image.files["0000000001.segment"]![100] ^= 1
+        },
+        GoldenStore(name: "everything", make: { try made(steps: 7, rowsPerBlock: 20) }) { image in
+            // A value in a block.
+            let bytes = image.files["0000000001.segment"]!
+            image.files["0000000001.segment"]![
+                bytes.firstRange(of: Array("LOWW".utf8))!.lowerBound] ^=
+                0x20
+        },
+        GoldenStore(
+            name: "segments", make: { try made(steps: 7, rowsPerBlock: 20, segmentBytes: 6000) }
+        ) { image in
+            image.files["0000000002.segment"] = nil
+        },
+        GoldenStore(
+            name: "unclean",
+            make: {
+                var image = try made(steps: 5, rowsPerBlock: 20, closes: false)
+                let whole = try made(steps: 6, rowsPerBlock: 20, closes: false)
+                // The next commit was being written when the machine stopped.
+                image.files["0000000001.segment"] = whole.files["0000000001.segment"]!.dropLast(90)
+                return image
+            }
+        ) { image in
+            // Cut in the middle of what the mark vouches for.
+            image.files["0000000001.segment"]!.removeSubrange(12_000...)
+        },
+        GoldenStore(
+            name: "continued",
+            make: {
+                let disk = try made(
+                    steps: 2, rowsPerBlock: 20, closes: false,
+                    tail: [UInt8](repeating: 7, count: 99)
+                ).disk()
+                let store = try LogStore.open(
+                    at: "/store", options: options(on: disk, rowsPerBlock: 20))
+                for step in SampleStore.steps[2...] { try step(store) }
+                try store.close()
+                return try DiskImage(of: disk)
+            }
+        ) { image in
+            // The place where the successor says that its predecessor ends.
+            image.files["0000000001.segment"]!.removeLast(108)
+        },
+        GoldenStore(
+            name: "compressed", make: { try made(steps: 7, rowsPerBlock: 1024) },
+            harm: { $0.files["0000000001.segment"]![4100] ^= 0x80 }, isReproducible: false),
+    ]
+
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../Format/golden").standardizedFileURL
+
+    static func options(on disk: any FileSystem, rowsPerBlock: Int, segmentBytes: UInt64 = 1 << 30)
+        -> LogStoreOptions
+    {
+        var options = SampleStore.options(on: disk, segmentBytes: segmentBytes)
+        options.sizes.rowsPerBlock = rowsPerBlock
+        return options
+    }
+
+    static func made(
+        steps: Int, rowsPerBlock: Int, segmentBytes: UInt64 = 1 << 30, closes: Bool = true,
+        tail: [UInt8] = []
+    ) throws -> DiskImage {
+        let disk = MemoryFileSystem()
+        let store = try LogStore.open(
+            at: "/store", schema: try SampleStore.schema(),
+            options: options(on: disk, rowsPerBlock: rowsPerBlock, segmentBytes: segmentBytes))
+        for step in SampleStore.steps[..<steps] { try step(store) }
+        if closes {
+            try store.close()
+            return try DiskImage(of: disk)
+        }
+        var image = try DiskImage(of: disk)
+        image.files[image.segments.last!]! += tail
+        try store.close()
+        return image
+    }
+}

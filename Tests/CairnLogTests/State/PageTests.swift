@@ -1,0 +1,127 @@
+// Pages, transactions and pinned states: nothing changes under a reader, and nothing leaks.
+
+import CairnTestSupport
+import Testing
+
+@testable import CairnLog
+
+/// A state of one array, as the registry keeps it.
+private struct ArrayState: Sendable {
+    var array = RadixArray()
+}
+
+@Suite("Pages of a state")
+struct PageTests {
+    @Test("A commit that is abandoned gives back what it took and changes nothing")
+    func abandon() {
+        let pool = PagePool()
+        var array = RadixArray()
+        var first = PageTransaction(epoch: 1, pool: pool)
+        for index in 0..<5000 as Range<UInt32> { array.set(index * 7, UInt64(index), in: &first) }
+        _ = first.commit()
+        let used = pool.bytesInUse
+        var copy = array
+        var second = PageTransaction(epoch: 2, pool: pool)
+        for index in 0..<5000 as Range<UInt32> { copy.set(index * 11, 1, in: &second) }
+        #expect(pool.bytesInUse > used)
+        second.abandon()
+        #expect(pool.bytesInUse == used)
+        for index in 0..<5000 as Range<UInt32> { #expect(array[index * 7] == UInt64(index)) }
+    }
+
+    @Test("An array holds what a dictionary holds, at every height, and pinned states never change")
+    func pinned() {
+        var random = RandomSource()
+        let pool = PagePool()
+        let registry = StateRegistry(ArrayState(), epoch: 0, pool: pool)
+        var model: [UInt32: UInt64] = [:]
+        var pins: [(pin: PinnedState<ArrayState>, model: [UInt32: UInt64])] = []
+        func compare(_ array: RadixArray, _ model: [UInt32: UInt64]) {
+            for (index, value) in model where array[index] != value {
+                Issue.record("cell \(index) is \(array[index]), not \(value)")
+                return
+            }
+        }
+        for epoch in 1...300 as ClosedRange<UInt64> {
+            var state = registry.published()
+            var pages = PageTransaction(epoch: epoch, pool: pool)
+            var next = model
+            for _ in 0..<random.next() % 40 {
+                let shift = UInt32(random.next() % 32)
+                let index = UInt32(truncatingIfNeeded: random.next()) >> shift
+                let value = random.next()
+                state.array.set(index, value, in: &pages)
+                next[index] = value
+            }
+            if random.oneIn(5) {
+                pages.abandon()
+                continue
+            }
+            registry.publish(state, epoch: epoch, replaced: pages.commit())
+            model = next
+            if random.oneIn(4) { pins.append((registry.pin(), model)) }
+            if pins.count > 5 { pins.remove(at: Int(random.next() % UInt64(pins.count))) }
+            if epoch % 50 == 0 { for pin in pins { compare(pin.pin.state.array, pin.model) } }
+        }
+        for pin in pins { compare(pin.pin.state.array, pin.model) }
+        compare(registry.published().array, model)
+        pins.removeAll()
+        #expect(registry.count == 1)
+        #expect(registry.keptPages == 0, "ST2: nobody needs older pages any more")
+    }
+
+    @Test("A slow reader keeps its own difference and no more (ST2)")
+    func slowReader() {
+        let pool = PagePool()
+        let registry = StateRegistry(ArrayState(), epoch: 0, pool: pool)
+        var epoch: UInt64 = 0
+        func write(_ index: UInt32) {
+            epoch += 1
+            var state = registry.published()
+            var pages = PageTransaction(epoch: epoch, pool: pool)
+            state.array.set(index, epoch, in: &pages)
+            registry.publish(state, epoch: epoch, replaced: pages.commit())
+        }
+        for index in 0..<2000 as Range<UInt32> { write(index) }
+        let pin = registry.pin()
+        let used = pool.bytesInUse
+        for round in 0..<20_000 as Range<UInt32> { write(round % 2000) }
+        #expect(pool.bytesInUse <= used * 2 + (1 << 20))
+        #expect(pin.state.array[7] == 8)
+        withExtendedLifetime(pin) {}
+    }
+
+    @Test("Several threads read pinned states while one writes")
+    func threads() async {
+        let pool = PagePool()
+        let registry = StateRegistry(ArrayState(), epoch: 0, pool: pool)
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    for _ in 0..<2000 {
+                        let pin = registry.pin()
+                        // Every cell of one state was written by one commit.
+                        let first = pin.state.array[0]
+                        for index in 1..<64 as Range<UInt32>
+                        where pin.state.array[index * 100] != first {
+                            return false
+                        }
+                    }
+                    return true
+                }
+            }
+            group.addTask {
+                for epoch in 1...500 as ClosedRange<UInt64> {
+                    var state = registry.published()
+                    var pages = PageTransaction(epoch: epoch, pool: pool)
+                    for index in 0..<64 as Range<UInt32> {
+                        state.array.set(index * 100, epoch, in: &pages)
+                    }
+                    registry.publish(state, epoch: epoch, replaced: pages.commit())
+                }
+                return true
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+    }
+}
