@@ -122,6 +122,15 @@ struct ReadingCommandsTests {
                 "\"commit\":null"))
     }
 
+    @Test("columns come in the order that is asked for, the id and the entity among them")
+    func columns() throws {
+        let work = try filled()
+        let run = cairn(
+            "query", work.store, "Thing", "--columns", "size,entity,objectID,code", "--json",
+            "--limit", "1")
+        #expect(run.lines == [#"{"size":1,"entity":"Thing","objectID":"p1","code":"a"}"#])
+    }
+
     @Test("info tells entities, counts, keys and the last commit")
     func info() throws {
         let work = try filled()
@@ -243,6 +252,13 @@ struct ReadingCommandsTests {
             "import", store, "--entity", "Airport", "--prune", folder + "/airports-2024.csv",
             "--json")
         #expect(Int(try pruned.json[0], "deleted") == 3)
+    }
+
+    @Test("quickstart prints JSON alone if it is asked to")
+    func quickstartAsJSON() throws {
+        let work = try Workplace()
+        let lines = try cairn("quickstart", work.folder.path("tour"), "--json").json
+        #expect(lines.prefix(3).map { Int($0, "inserted") } == [57, 5, 0])
     }
 
     @Test("what quickstart proposes next works as it is printed")

@@ -12,11 +12,18 @@ struct ImportCommand: ParsableCommand {
         abstract: "Insert what is new in a list, update what is there, never double.",
         discussion: """
             The list is a JSON array, a JSON object that holds one array, JSON lines, CSV with a \
-            header, or GeoJSON features (id, properties and coordinates become attributes). The \
-            form is found by itself. All of it is stored, or nothing.
+            header, or GeoJSON features. The form is found by itself. All of it is stored, or \
+            nothing.
 
             A new store needs a model: --model takes one of Xcode's, --unique infers one from all \
-            records of the list. Later imports use the store's model.
+            records of the list. Later imports use the store's model. An inferred attribute is a \
+            boolean, integer, double or decimal only if every value fits exactly, else a string; \
+            objects and arrays are kept as JSON text.
+
+            Of a GeoJSON feature the properties are fields by their names (properties.code is \
+            code), and so are id, longitude, latitude and altitude of a point, and geometry of \
+            anything else. Where a property has such a name, the feature's own is called \
+            featureID, featureLongitude and so on.
 
             Values must fit exactly: 10.0 fits an integer, 10.5 does not; dates are written as \
             2024-05-01 or 2024-05-01T12:00:00Z; texts with leading zeros stay texts; an empty CSV \

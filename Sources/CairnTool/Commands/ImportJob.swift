@@ -28,7 +28,9 @@ struct ImportJob {
         var records = 0
         var result = BatchInsertResult()
         var seconds = 0.0
+        var store: String
         var isNewStore = false
+        var hasInferredModel = false
         var unusedMappings: [String] = []
     }
 
@@ -45,6 +47,7 @@ struct ImportJob {
             return try StoreSession.making(store, schema) { session in
                 var outcome = try insert(source, form, session, console, choose)
                 outcome.isNewStore = !exists
+                outcome.hasInferredModel = !exists && model == nil
                 outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
                 return outcome
             }
@@ -110,7 +113,7 @@ struct ImportJob {
         console.endProgress()
         return Outcome(
             entity: entity, source: source.name, form: form.title, records: list.recordCount,
-            result: result, unusedMappings: list.unusedMappings)
+            result: result, store: store, unusedMappings: list.unusedMappings)
     }
 
     private static func progress(
@@ -161,11 +164,14 @@ extension ImportJob.Outcome {
         ]
         let what = counts.map { "\(PlainText.number($0.0)) \($0.1)" }.joined(separator: ", ")
         let speed = PlainText.decimal(rowsPerSecond, digits: 0)
+        let model =
+            hasInferredModel
+            ? ["\(store) is new, its model was read off the list: cairn model shows it"] : []
         return [
             "\(entity): \(what)",
             "\(PlainText.count(records, "record")) from \(source) (\(form)) in"
                 + " \(PlainText.decimal(seconds, digits: 2)) s, \(speed) a second",
-        ]
+        ] + model
     }
 
     /// For scripts.
