@@ -78,6 +78,7 @@ let package = Package(
             "CairnLogTests",
             ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system]),
         tests("CairnObjectsTests", ["Cairn"]),
+        tests("CairnToolTests", ["CairnTool"]),
         tests(
             "CairnInspectionTests",
             ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem", system]),

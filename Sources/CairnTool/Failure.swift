@@ -95,6 +95,9 @@ struct Failure: Error {
         ]
     }
 
+    /// How many parts of an error a person is shown.
+    private static let shownDetails = 50
+
     /// The error's sentence with its place, and its parts on lines of their own.
     private static func text(_ error: StoreError) -> String {
         let context = error.context
@@ -110,7 +113,11 @@ struct Failure: Error {
         } else if let key = context.key {
             places.append(key)
         }
-        let more = error.details.map { "\n  \(text($0))" }.joined()
+        // A script gets them all; a person has seen enough.
+        var more = error.details.prefix(shownDetails).map { "\n  \(text($0))" }.joined()
+        if error.details.count > shownDetails {
+            more += "\n  and \(PlainText.number(error.details.count - shownDetails)) more"
+        }
         return (places + [error.message]).joined(separator: ": ") + more
     }
 

@@ -40,17 +40,23 @@ struct StoreSession {
         _ path: String, _ schema: Schema?, _ options: LogStoreOptions,
         _ body: (StoreSession) throws -> Result
     ) throws -> Result {
-        let store = try LogStore.open(at: path, schema: schema, options: options)
-        let result: Result
         do {
-            result = try body(StoreSession(store: store, path: path))
-        } catch {
-            // What went wrong first is what is told.
-            try? store.close()
+            let store = try LogStore.open(at: path, schema: schema, options: options)
+            let result: Result
+            do {
+                result = try body(StoreSession(store: store, path: path))
+            } catch {
+                // What went wrong first is what is told.
+                try? store.close()
+                throw error
+            }
+            try store.close()
+            return result
+        } catch var error as StoreError where error.context.path == nil && error.context.row == nil
+        {
+            error.context.path = path
             throw error
         }
-        try store.close()
-        return result
     }
 
     var schema: Schema { store.schema }

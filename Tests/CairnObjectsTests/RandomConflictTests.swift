@@ -62,7 +62,7 @@ struct RandomConflictTests {
 
     @Test(
         "After any conflict the context shows what is stored, and both sides of every relationship agree",
-        arguments: Backend.allCases, SeededRandom.seeds(40))
+        arguments: Backend.allCases, SeededRandom.seeds(150))
     func consistency(_ backend: Backend, _ seed: UInt64) throws {
         for kind in MergePolicyKind.allCases {
             for policy in [MergePolicy(merge: kind), PlainSubclass(merge: kind)] {
@@ -73,7 +73,7 @@ struct RandomConflictTests {
 
     @Test(
         "The store and the objects resolve conflicts alike", arguments: Backend.allCases,
-        SeededRandom.seeds(40))
+        SeededRandom.seeds(150))
     func agreement(_ backend: Backend, _ seed: UInt64) throws {
         for kind in MergePolicyKind.allCases {
             for setOnly in [false, true] {
@@ -172,7 +172,7 @@ struct RandomConflictTests {
 
     @Test(
         "Versions, inherited and several constraints: the store and the objects resolve alike",
-        arguments: Backend.allCases, SeededRandom.seeds(45))
+        arguments: Backend.allCases, SeededRandom.seeds(150))
     func races(_ backend: Backend, _ seed: UInt64) throws {
         let isChained = try seed % 3 == 2 || race(backend, .error, seed: seed).isChained
         for kind in MergePolicyKind.allCases {

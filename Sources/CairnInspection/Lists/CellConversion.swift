@@ -1,8 +1,9 @@
 // Cells of a list as values of an attribute's type: exactly, or not at all with the reason.
 //
 //   integers    whole numbers in range, however they are written: 10, 10.0, 1e1; true and false as 1 and 0
-//   double      whole numbers if a double has exactly that one; others as the double their text means
-//   float       the same, if the text is no more precise than a float
+//   double      whole numbers if a double has exactly that one; others as the nearest, which is what their
+//               writer meant
+//   float       the same
 //   decimal     every digit
 //   boolean     true, false, 0, 1; as text also yes and no, in any case
 //   string      text as it is; numbers and truth values as they are written
@@ -12,7 +13,6 @@
 // Text that looks like a number is one, unless it has a leading zero, a plus sign or spaces.
 
 package import CairnModel
-import CairnStore
 import FoundationEssentials
 
 /// The value of a cell, or why there is none.
@@ -97,7 +97,9 @@ extension ListRecord {
             guard case .double(let value)? = special(text) else { return noNumber(text) }
             return .value(.double(value))
         }
-        guard let value = number.double else { return .failure("no double is exactly that") }
+        guard let value = number.floating(Double.self) else {
+            return .failure("no double is exactly that")
+        }
         return .value(.double(value))
     }
 
@@ -106,10 +108,9 @@ extension ListRecord {
             guard case .double(let value)? = special(text) else { return noNumber(text) }
             return .value(.float(Float(value)))
         }
-        guard let double = number.double,
-            case .float(let value)? = Value.double(double)
-                .converted(to: .float), value.isFinite
-        else { return .failure("no float is exactly that") }
+        guard let value = number.floating(Float.self) else {
+            return .failure("no float is exactly that")
+        }
         return .value(.float(value))
     }
 

@@ -149,7 +149,7 @@ package final class ListImport: @unchecked Sendable {
             return
         }
         misfitIndexes[cell.field] = misfits.count
-        let text = record.text(cell)
+        let text = PlainText.visible(record.text(cell))
         misfits.append(
             Misfit(
                 field: reader.fields.fields[cell.field].name, attribute: attribute, type: type,

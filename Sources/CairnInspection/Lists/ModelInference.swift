@@ -139,7 +139,7 @@ private struct FieldFacts {
                 isInteger = false
             }
         }
-        if isDouble, number.double == nil { isDouble = false }
+        if isDouble { isDouble = number.floating(Double.self) != nil }
         // A short number needs no look: every decimal has room for its digits.
         if isDecimal, text.count > 38 || number.hasExponent {
             isDecimal = CellConversion.isDecimal(number)

@@ -103,26 +103,24 @@ struct NumberText {
         return .value(value)
     }
 
-    /// The number as a double: for a whole number only exactly, else the double that the text means.
-    var double: Double? {
-        if !hasPoint, !hasExponent {
-            guard case .value(let integer) = whole else {
-                // Beyond 64 bits: exact only if it prints as the same digits.
-                return Double(string).flatMap { Self.prints($0, string) ? $0 : nil }
-            }
-            // "-0" is a double of its own.
-            if integer == 0, isNegative { return -0.0 }
-            return Double(exactly: integer)
+    /// The number as a double or float: a whole number only exactly, any other as the nearest, which is what
+    /// its writer meant; nil also where the nearest would be infinite, or zero for what is not zero.
+    func floating<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type)
+        -> Number?
+    {
+        switch whole {
+        case .value(0): return isNegative ? -0.0 : 0
+        case .value(let integer): return Number(exactly: integer)
+        case .tooLarge where !hasPoint && !hasExponent:
+            return Number(string).flatMap { Self.prints($0, string) ? $0 : nil }
+        case .tooLarge, .fraction:
+            guard let value = Number(string), value.isFinite, value != 0 else { return nil }
+            return value
         }
-        guard let value = Double(string), value.isFinite else { return nil }
-        // What is not zero must not become zero.
-        if value == 0, text[digitsStart..<fractionEnd].contains(where: { 0x31...0x39 ~= $0 }) {
-            return nil
-        }
-        return value
     }
 
-    private static func prints(_ value: Double, _ digits: String) -> Bool {
+    /// Whether a number beyond 64 bits is exactly the one of these digits.
+    private static func prints(_ value: some BinaryFloatingPoint, _ digits: String) -> Bool {
         guard value.isFinite, let whole = Int128(exactly: value) else { return false }
         return "\(whole)" == digits
     }

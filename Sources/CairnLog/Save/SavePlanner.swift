@@ -61,13 +61,15 @@ struct SavePlanner {
             if policyKind == .error { return conflicts(of: groups) }
             try resolve(groups, &builder)
         }
-        return conflicts(of: try conflictingGroups(&builder))
+        return try uniquenessConflicts(&builder)
     }
 
     private mutating func uniquenessConflicts(_ builder: inout CommitBuilder) throws(StoreError)
         -> [SaveConflict]
     {
-        conflicts(of: try conflictingGroups(&builder))
+        // Not in one expression: the receiver would be read before the groups have added rows to it.
+        let groups = try conflictingGroups(&builder)
+        return conflicts(of: groups)
     }
 
     // MARK: 1 Loading

@@ -64,68 +64,13 @@ extension ManagedObjectContext {
 
     // MARK: References without inverse
 
-    /// A relationship that nothing leads back from.
-    struct OneWay {
-        let entity: SchemaEntity
-        let index: Int
-        let relationship: SchemaRelationship
-    }
-
-    /// The relationships without inverse that may lead to objects of an entity.
-    func oneWays(to entity: SchemaEntity) -> [OneWay] {
-        var found: [OneWay] = []
-        for owner in schema.entities {
-            for (index, relationship) in owner.relationships.enumerated()
-            where relationship.inverse == nil && relationship.declaringEntity == owner.index
-                && entity.isKind(of: schema.entities[relationship.destination])
-            {
-                found.append(OneWay(entity: owner, index: index, relationship: relationship))
-            }
-        }
-        return found
-    }
-
     private func clearReferences(to gone: [ManagedObject]) {
+        guard gone.contains(where: { !oneWays(to: $0.entity).isEmpty }) else { return }
+        var references = OneWayReferences(self)
         for object in gone {
-            for way in oneWays(to: object.entity) {
-                for referrer in referrers(to: object, way) {
-                    unlink(referrer, way.index, object)
-                }
+            for (referrer, way) in references.take(to: object, in: self) {
+                unlink(referrer, way.index, object)
             }
         }
-    }
-
-    /// The objects that lead to another one by a relationship without inverse, as far as the store or this
-    /// context knows, in the order of their ids. Members that only the store knows as pairs are left to it.
-    func referrers(to object: ManagedObject, _ way: OneWay, includingPairs: Bool = false)
-        -> [ManagedObject]
-    {
-        let isToMany = way.relationship.description.isToMany
-        var found: Set<ManagedObject> = []
-        let isStored = !object.isInserted && !object.objectID.isTemporary
-        if isStored, way.relationship.storage != .transient, includingPairs || !isToMany {
-            do {
-                let ids = try store.snapshot().referrers(
-                    toTarget: object.objectID, relationship: way.index, entity: way.entity.index)
-                found.formUnion(objects(with: ids, under: way.entity))
-            } catch {
-                readError = error
-            }
-        }
-        for other in registry.objects where other.entity.isKind(of: way.entity) {
-            if isToMany {
-                guard let state = other.toMany[way.index] else { continue }
-                if state.current?.contains(object.objectID) ?? state.added.contains(object.objectID)
-                {
-                    found.insert(other)
-                }
-            } else if !other.isFault {
-                found.insert(other)
-            }
-        }
-        return found.filter {
-            !$0.isGone
-                && (isToMany || targetID(of: $0, way.index) == object.objectID)
-        }.sorted { $0.objectID.reference < $1.objectID.reference }
     }
 }

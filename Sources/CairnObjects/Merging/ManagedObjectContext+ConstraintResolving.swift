@@ -21,38 +21,51 @@ extension ManagedObjectContext {
         case edits
     }
 
+    /// Conflicts over one key: the stored object that has it is listed apart from those of the save among
+    /// each other.
+    private struct KeyConflict: Hashable {
+        let entity: Int
+        let constraint: [String]
+        let values: [Value]
+    }
+
     func resolve(_ conflicts: [ConstraintConflict], by policy: MergePolicy) throws(StoreError) {
         if policy.mergeType == .mergeByPropertyObjectTrump { try refuseTwoRows(conflicts) }
-        for conflict in conflicts { fold(group(conflict, conflicts), by: policy) }
+        var places: [KeyConflict: Int] = [:]
+        var groups: [[ConstraintConflict]] = []
+        for conflict in conflicts {
+            let key = KeyConflict(
+                entity: conflict.conflict.entity, constraint: conflict.constraint,
+                values: conflict.conflict.values)
+            if let place = places[key] {
+                groups[place].append(conflict)
+            } else {
+                places[key] = groups.count
+                groups.append([conflict])
+            }
+        }
+        var references = OneWayReferences(self)
+        for group in groups { fold(members(of: group), by: policy, &references) }
         // Who had the key all along comes first: what goes back to its own key may need it.
         var goesBack = false
         for isKept in [true, false] {
             if goesBack { return }
-            for conflict in conflicts {
-                let members = group(conflict, conflicts)
-                guard let first = members.first, hasKept(conflict, first) == isKept else {
+            for group in groups {
+                let members = members(of: group)
+                guard let first = members.first, hasKept(group[0], first) == isKept else {
                     continue
                 }
-                if try resolve(members, conflict, by: policy) { goesBack = true }
+                if try resolve(members, group[0], by: policy, &references) { goesBack = true }
             }
         }
     }
 
-    /// All objects that share the conflict's key still: the stored object that has it is listed apart from
-    /// those of the save among each other.
-    private func group(_ conflict: ConstraintConflict, _ conflicts: [ConstraintConflict])
-        -> [ManagedObject]
-    {
-        let same = conflicts.filter {
-            $0.conflict.entity == conflict.conflict.entity && $0.constraint == conflict.constraint
-                && $0.conflict.values == conflict.conflict.values
-        }
-        var members: [ManagedObject] = []
-        for object in same.sorted(by: { $0.databaseObject != nil && $1.databaseObject == nil })
-            .flatMap(members(of:)) where !members.contains(object)
-        {
-            members.append(object)
-        }
+    /// All objects that share a key still: who had it first, then those of the save, new ones last.
+    private func members(of group: [ConstraintConflict]) -> [ManagedObject] {
+        var seen: Set<ManagedObject> = []
+        let stored = group.filter { $0.databaseObject != nil }
+        let others = group.filter { $0.databaseObject == nil }
+        let members = (stored + others).flatMap(members(of:)).filter { seen.insert($0).inserted }
         return members.filter { !isNew($0) } + members.filter(isNew)
     }
 
@@ -69,18 +82,18 @@ extension ManagedObjectContext {
 
     /// A new or changed object that two different stored ones stand against cannot become both.
     private func refuseTwoRows(_ conflicts: [ConstraintConflict]) throws(StoreError) {
+        var first: [ManagedObject: ConstraintConflict] = [:]
         for conflict in conflicts {
-            guard let row = conflict.databaseObject, let object = members(of: conflict).last else {
-                continue
-            }
-            let others = conflicts.filter { other in
-                guard let otherRow = other.databaseObject, otherRow !== row else { return false }
-                return members(of: other).contains(object) && members(of: other).count > 1
-            }
-            if !others.isEmpty && members(of: conflict).count > 1 {
+            guard let row = conflict.databaseObject else { continue }
+            let members = members(of: conflict)
+            guard members.first === row else { continue }
+            for object in members.dropFirst() {
+                guard let other = first.updateValue(conflict, forKey: object),
+                    other.databaseObject !== row
+                else { continue }
                 throw MergePolicy.failure(
                     "an object has the keys of two different ones, so neither can take its values",
-                    ([conflict] + others).map { .constraint($0.conflict) })
+                    [.constraint(other.conflict), .constraint(conflict.conflict)])
             }
         }
     }
@@ -103,19 +116,22 @@ extension ManagedObjectContext {
     }
 
     /// New objects with one key: the one created first survives, in every policy.
-    private func fold(_ members: [ManagedObject], by policy: MergePolicy) {
+    private func fold(
+        _ members: [ManagedObject], by policy: MergePolicy, _ references: inout OneWayReferences
+    ) {
         let new = members.filter(isNew)
         let gives =
             policy.setOnly
             && (policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite)
         for loser in new.dropFirst() {
-            absorb(loser, into: new[0], giving: gives ? .edits : .nothing)
+            absorb(loser, into: new[0], giving: gives ? .edits : .nothing, &references)
         }
     }
 
     /// Objects with one key, the one that had it first; whether one of them went back to what is stored.
     private func resolve(
-        _ members: [ManagedObject], _ conflict: ConstraintConflict, by policy: MergePolicy
+        _ members: [ManagedObject], _ conflict: ConstraintConflict, by policy: MergePolicy,
+        _ references: inout OneWayReferences
     ) throws(StoreError) -> Bool {
         guard var first = members.first, !isNew(first) else { return false }
         var goesBack = false
@@ -123,16 +139,16 @@ extension ManagedObjectContext {
             switch policy.mergeType {
             case .mergeByPropertyStoreTrump, .rollback:
                 if isNew(other) {
-                    absorb(other, into: first, giving: .nothing)
+                    absorb(other, into: first, giving: .nothing, &references)
                 } else if let row = other.row {
                     goBack(other, to: row)
                     goesBack = true
                 }
             case .mergeByPropertyObjectTrump:
                 let all = isNew(other) && !policy.setOnly
-                absorb(other, into: first, giving: all ? .everything : .edits)
+                absorb(other, into: first, giving: all ? .everything : .edits, &references)
             case .overwrite:
-                try displace(first, conflict)
+                try displace(first, conflict, &references)
                 first = other
             case .error:
                 preconditionFailure("the error policy resolves nothing")
@@ -143,11 +159,14 @@ extension ManagedObjectContext {
 
     // MARK: Absorbing
 
-    private func absorb(_ loser: ManagedObject, into survivor: ManagedObject, giving gift: Gift) {
+    private func absorb(
+        _ loser: ManagedObject, into survivor: ManagedObject, giving gift: Gift,
+        _ references: inout OneWayReferences
+    ) {
         let common = commonAncestor(loser.entity, survivor.entity)
         let columns = common?.columns.indices ?? 0..<0
         let relationships = common?.relationships.indices ?? 0..<0
-        give(gift, columns, from: loser, to: survivor)
+        give(gift, columns, from: loser, to: survivor, &references)
         for (index, relationship) in loser.entity.relationships.enumerated() {
             let isShared = relationships.contains(index)
             for member in members(of: loser, index) {
@@ -160,18 +179,18 @@ extension ManagedObjectContext {
                 {
                     link(survivor, index, member)
                     if let inverse = relationship.inverse, !wasEdited { hideEdit(member, inverse) }
+                    note(relationship, index, of: survivor, to: member, &references)
                 }
             }
         }
-        for way in oneWays(to: loser.entity) {
-            for referrer in referrers(to: loser, way, includingPairs: true) where referrer !== loser
-            {
-                let wasEdited = isEdited(referrer, way.index)
-                unlink(referrer, way.index, loser)
-                if survivor.entity.isKind(of: schema.entities[way.relationship.destination]) {
-                    link(referrer, way.index, survivor)
-                    if !wasEdited { hideEdit(referrer, way.index) }
-                }
+        for (referrer, way) in references.take(to: loser, in: self, includingPairs: true)
+        where referrer !== loser {
+            let wasEdited = isEdited(referrer, way.index)
+            unlink(referrer, way.index, loser)
+            if survivor.entity.isKind(of: schema.entities[way.relationship.destination]) {
+                link(referrer, way.index, survivor)
+                if !wasEdited { hideEdit(referrer, way.index) }
+                references.add((referrer, way), to: survivor.objectID)
             }
         }
         dismiss(loser)
@@ -218,7 +237,8 @@ extension ManagedObjectContext {
     }
 
     private func give(
-        _ gift: Gift, _ columns: Range<Int>, from loser: ManagedObject, to survivor: ManagedObject
+        _ gift: Gift, _ columns: Range<Int>, from loser: ManagedObject,
+        to survivor: ManagedObject, _ references: inout OneWayReferences
     ) {
         if case .nothing = gift { return }
         for column in columns {
@@ -236,7 +256,22 @@ extension ManagedObjectContext {
             let new = target(of: loser, index)
             if let new, new.isDeleted || new.isGone { continue }
             setTarget(of: survivor, index, new)
+            if let new {
+                note(loser.entity.relationships[index], index, of: survivor, to: new, &references)
+            }
         }
+    }
+
+    /// A new one-way reference may have to be led on, if its target is absorbed too.
+    private func note(
+        _ relationship: SchemaRelationship, _ index: Int, of owner: ManagedObject,
+        to target: ManagedObject, _ references: inout OneWayReferences
+    ) {
+        guard relationship.inverse == nil else { return }
+        let way = OneWay(
+            entity: schema.entities[relationship.declaringEntity], index: index,
+            relationship: relationship)
+        references.add((owner, way), to: target.objectID)
     }
 
     private func isEverything(_ gift: Gift) -> Bool {
@@ -258,9 +293,10 @@ extension ManagedObjectContext {
 
     // MARK: Displacing
 
-    private func displace(_ object: ManagedObject, _ conflict: ConstraintConflict)
-        throws(StoreError)
-    {
+    private func displace(
+        _ object: ManagedObject, _ conflict: ConstraintConflict,
+        _ references: inout OneWayReferences
+    ) throws(StoreError) {
         for (index, relationship) in object.entity.relationships.enumerated() {
             guard let inverse = relationship.inverse else { continue }
             let back = schema.entities[relationship.destination].relationships[inverse]
@@ -269,11 +305,9 @@ extension ManagedObjectContext {
                 unlink(object, index, member)
             }
         }
-        for way in oneWays(to: object.entity) {
-            for referrer in referrers(to: object, way) where !referrer.isDeleted {
-                try allow(way.relationship, referrer, conflict)
-                unlink(referrer, way.index, object)
-            }
+        for (referrer, way) in references.take(to: object, in: self) where !referrer.isDeleted {
+            try allow(way.relationship, referrer, conflict)
+            unlink(referrer, way.index, object)
         }
         dismiss(object)
     }

@@ -61,9 +61,4 @@ final class ObjectRegistry {
         lock.withLock { _ in found = entries.values.compactMap(\.object) }
         return found
     }
-
-    /// How many entries there are.
-    var count: Int {
-        lock.withLock { _ in entries.count }
-    }
 }

@@ -93,11 +93,11 @@ struct QuickstartTour {
         let next: [([String], String)] = [
             (["get", store, "Airport", "LTFM"], "one object by its key"),
             (["count", store, "Airport", "--where", "country == 'DE'"], "a number"),
+            (["delete", store, "Airport", "--where", "elevation == NULL"], "by a condition"),
             (
                 ["import", store, "--entity", "Airport", "--prune", second],
                 "deletes the airports that closed"
             ),
-            (["delete", store, "Airport", "--where", "elevation == NULL"], "and its opposite"),
             (["info", store], "what the store is"),
             (["model", store], "the model that was inferred"),
             (["export", store], "everything, as JSON lines"),

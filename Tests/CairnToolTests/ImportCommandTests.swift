@@ -1,0 +1,193 @@
+// cairn import: what it stores, what it says, and what it refuses.
+
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnTool
+
+@Suite("cairn import")
+struct ImportCommandTests {
+    private static let first = "code,name,size\na,Anna,1\nb,Berta,2\nc,,3\n"
+    private static let second = "code,name,size\na,Anna,1\nb,Bertha,2\nd,Dora,4\n"
+
+    /// inserted, updated, unchanged, skipped, deleted
+    private func counts(_ run: ToolRun) throws -> [Int?] {
+        let line = try #require(try run.json.first)
+        return ["inserted", "updated", "unchanged", "skipped", "deleted"].map { Int(line, $0) }
+    }
+
+    @Test("a list twice doubles nothing, and says what was new, changed and as before")
+    func twice() throws {
+        let work = try Workplace()
+        #expect(try counts(work.importing("1.csv", Self.first, "--json")) == [3, 0, 0, 0, 0])
+        #expect(try counts(work.importing("2.csv", Self.second, "--json")) == [1, 1, 1, 0, 0])
+        let third = try work.importing("2.csv", Self.second, "--json")
+        #expect(try counts(third) == [0, 0, 3, 0, 0])
+        #expect(try third.json[0]["commit"] is NSNull)
+        #expect(cairn("count", work.store, "Thing").output == "4\n")
+    }
+
+    @Test("people read one line of counts and one about the list")
+    func text() throws {
+        let work = try Workplace()
+        let run = try work.importing("1.csv", Self.first)
+        #expect(run.code == 0)
+        #expect(
+            run.lines.first == "Thing: 3 inserted, 0 updated, 0 unchanged, 0 skipped, 0 deleted")
+        #expect(run.lines.count == 2)
+        #expect(run.lines[1].hasPrefix("3 records from \(work.folder.path("1.csv")) (CSV) in "))
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test("--prune deletes what the list no longer has, but not everything for an empty list")
+    func prune() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.first)
+        let pruned = try work.importing("2.csv", Self.second, "--prune", "--json")
+        #expect(try counts(pruned) == [1, 1, 1, 0, 1])
+        let empty = try work.importing("3.csv", "code,name,size\n", "--prune")
+        #expect(empty.code == 1)
+        #expect(cairn("count", work.store, "Thing").output == "3\n")
+        let allowed = try work.importing(
+            "3.csv", "code,name,size\n", "--prune", "--allow-empty", "--json")
+        #expect(try counts(allowed) == [0, 0, 0, 0, 3])
+    }
+
+    @Test(
+        "each policy does with known records what it says",
+        arguments: [
+            ("error", [1, 0, 0, 2, 0]), ("mergeByPropertyStoreTrump", [1, 0, 0, 2, 0]),
+            ("mergeByPropertyObjectTrump", [1, 1, 1, 0, 0]), ("overwrite", [1, 1, 1, 0, 0]),
+            ("rollback", [1, 0, 0, 2, 0]),
+        ])
+    func policies(policy: String, expected: [Int]) throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.first)
+        let run = try work.importing("2.csv", Self.second, "--policy", policy, "--json")
+        #expect(try counts(run) == expected)
+    }
+
+    @Test("--policy fail refuses the whole list")
+    func fail() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.first)
+        let run = try work.importing("2.csv", Self.second, "--policy", "fail")
+        #expect(run.code == 1)
+        #expect(run.errors.contains("record 1"))
+        #expect(cairn("count", work.store, "Thing").output == "3\n")
+    }
+
+    @Test("--set-only leaves what a record does not name as it is stored")
+    func setOnly() throws {
+        let work = try Workplace()
+        try work.importing("1.json", #"[{"code":"a","name":"Anna","size":1}]"#)
+        try work.importing("2.json", #"[{"code":"a","size":2}]"#, "--set-only")
+        #expect(
+            cairn("get", work.store, "Thing", "a", "--json").output.contains(
+                #""name":"Anna","size":2"#))
+        try work.importing("2.json", #"[{"code":"a","size":3}]"#)
+        #expect(
+            cairn("get", work.store, "Thing", "a", "--json").output.contains(
+                #""name":null,"size":3"#))
+    }
+
+    @Test("the model of the first list rules over the second")
+    func storedModel() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.first)
+        let unknown = try work.importing("2.csv", "code,colour,weight\nx,red,5\n")
+        #expect(unknown.code == 1)
+        #expect(unknown.errors.contains("colour: no such attribute"))
+        #expect(unknown.errors.contains("--map 'colour=,weight='"))
+        let misfit = try work.importing("3.csv", "code,size\nx,2.5\ny,2.0\n", "--json")
+        #expect(misfit.code == 1)
+        let misfits = try #require(try misfit.error["misfits"] as? [[String: Any]])
+        #expect(misfits.count == 1)
+        #expect(misfits[0]["field"] as? String == "size")
+        #expect(Int(misfits[0], "line") == 2)
+        #expect(cairn("count", work.store, "Thing").output == "3\n")
+        let mapped = try work.importing(
+            "4.csv", "id,colour,size\nx,red,2.0\n", "--map", "id=code,colour=", "--json")
+        #expect(try counts(mapped) == [1, 0, 0, 0, 0])
+    }
+
+    @Test("a mapping of a field that the list lacks is told, and does no harm")
+    func unusedMapping() throws {
+        let work = try Workplace()
+        let run = try work.importing("1.csv", Self.first, "--map", "extra=")
+        #expect(run.code == 0)
+        #expect(run.errors.isEmpty || run.errors.contains("extra"))
+        let again = try work.importing("1.csv", Self.first, "--map", "extra=")
+        #expect(again.errors == "cairn: note: --map names extra, which the list does not have\n")
+    }
+
+    @Test("a new store needs a model or a key, and an import that fails leaves none behind")
+    func newStore() throws {
+        let work = try Workplace()
+        let path = try work.list("1.csv", Self.first)
+        let bare = cairn("import", work.store, path, "--entity", "Thing")
+        #expect(bare.code == 2)
+        #expect(bare.errors.contains("--unique"))
+        let broken = try work.importing("2.json", #"[{"code":"a"},{"code":"b"}"#)
+        #expect(broken.code == 1)
+        let doubled = try work.importing("3.csv", "code,x\n,1\n", "--policy", "fail")
+        #expect(doubled.code == 0)
+        try FileManager.default.removeItem(atPath: work.store)
+        let model = try work.list(
+            "model.xml",
+            """
+            <model><entity name="Thing"><attribute name="code" attributeType="String"/>\
+            </entity></model>
+            """)
+        let unknown = try work.importing("4.csv", "code,x\na,1\n", "--model", model)
+        #expect(unknown.code == 1)
+        #expect(unknown.errors.contains("x: no such attribute"))
+        #expect(!FileManager.default.fileExists(atPath: work.store))
+        let made = try work.importing("5.csv", "code\na\n", "--model", model)
+        #expect(made.code == 0)
+        #expect(cairn("count", work.store, "Thing").output == "1\n")
+    }
+
+    @Test("keys that the store does not have are refused, known ones may be repeated")
+    func unique() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.first)
+        #expect(try work.importing("1.csv", Self.first, "--unique", "code").code == 0)
+        let other = try work.importing("1.csv", Self.first, "--unique", "name")
+        #expect(other.code == 1)
+        #expect(other.errors.contains("not unique on name but on code"))
+    }
+
+    @Test("a compound key and several keys are kept")
+    func keys() throws {
+        let work = try Workplace()
+        let list = try work.list("1.csv", "a,b,c\n1,1,x\n1,2,y\n1,1,z\n")
+        let run = cairn(
+            "import", work.store, list, "--entity", "Pair", "--unique", "a,b", "--unique", "c",
+            "--json")
+        #expect(try counts(run) == [2, 1, 0, 0, 0])
+        #expect(cairn("get", work.store, "Pair", "1", "2", "--json").output.contains(#""c":"y""#))
+    }
+
+    @Test("an entity that the store lacks is an error that names those it has")
+    func entity() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.first)
+        let run = cairn("import", work.store, work.folder.path("1.csv"), "--entity", "Other")
+        #expect(run.code == 1)
+        #expect(run.errors == "cairn: \(work.store) has no entity Other. It has: Thing\n")
+    }
+
+    @Test("a list that is missing, or a folder, is an error with its name")
+    func missing() throws {
+        let work = try Workplace()
+        let run = cairn(
+            "import", work.store, work.folder.path("none.csv"), "--entity", "T", "--unique", "a")
+        #expect(run.code == 1)
+        #expect(run.errors.contains("none.csv"))
+        let folder = cairn("import", work.store, work.folder.path, "--entity", "T", "--unique", "a")
+        #expect(folder.code == 1)
+        #expect(folder.errors.contains("folder"))
+    }
+}
