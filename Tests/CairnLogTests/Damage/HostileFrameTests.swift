@@ -22,7 +22,9 @@ struct HostileFrameTests {
             head = Array(bytes[..<SegmentHeader.size])
             var position = SegmentHeader.size
             while position < bytes.count {
-                let header = try bytes[position...].withUnsafeBytes { try FrameHeader(decoding: $0) }
+                let header = try bytes[position...].withUnsafeBytes {
+                    try FrameHeader(decoding: $0)
+                }
                 let start = position + FrameHeader.size
                 frames.append(
                     (header, Array(bytes[start..<start + Int(header.payloadLength)])))
@@ -45,7 +47,8 @@ struct HostileFrameTests {
                 chain = encoded.withUnsafeMutableBytes { header.encode(into: $0.baseAddress!) }
                 bytes += encoded
                 bytes += payload
-                bytes += [UInt8](repeating: 0, count: payload.count.roundedUpToEight - payload.count)
+                bytes += [UInt8](
+                    repeating: 0, count: payload.count.roundedUpToEight - payload.count)
             }
             return bytes
         }
@@ -88,7 +91,9 @@ struct HostileFrameTests {
         } catch is StoreError {}
     }
 
-    @Test("Whatever a frame says, reading and writing end with an error or a content, never with a trap")
+    @Test(
+        "Whatever a frame says, reading and writing end with an error or a content, never with a trap"
+    )
     func payloads() throws {
         var random = RandomSource()
         let history = try SampleStore.history(steps: 7)
