@@ -55,6 +55,11 @@ final class Console: @unchecked Sendable {
         if collected.count >= 64 << 10 { flush() }
     }
 
+    /// A text that stands out where a person reads it at once.
+    func emphasized(_ text: String) -> String {
+        isTerminal ? "\u{1B}[1m\(text)\u{1B}[0m" : text
+    }
+
     /// Prints bytes as they are.
     func print(bytes: UnsafeRawBufferPointer) {
         endProgress()

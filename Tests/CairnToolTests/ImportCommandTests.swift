@@ -149,6 +149,56 @@ struct ImportCommandTests {
         #expect(cairn("count", work.store, "Thing").output == "1\n")
     }
 
+    @Test("a store whose creation was interrupted is made anew by the same command")
+    func unfinished() throws {
+        let work = try Workplace()
+        try FileManager.default.createDirectory(
+            atPath: work.store, withIntermediateDirectories: false)
+        _ = try work.list("things.cairn/lock", "")
+        let list = try work.list("1.csv", Self.first)
+        let command = ["import", work.store, list, "--entity", "Thing", "--json"]
+        #expect(run(command).code == 1)
+        #expect(try counts(run(command + ["--unique", "code"])) == [3, 0, 0, 0, 0])
+    }
+
+    @Test("an empty folder can become a store, and stays when the import fails")
+    func emptyFolder() throws {
+        let work = try Workplace()
+        try FileManager.default.createDirectory(
+            atPath: work.store, withIntermediateDirectories: false)
+        let list = try work.list("1.json", #"[{"code":"a"},{"code":"b"},{"code":null}]"#)
+        let command = ["import", work.store, list, "--entity", "Thing", "--unique", "code"]
+        let model = try work.list(
+            "m.xml",
+            "<model><entity name=\"Thing\"><attribute name=\"x\" attributeType=\"String\"/></entity></model>"
+        )
+        #expect(run(["import", work.store, list, "--entity", "Thing", "--model", model]).code == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: work.store).isEmpty)
+        #expect(run(command).code == 0)
+    }
+
+    @Test("properties of GeoJSON are named with or without their prefix, in keys and mappings")
+    func features() throws {
+        let work = try Workplace()
+        let list = try work.list(
+            "1.geojson",
+            """
+            {"type":"FeatureCollection","features":[{"type":"Feature","id":"x","properties":\
+            {"code":"a","m":1.5,"junk":[]},"geometry":{"type":"Point","coordinates":[1,2]}}]}
+            """)
+        let command = ["import", work.store, list, "--entity", "Quake", "--json"]
+        let first = run(
+            command + ["--unique", "properties.code", "--map", "properties.m=magnitude,junk="])
+        #expect(try counts(first) == [1, 0, 0, 0, 0])
+        let second = run(
+            command + ["--unique", "code", "--map", "m=magnitude,properties.junk="])
+        #expect(try counts(second) == [0, 0, 1, 0, 0])
+        #expect(
+            cairn("query", work.store, "Quake", "--json").lines == [
+                #"{"objectID":"p1","code":"a","magnitude":1.5,"longitude":1,"latitude":2,"id":"x"}"#
+            ])
+    }
+
     @Test("keys that the store does not have are refused, known ones may be repeated")
     func unique() throws {
         let work = try Workplace()

@@ -40,7 +40,8 @@ extension SavePlanner {
         if let index = survivor(of: id) {
             guard rows[index].fate == .live else {
                 // With no action the row keeps pointing at what is deleted, if it did before.
-                let isKept = rows[row].stored?.values[column] == .objectID(id)
+                let isKept =
+                    rows[row].stored?.values[column] == .objectID(id)
                     && ruleOfColumn(column, rows[row].entity) == .noAction
                     && rows[index].kind == .deleted
                 return isKept ? .objectID(id) : .null
@@ -260,7 +261,8 @@ extension SavePlanner {
                     else { continue }
                     var end = replacement
                     if case .objectID = replacement, let survivor = survivor(of: rows[index].id),
-                        !isDestination(rows[survivor].entity, ofColumn: reference.column, rows[other].entity)
+                        !isDestination(
+                            rows[survivor].entity, ofColumn: reference.column, rows[other].entity)
                     {
                         end = .null
                     }
@@ -322,7 +324,8 @@ extension SavePlanner {
     }
 
     private func forms(of pair: PairKey) -> [PairKey] {
-        isSymmetric(pair.entity) && pair.source != pair.destination ? [pair, pair.mirrored] : [pair]
+        isSymmetric(pair.entity) && pair.source != pair.destination
+            ? [pair, pair.mirrored] : [pair]
     }
 
     private func remove(
@@ -355,7 +358,9 @@ extension SavePlanner {
     }
 
     /// Pairs of objects that go: the survivor takes them if it may, or they go too.
-    private func movePairs(_ plan: inout PairPlan, _ builder: inout CommitBuilder) throws(StoreError) {
+    private func movePairs(_ plan: inout PairPlan, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
         var numbers: [UInt32] = []
         for index in rows.indices where rows[index].fate != .live && rows[index].stored != nil {
             let tree = catalog.entities[rows[index].entity].tree

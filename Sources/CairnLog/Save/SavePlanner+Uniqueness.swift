@@ -191,7 +191,9 @@ extension SavePlanner {
             else { return false }
             return first != object && sharesKey(first, object, group.unique)
         }
-        guard Set(against.map { $0.members.first { rows[$0].fate == .live } }).count > 1 else { return }
+        guard Set(against.map { $0.members.first { rows[$0].fate == .live } }).count > 1 else {
+            return
+        }
         throw StoreError(
             .constraintConflict,
             "an object has the keys of two others, so neither can take its values",
@@ -240,7 +242,9 @@ extension SavePlanner {
         let columns = catalog.entities[rows[row].entity].columns
         for column in rows[object].values.indices where shares(column, object, row) {
             let isReference = columns[column].target != nil
-            guard rows[object].assigned.contains(column) || (isWhole && !isReference) else { continue }
+            guard rows[object].assigned.contains(column) || (isWhole && !isReference) else {
+                continue
+            }
             let value = rows[object].values[column]
             guard rows[row].values[column] != value else { continue }
             if case .objectID(let target) = value, try !isAlive(target, column, row, &builder) {

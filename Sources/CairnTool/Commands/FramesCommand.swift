@@ -10,7 +10,8 @@ struct FramesCommand: ParsableCommand {
         commandName: "frames", abstract: "Print each frame of a store's files.",
         discussion: """
             It opens no store and takes no lock, so it also shows what is in one that does not \
-            open. Where the chain of frames breaks it says so, and goes on looking behind.
+            open. Where the chain of frames breaks it says so, and goes on looking behind. \
+            It does not judge: cairn check does.
             """)
 
     @OptionGroup var place: StoreArgument

@@ -38,7 +38,7 @@ struct ImportJob {
     ) throws -> Outcome {
         let start = ContinuousClock.now
         let form = try ListForm(of: source)
-        let exists = Self.isStore(store)
+        let exists = try Self.isStore(store) && (unique.isEmpty || Self.isFinished(store))
         let hadFolder = FileManager.default.fileExists(atPath: store)
         let schema = try schema(exists: exists, source, form, console)
         do {
@@ -127,13 +127,23 @@ struct ImportJob {
         FileManager.default.fileExists(atPath: "\(path)/lock")
     }
 
+    /// Whether a store's creation was finished; if not, it is made anew and needs a model.
+    private static func isFinished(_ path: String) throws -> Bool {
+        do {
+            return try StoreSession.reading(path) { _ in true }
+        } catch let error as StoreError where error.code == .openFailed {
+            return false
+        }
+    }
+
     private static func remove(_ path: String, keepingFolder: Bool) {
         // It was made a moment ago and holds nothing; what cannot be removed does no harm either.
         guard keepingFolder else {
             try? FileManager.default.removeItem(atPath: path)
             return
         }
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        where name == "lock" || name.hasSuffix(".segment") {
             try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
     }

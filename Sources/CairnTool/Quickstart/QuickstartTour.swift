@@ -78,7 +78,7 @@ struct QuickstartTour {
     }
 
     private func step(_ arguments: [String]) throws {
-        if !asJSON { console.print("\n  $ \(command(arguments))") }
+        if !asJSON { console.print(console.emphasized("\n  $ \(command(arguments))")) }
         var parsed = try CairnCommand.parseAsRoot(arguments + (asJSON ? ["--json"] : []))
         try parsed.run()
         if !asJSON { console.print() }

@@ -1,0 +1,93 @@
+// An import that is killed leaves the old list or the new one, nothing between.
+
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnTool
+
+/// The tool beside the tests, as a process of its own.
+private enum ToolProcess {
+    static let url: URL? = {
+        let url = URL(fileURLWithPath: CommandLine.arguments[0])
+            .deletingLastPathComponent().appendingPathComponent("cairn")
+        return FileManager.default.isExecutableFile(atPath: url.path) ? url : nil
+    }()
+}
+
+@Suite("A killed import", .enabled(if: ToolProcess.url != nil))
+struct KilledImportTests {
+    private static func list(_ rows: Int, size: Int) -> String {
+        "code,name,size\n"
+            + (0..<rows).map { "c\($0),thing number \($0 * 7919 % 10007),\($0 % 10 + size)\n" }
+            .joined()
+    }
+
+    private func start(_ arguments: [String]) throws -> Process {
+        let process = Process()
+        let tool: URL = try #require(ToolProcess.url)
+        process.executableURL = tool
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    @Test(
+        "twenty kills at random moments, and each time the store holds the old list or the new one")
+    func killed() throws {
+        var random = RandomSource()
+        let work = try Workplace()
+        let files = FileManager.default
+        try work.importing("old.csv", Self.list(4000, size: 0))
+        let spare = work.folder.path("spare.cairn")
+        try files.copyItem(atPath: work.store, toPath: spare)
+        let old = cairn("export", work.store).output
+        let new = try work.list("new.csv", Self.list(5000, size: 1))
+        let arguments = ["import", work.store, new, "--entity", "Thing"]
+
+        // Once in peace: what the new list looks like, and about how long it takes.
+        let begin = ContinuousClock.now
+        let whole = try start(arguments)
+        whole.waitUntilExit()
+        #expect(whole.terminationStatus == 0)
+        let length = ContinuousClock.now - begin
+        let expected = cairn("export", work.store).output
+        #expect(expected != old)
+
+        for round in 1...20 {
+            try files.removeItem(atPath: work.store)
+            try files.copyItem(atPath: spare, toPath: work.store)
+            let process = try start(arguments)
+            // Any moment is good: nothing is expected of the time itself.
+            let moment = ContinuousClock.now + length * Double.random(in: 0...1.1, using: &random)
+            while process.isRunning, ContinuousClock.now < moment { sched_yield() }
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            let found = cairn("export", work.store)
+            #expect(found.code == 0, "round \(round): \(found.errors)")
+            #expect(found.output == old || found.output == expected, "round \(round)")
+            #expect(cairn("check", work.store).code == 0, "round \(round)")
+            // And the job can be done again.
+            #expect(run(arguments).code == 0, "round \(round)")
+            let last = cairn("query", work.store, "Thing", "--where", "size < 1", "--json")
+            #expect(last.output.isEmpty, "round \(round)")
+            #expect(cairn("count", work.store, "Thing").output == "5000\n", "round \(round)")
+        }
+    }
+
+    @Test("a second process that wants to write is told who does, and readers are not disturbed")
+    func beside() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.list(10, size: 0))
+        try StoreSession.writing(work.store) { session in
+            let list = try work.list("2.csv", Self.list(20, size: 0))
+            let process = try start(["import", work.store, list, "--entity", "Thing"])
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 1)
+            #expect(cairn("count", work.store, "Thing").output == "10\n")
+        }
+        #expect(cairn("count", work.store, "Thing").output == "10\n")
+    }
+}
