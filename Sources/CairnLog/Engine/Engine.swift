@@ -67,7 +67,7 @@ final class Engine: Sendable {
     let recovery: RecoveryReport
     /// Where the log ended when it was opened, if a close frame was its last.
     private let openedAt: LogEnd?
-    private let turn: Mutex<Turn>
+    private let turn: LongLock<Turn>
     /// The thread that has the turn, so that asking for it again throws instead of waiting for itself.
     private let holder = Atomic<UInt>(0)
 
@@ -92,7 +92,7 @@ final class Engine: Sendable {
         let state = try StateBuilder.build(
             opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed)
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
-        turn = Mutex(
+        turn = LongLock(
             Turn(
                 end: opened.end, segments: opened.segments, durable: opened.durable, failure: nil,
                 mustRoll: !opened.report.wasClosed,
@@ -149,11 +149,8 @@ final class Engine: Sendable {
             )
         }
         return try turn.withLock { turn throws(StoreError) in
-            // Acquired and released, although the lock does both: the thread sanitizer does not see a lock
-            // that the kernel hands from one waiting thread to the next.
-            _ = holder.load(ordering: .acquiring)
             holder.store(me, ordering: .relaxed)
-            defer { holder.store(0, ordering: .releasing) }
+            defer { holder.store(0, ordering: .relaxed) }
             return try body(&turn)
         }
     }

@@ -25,7 +25,7 @@ final class EngineRegistry: Sendable {
         var users: Int
     }
 
-    private let engines = Mutex<[Key: Entry]>([:])
+    private let engines = LongLock<[Key: Entry]>([:])
 
     /// The engine of a store, opened if nobody has it open.
     func open(_ folder: FilePath, schema: Schema?, options: LogStoreOptions) throws(StoreError)
