@@ -1,184 +1,163 @@
 #!/usr/bin/env python3
-"""An independent reader of Cairn stores, written from the text in this folder alone.
+"""An independent reader of the Cairn store format, version 0.
 
-    python3 Format/reader.py STORE             the content as canonical JSON lines (chapter 80)
-    python3 Format/reader.py --frames STORE    the frames: segment, offset, kind, length, commit
+Written from the chapters beside this file alone, without a look at the engine: what it prints is a second opinion on
+what the text says. It needs Python 3.9 and nothing but the standard library. The rules' ids stand beside their checks.
 
-Exit codes: 0 fine; 1 not a store, or of a version or feature that this reader lacks; 2 usage; 3 damaged.
-It needs Python 3.9 or later and nothing else. Rule ids stand beside the checks that they are about.
+    python3 reader.py STORE             the content as canonical export (chapter 80) on standard output
+    python3 reader.py --frames STORE    the frames of the log: segment, offset, kind, payload length, commit
+
+Steps: list the segments, judge each file, follow the chain, read the frames, find the mark, judge the tail (60.4, 1 to
+6); decode the payloads of the commits in order and take away the deaths (60.4, 7, and 60.6); print what lives. All is
+read before the first line is printed, so a damaged store prints nothing.
+
+Exit status: 0 fine; 1 not a store, unfinished, unsupported or unreadable; 2 wrong usage; 3 damaged, with one line on
+standard error that names segment, offset and rule.
+
+The reader takes the store as being at rest: it takes no lock, and does not stop at the mark of a running writer.
 """
-
 from __future__ import annotations
 
 import base64
+import binascii
+import datetime
 import json
+import math
 import os
+import re
 import struct
 import sys
-from dataclasses import dataclass, field
-from datetime import date as calendar_date
-from typing import BinaryIO, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Sequence, Set, Tuple, Union
 
-HEADER = 4096
-FRAME = 56
-LIMIT = 16 << 20
+SEGMENT_HEADER, FRAME_HEADER = 4096, 56
+PAYLOAD_LIMIT = 1 << 24
+MAIN, SIDE = 1, 2
 START, SCHEMA, BLOCK, DEATHS, VALUE, COMMIT, CLOSE = 1, 2, 3, 5, 6, 12, 13
-DEFINED = {START, SCHEMA, BLOCK, DEATHS, VALUE, COMMIT, CLOSE}
-NAMES = {
-    1: "start", 2: "schema", 3: "block", 4: "patch", 5: "deaths", 6: "value", 7: "changes",
-    8: "reserve", 9: "adopt", 10: "retire", 11: "metadata", 12: "commit", 13: "close",
-}
-NUMBER, VERSION = 0xFFFFFFFE, 0xFFFFFFFF
-I64_MIN, I64_MAX = -(1 << 63), (1 << 63) - 1
-COLUMNS = {"integer": 1, "double": 2, "float": 3, "bytes": 4, "fixed16": 5}
-KIND_COLUMN = {
-    "integer16": 1, "integer32": 1, "integer64": 1, "boolean": 1, "reference": 1, "order": 1,
-    "double": 2, "date": 2, "float": 3, "string": 4, "uri": 4, "binary": 4, "transformable": 4,
-    "decimal": 4, "uuid": 5,
-}
-RANGES = {
-    "integer16": (-(1 << 15), (1 << 15) - 1), "integer32": (-(1 << 31), (1 << 31) - 1),
-    "boolean": (0, 1), "reference": (1, 0xFFFFFFFE),
-}
+KIND_NAMES = {START: "start", SCHEMA: "schema", BLOCK: "block", 4: "patch", DEATHS: "deaths", VALUE: "value",
+              7: "changes", 8: "reserve", 9: "adopt", 10: "retire", 11: "metadata", COMMIT: "commit", CLOSE: "close"}
+OBJECT_NUMBER, ROW_VERSION = 0xFFFFFFFE, 0xFFFFFFFF  # hidden columns, 40.3
+INTEGER, DOUBLE, FLOAT, BYTES, FIXED16 = 1, 2, 3, 4, 5  # column kinds, 50.1
+NARROW, SEQUENCE, PLANES, SCALED, CONSTANT, LENGTHS, DICTIONARY, PLAIN = range(1, 9)  # encodings, 50.3
+ENCODINGS = {INTEGER: {NARROW, SEQUENCE}, DOUBLE: {PLANES, SCALED, CONSTANT}, FLOAT: {PLANES, CONSTANT},
+             BYTES: {LENGTHS, DICTIONARY}, FIXED16: {CONSTANT, PLAIN}}
+COLUMN_NAMES = {"integer": INTEGER, "double": DOUBLE, "float": FLOAT, "bytes": BYTES, "fixed16": FIXED16}
+COLUMN_OF_KIND = {"integer16": INTEGER, "integer32": INTEGER, "integer64": INTEGER, "boolean": INTEGER,
+                  "reference": INTEGER, "order": INTEGER, "double": DOUBLE, "date": DOUBLE, "float": FLOAT,
+                  "string": BYTES, "uri": BYTES, "binary": BYTES, "transformable": BYTES, "decimal": BYTES,
+                  "uuid": FIXED16}  # 50.11
+UNSIGNED = {1: "B", 2: "H", 4: "I"}
+U32_MAX, MAX_NUMBER, MAX_VERSION, MAX_PROPERTY = 0xFFFFFFFF, 4294967294, 4194303, 4294967039  # 10.5
 
 
-class Damaged(Exception):
-    """A rule is broken at a place (10.4)."""
-
-    def __init__(self, segment: int, offset: int, rule: str):
-        super().__init__(f"damaged: segment {segment}, offset {offset}, rule {rule}")
-
+# Reports (10.4)
 
 class Refused(Exception):
-    """Not a store, unfinished, or of a version or feature that this reader lacks."""
+    """The store cannot be read, and is not known to be damaged: notAStore, unfinished, unsupported."""
 
 
 class Broken(Exception):
-    """A rule is broken inside some bytes; whoever knows the place makes it `Damaged`."""
+    """A rule is broken in bytes whose place the catcher knows."""
 
-    def __init__(self, rule: str):
-        super().__init__(rule)
-        self.rule = rule
-
-
-# --- Checksums (F-102) ------------------------------------------------------------------------------
+    def __init__(self, rule: str, what: str) -> None:
+        super().__init__(rule, what)
+        self.rule, self.what = rule, what
 
 
-def _tables() -> List[List[int]]:
-    first = []
-    for index in range(256):
-        value = index
+class Damaged(Exception):
+    """F-110: segment and offset of the frame header concerned, or offset 0 for the segment header."""
+
+    def __init__(self, segment: int, offset: int, rule: str, what: str) -> None:
+        super().__init__(f"segment {segment}, offset {offset}: damaged: {what} ({rule})")
+
+
+def need(condition: bool, rule: str, what: str) -> None:
+    if not condition:
+        raise Broken(rule, what)
+
+
+def need_zero(data: bytes, what: str) -> None:
+    need(not any(data), "F-103", f"reserved bytes of {what} are not zero")
+
+
+# CRC-32C (F-102), eight bytes a step by four tables of 65,536 entries
+
+def crc_tables() -> Tuple[List[int], List[int], List[int], List[int], List[int]]:
+    one = []
+    for value in range(256):
         for _ in range(8):
-            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
-        first.append(value)
-    tables = [first]
-    for _ in range(7):
-        last = tables[-1]
-        tables.append([first[v & 255] ^ v >> 8 for v in last])
-    return tables
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)  # 0x1EDC6F41, reflected
+        one.append(value)
+    tables = [[one[(once ^ i >> 8) & 255] ^ once >> 8 for i in range(65536) for once in (one[i & 255],)]]
+    first = tables[0]  # the effect of two bytes, followed by 0, 2, 4 and 6 zero bytes
+    for _ in range(3):
+        tables.append([first[x & 0xFFFF] ^ x >> 16 for x in tables[-1]])
+    return one, tables[0], tables[1], tables[2], tables[3]
 
 
-_T = _tables()
+CRC_ONE, CRC_0, CRC_2, CRC_4, CRC_6 = crc_tables()
 
 
-def crc32c(data: bytes, crc: int = 0) -> int:
-    """The CRC-32C of bytes, continuing from `crc`; eight bytes a step."""
-    crc ^= 0xFFFFFFFF
-    t0, t1, t2, t3, t4, t5, t6, t7 = _T
-    whole = len(data) & ~7
-    for low, high in struct.iter_unpack("<II", data[:whole]):
-        low ^= crc
-        crc = (
-            t7[low & 255] ^ t6[low >> 8 & 255] ^ t5[low >> 16 & 255] ^ t4[low >> 24]
-            ^ t3[high & 255] ^ t2[high >> 8 & 255] ^ t1[high >> 16 & 255] ^ t0[high >> 24]
-        )
+def crc32c(data: bytes) -> int:
+    crc, whole = 0xFFFFFFFF, len(data) & ~7
+    zero, two, four, six = CRC_0, CRC_2, CRC_4, CRC_6
+    for (word,) in struct.iter_unpack("<Q", memoryview(data)[:whole]):
+        word ^= crc
+        crc = six[word & 0xFFFF] ^ four[word >> 16 & 0xFFFF] ^ two[word >> 32 & 0xFFFF] ^ zero[word >> 48]
     for byte in data[whole:]:
-        crc = t0[(crc ^ byte) & 255] ^ crc >> 8
+        crc = CRC_ONE[(crc ^ byte) & 255] ^ crc >> 8
     return crc ^ 0xFFFFFFFF
 
 
-def lz4(source: bytes, size: int) -> bytes:
-    """One LZ4 block (F-411)."""
-    out = bytearray()
-    at, end = 0, len(source)
+def lz4_block(source: bytes, length: int) -> bytes:
+    """F-411: one LZ4 block of exactly `length` bytes; its last sequence has literals only."""
+    out, at, end = bytearray(), 0, len(source)
+
+    def extended(count: int) -> int:
+        nonlocal at
+        while count - 15 >= 0:
+            need(at < end, "F-411", "an LZ4 block ends inside a length")
+            byte = source[at]
+            at += 1
+            count += byte
+            if byte != 255:
+                break
+        return count
+
     while True:
-        if at >= end:
-            raise Broken("F-411")
+        need(at < end, "F-411", "an LZ4 block ends without its last literals")
         token = source[at]
         at += 1
-        length = token >> 4
-        if length == 15:
-            while True:
-                if at >= end:
-                    raise Broken("F-411")
-                more = source[at]
-                at += 1
-                length += more
-                if more != 255:
-                    break
-        if at + length > end or len(out) + length > size:
-            raise Broken("F-411")
-        out += source[at:at + length]
-        at += length
+        literals = extended(token >> 4) if token >> 4 == 15 else token >> 4
+        need(literals <= end - at and literals <= length - len(out), "F-411", "LZ4 literals are too long")
+        out += source[at:at + literals]
+        at += literals
         if at == end:
             break
-        if at + 2 > end:
-            raise Broken("F-411")
+        need(end - at >= 2, "F-411", "an LZ4 block ends inside an offset")
         distance = source[at] | source[at + 1] << 8
         at += 2
-        length = (token & 15) + 4
-        if token & 15 == 15:
-            while True:
-                if at >= end:
-                    raise Broken("F-411")
-                more = source[at]
-                at += 1
-                length += more
-                if more != 255:
-                    break
-        if distance == 0 or distance > len(out) or len(out) + length > size:
-            raise Broken("F-411")
-        if distance >= length:
-            start = len(out) - distance
-            out += out[start:start + length]
+        count = (extended(15) if token & 15 == 15 else token & 15) + 4
+        need(0 < distance <= len(out), "F-411", "an LZ4 offset reaches before the block")
+        need(count <= length - len(out), "F-411", "an LZ4 match is too long")
+        begin = len(out) - distance
+        if distance >= count:
+            out += out[begin:begin + count]
         else:
-            piece = bytes(out[-distance:])
-            out += (piece * (length // distance + 1))[:length]
-    if len(out) != size:
-        raise Broken("F-411")
+            pattern = bytes(out[begin:])
+            out += (pattern * (count // distance + 1))[:count]
+    need(len(out) == length, "F-411", "an LZ4 block has another raw length")
     return bytes(out)
 
 
-# --- Segments (20) ----------------------------------------------------------------------------------
+# Segments and frames (20, 30)
 
-
-@dataclass
-class Segment:
-    number: int
-    predecessor: int
-    base: int
-    end_before: int
-    chain_before: int
-    commit: int
-    store: bytes
-    checksum: int
-    path: str
-    size: int
-    live: List[Tuple[int, int, int, int]] = field(default_factory=list)
-    schema: Tuple[int, int] = (0, 0)
-    schema_version: int = 0
-    counters: Dict[int, int] = field(default_factory=dict)
-
-    @property
-    def tag(self) -> int:
-        return crc32c(self.store)
-
-
-@dataclass
-class Frame:
+class Frame(NamedTuple):
+    segment: int
+    offset: int
     kind: int
     flags: int
     version: int
+    zero: int
     length: int
     payload_crc: int
     commit: int
@@ -186,955 +165,971 @@ class Frame:
     mark: int
     predecessor: int
     tag: int
-    segment: int
-    chain: int
-    offset: int = 0
-    zero: int = 0
+    segment_field: int
+    crc: int
 
     @property
-    def padded(self) -> int:
-        return self.length + 7 & ~7
+    def end(self) -> int:
+        return self.offset + FRAME_HEADER + (self.length + 7 & ~7)
 
 
-def segment_number(name: str) -> Optional[int]:
-    """The number in a file's name (F-201)."""
-    if len(name) != 18 or not name.endswith(".segment"):
+class Member(NamedTuple):
+    number: int
+    kind: int
+    end: int
+    chain: int
+
+
+class Start(NamedTuple):
+    schema_place: Tuple[int, int]
+    schema_version: int
+    live: List[Member]
+    counters: List[Tuple[int, int]]
+
+
+def frame_header(data: bytes, offset: int, segment: int) -> Optional[Frame]:
+    """F-302, or nothing."""
+    if offset + FRAME_HEADER > len(data) or data[offset:offset + 4] != b"CFRM":
         return None
-    digits = name[:10]
-    if not all("0" <= c <= "9" for c in digits) or digits == "0000000000":
+    crc = int.from_bytes(data[offset + 52:offset + 56], "little")
+    if crc32c(data[offset:offset + 52]) != crc:
         return None
-    return int(digits)
+    return Frame(segment, offset, *struct.unpack_from("<BBBBIIQQQIII", data, offset + 4), crc)
 
 
-def parse_frame(data: bytes) -> Optional[Frame]:
-    """A header if the bytes are one (F-302)."""
-    if len(data) < FRAME or data[:4] != b"CFRM":
-        return None
-    kind, flags, version, zero, length, payload, commit, lsn, mark, before, tag, segment, crc = (
-        struct.unpack("<BBBBIIQQQIIII", data[4:FRAME])
-    )
-    if crc32c(data[:52]) != crc:
-        return None
-    return Frame(kind, flags, version, length, payload, commit, lsn, mark, before, tag, segment, crc,
-                 zero=zero)
-
-
-def read_header(path: str, number: int) -> Tuple[Optional[Segment], Optional[str]]:
-    """A segment's header and the rule that it breaks; no segment if the header is not valid."""
-    with open(path, "rb") as file:
-        data = file.read(HEADER)
-        size = os.fstat(file.fileno()).st_size
-    if len(data) < HEADER or data[:8] != b"CAIRNSEG":
-        return None, "F-203"
-    (checksum,) = struct.unpack("<I", data[4092:])
-    if crc32c(data[:4092]) != checksum:
-        return None, "F-203"
-    version, kind = struct.unpack("<II", data[8:16])
-    own, before, base, end, chain, zero, _, _, incompatible, _, commit = struct.unpack(
-        "<IIQQIIQQQdQ", data[32:104])
-    segment = Segment(own, before, base, end, chain, commit, data[16:32], checksum, path, size)
-    if version != 0:
-        return segment, "F-205"
-    if incompatible != 0:
-        return segment, "F-208"
-    if zero or any(data[104:4092]):
-        return segment, "F-103"
-    if own != number:
-        return segment, "F-204"
-    if kind not in (1, 2):
-        return segment, "F-209"
-    if kind == 2 or before == 0:
-        if before or base or end or chain:
-            return segment, "F-212"
-    elif not (before < own and end % 8 == 0 and end >= HEADER and base % 8 == 0 and end <= base
-              and base < 1 << 62):
-        return segment, "F-212"
-    if kind == 2:
-        return segment, "side"
-    return segment, None
-
-
-def failure(frame: Optional[Frame], segment: Segment, lsn: int, chain: int, mark: int,
-            end: int) -> Optional[str]:
-    """The first rule that a frame's header breaks, in the order of 60.4, step 6."""
-    if frame is None:
-        return "F-302"
-    if frame.length > LIMIT:
-        return "F-303"
-    if frame.kind == 0:
-        return "F-310"
-    if frame.flags & 0x7F or frame.zero:
-        return "F-313"
-    if frame.mark > frame.lsn:
-        return "F-309"
-    if frame.tag != segment.tag or frame.segment != segment.number:
-        return "F-307"
-    if frame.lsn != lsn:
-        return "F-306"
-    if frame.predecessor != chain:
-        return "F-308"
-    if frame.mark < mark:
-        return "F-309"
-    if lsn - segment.base + FRAME + frame.padded > end:
-        return "F-303"
-    return None
-
-
-def payload_failure(frame: Frame, padded: bytes) -> Optional[str]:
-    if crc32c(padded[:frame.length]) != frame.payload_crc:
-        return "F-304"
-    if any(padded[frame.length:]):
-        return "F-305"
-    return None
-
-
-def search(file: BinaryIO, start: int) -> Iterator[Tuple[int, Frame]]:
-    """Every header at a multiple of 8 from `start` on."""
-    file.seek(start)
-    data = file.read()
-    at = data.find(b"CFRM")
+def headers_from(data: bytes, offset: int, segment: int) -> Iterator[Frame]:
+    """Every frame header at a multiple of 8 from `offset` on."""
+    at = data.find(b"CFRM", offset)
     while at >= 0:
-        if (start + at) % 8 == 0:
-            frame = parse_frame(data[at:at + FRAME])
-            if frame is not None:
-                yield start + at, frame
+        frame = frame_header(data, at, segment) if at % 8 == 0 else None
+        if frame:
+            yield frame
         at = data.find(b"CFRM", at + 1)
 
 
-class Cursor:
-    """Takes numbers off bytes, never past their end (F-104)."""
+class Segment:
+    """One file, judged by itself (60.4, step 2)."""
 
-    def __init__(self, data: bytes, rule: str):
-        self.data, self.at, self.rule = data, 0, rule
+    def __init__(self, number: int, data: bytes) -> None:
+        self.number, self.data = number, data
+        self.fault: Union[Damaged, Refused, None] = None
+        self.start: Optional[Start] = None
+        self.start_commit = 0
+        self.crc = int.from_bytes(data[4092:4096], "little")
+        # F-203: nothing else in the header is looked at before.
+        self.valid = len(data) >= SEGMENT_HEADER and data[:8] == b"CAIRNSEG" and crc32c(data[:4092]) == self.crc
+        self.version = self.kind = self.incompatible = 0
+        place = 0
+        try:
+            need(self.valid, "F-203", "the segment header is damaged")
+            self._read_header()
+            place = SEGMENT_HEADER
+            if self.kind == MAIN:
+                self._read_start()
+        except Broken as fault:
+            self.fault = Damaged(number, place, fault.rule, fault.what)
+        except Refused as fault:
+            self.fault = fault
+        self.whole = self.fault is None
+        self.broken = not self.whole and any(
+            frame.segment_field == number for frame in headers_from(data, SEGMENT_HEADER + 8, number))
 
-    def take(self, size: int) -> bytes:
-        if size < 0 or self.at + size > len(self.data):
-            raise Broken(self.rule)
-        self.at += size
-        return self.data[self.at - size:self.at]
+    def _read_header(self) -> None:
+        data = self.data
+        (self.version, self.kind, self.store_id, own, self.predecessor, self.base, self.predecessor_end,
+         self.predecessor_chain) = struct.unpack_from("<II16sIIQQI", data, 8)
+        self.incompatible, self.commit = struct.unpack_from("<Q8xQ", data, 80)
+        self.tag = crc32c(self.store_id)
+        if self.version != 0:  # F-205, F-120
+            raise Refused(f"unsupportedVersion: segment {self.number} has format version {self.version}")
+        if self.incompatible != 0:  # F-208; the other two words do not concern a reader (F-206, F-207)
+            raise Refused(f"unsupportedFeature: segment {self.number} has incompatible flags {self.incompatible:#x}")
+        need_zero(data[60:64] + data[104:4092], "the segment header")
+        need(own == self.number, "F-204", f"the segment header says number {own}")
+        need(self.kind in (MAIN, SIDE), "F-209", "the kind of the segment is unknown")
+        if self.kind == SIDE or self.predecessor == 0:
+            need(self.predecessor == self.base == self.predecessor_end == self.predecessor_chain == 0,
+                 "F-212", "a segment without predecessor speaks of one")
+        else:
+            need(self.predecessor < self.number, "F-212", "the predecessor is not before the segment")
+            need(self.predecessor_end % 8 == 0 and self.predecessor_end >= SEGMENT_HEADER,
+                 "F-212", "the predecessor's end is no end")
+            need(self.base % 8 == 0 and self.predecessor_end <= self.base < 1 << 62,
+                 "F-212", "the base LSN is out of bounds")
 
-    def unpack(self, form: str) -> Tuple:
-        return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))
+    def _read_start(self) -> None:
+        frame = self.read_frame(SEGMENT_HEADER, self.crc, 0, len(self.data))
+        need(frame.kind == START, "F-211", "the first frame is no start frame")
+        if frame.version != 0:
+            raise Refused(f"unsupportedVersion: segment {self.number}, offset 4096: payload version {frame.version}")
+        self.start, self.start_commit = decode_start(self.payload(frame), self.number), frame.commit
 
-    def zeros(self, size: int) -> None:
-        if any(self.take(size)):
-            raise Broken("F-103")
+    def payload(self, frame: Frame) -> bytes:
+        begin = frame.offset + FRAME_HEADER
+        return self.data[begin:begin + frame.length]
 
-    def end(self) -> None:
-        if self.at != len(self.data):
-            raise Broken("F-104")
+    def header_fault(self, frame: Frame) -> Optional[Tuple[str, str]]:
+        """The rules that a header obeys by itself, in the order of 60.4, step 6."""
+        if frame.length > PAYLOAD_LIMIT:
+            return "F-303", "the payload is over the limit"
+        if frame.kind == 0:
+            return "F-310", "the frame has kind 0"
+        if frame.flags & 0x7F or frame.zero:
+            return "F-313", "reserved bits of the frame header are not zero"
+        if frame.mark > frame.lsn:
+            return "F-309", "the mark is above the frame"
+        if frame.tag != self.tag or frame.segment_field != self.number:
+            return "F-307", "the frame is of another store or segment"
+        if frame.lsn != self.base + frame.offset:
+            return "F-306", "the frame has the LSN of another place"
+        return None
 
-    def counters(self, count: int) -> Dict[int, int]:
-        result: Dict[int, int] = {}
-        last = 0
-        for _ in range(count):
-            tree, epoch, following = self.unpack("III")
-            self.zeros(4)
-            if tree <= last or epoch or not following:
-                raise Broken("F-621")
-            result[tree] = following
-            last = tree
-        return result
-
-
-def parse_start(segment: Segment, payload: bytes) -> None:
-    cursor = Cursor(payload, "F-104")
-    live, trees = cursor.unpack("II")
-    segment.schema = cursor.unpack("II")
-    (segment.schema_version,) = cursor.unpack("I")
-    cursor.zeros(4)
-    if live * 24 + trees * 16 > len(payload):
-        raise Broken("F-104")
-    last = 0
-    for _ in range(live):
-        number, kind, end, chain = cursor.unpack("IIQI")
-        cursor.zeros(4)
-        if number <= last or number == segment.number or kind not in (1, 2) or end % 8 or end < HEADER:
-            raise Broken("F-215")
-        segment.live.append((number, kind, end, chain))
-        last = number
-    segment.counters = cursor.counters(trees)
-    cursor.end()
-    if (segment.schema == (0, 0)) != (segment.schema_version == 0):
-        raise Broken("F-217")
+    def read_frame(self, offset: int, chain: int, mark: int, limit: int) -> Frame:
+        """The frame at `offset`, or Broken by the first rule in the order of 60.4, step 6."""
+        frame = frame_header(self.data, offset, self.number)
+        if frame is None:
+            raise Broken("F-302", "there is no frame header")
+        fault = self.header_fault(frame)
+        if fault:
+            raise Broken(*fault)
+        need(frame.predecessor == chain, "F-308", "the frame continues another chain")
+        need(frame.mark >= mark, "F-309", "the mark is below the mark before it")
+        need(frame.end <= min(limit, len(self.data)), "F-303", "the segment ends inside the frame")
+        need(crc32c(self.payload(frame)) == frame.payload_crc, "F-304", "the payload is damaged")
+        need(not any(self.data[offset + FRAME_HEADER + frame.length:frame.end]), "F-305", "the padding is not zero")
+        return frame
 
 
-def judge(segment: Segment) -> Optional[str]:
-    """The rule that the start frame breaks; none if the segment is whole (60.4, step 2)."""
-    with open(segment.path, "rb") as file:
-        file.seek(HEADER)
-        frame = parse_frame(file.read(FRAME))
-        rule = failure(frame, segment, segment.base + HEADER, segment.checksum, 0, segment.size)
-        if rule is not None or frame is None:
-            return rule
-        padded = file.read(frame.padded)
-    rule = payload_failure(frame, padded)
-    if rule is not None:
-        return rule
-    if frame.kind != START:
-        return "F-211"
+def decode_counters(data: bytes) -> List[Tuple[int, int]]:
+    """F-621: (tree, next)."""
+    counters: List[Tuple[int, int]] = []
+    for tree, epoch, following, zero in struct.iter_unpack("<IIII", data):
+        need(zero == 0, "F-103", "reserved bytes of a counter are not zero")
+        need(tree > (counters[-1][0] if counters else 0), "F-621", "counters are not in rising order of trees")
+        need(following != 0 and epoch == 0, "F-621", "a counter has next 0 or an epoch")
+        counters.append((tree, following))
+    return counters
+
+
+def decode_start(data: bytes, number: int) -> Start:
+    need(len(data) >= 24, "F-104", "the start frame is too short")
+    count, trees, place_segment, place_offset, version, zero = struct.unpack_from("<IIIIII", data)
+    need(zero == 0, "F-103", "reserved bytes of the start frame are not zero")
+    middle = 24 + 24 * count
+    need(len(data) == middle + 16 * trees, "F-104", "the start frame has another length than its counts say")
+    live: List[Member] = []
+    for member, kind, end, chain, zero in struct.iter_unpack("<IIQII", data[24:middle]):
+        need(zero == 0, "F-103", "reserved bytes of the live set are not zero")
+        need(member > (live[-1].number if live else 0), "F-215", "the live set is not in rising order")
+        need(member != number, "F-215", "the live set names the segment itself")
+        need(kind in (MAIN, SIDE), "F-215", "the live set has an unknown kind")
+        need(end % 8 == 0 and end >= SEGMENT_HEADER, "F-215", "the live set has an end that is none")
+        live.append(Member(member, kind, end, chain))
+    place = (place_segment, place_offset * 8)
+    need((place == (0, 0)) == (version == 0), "F-217", "one of schema place and schema version is zero")
+    return Start(place, version, live, decode_counters(data[middle:]))
+
+
+# Opening (60.4)
+
+class Log:
+    """Steps 1 to 6: `frames` are those below `end` if there is no `damage`, else those read before it."""
+
+    def __init__(self, folder: str) -> None:
+        self.files: Dict[int, Segment] = {}
+        self.frames: List[Frame] = []
+        self.damage: Optional[Damaged] = None
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if re.fullmatch(r"[0-9]{10}\.segment", name) and os.path.isfile(path):  # F-201
+                number = int(name[:10])
+                if 1 <= number <= U32_MAX:
+                    with open(path, "rb") as file:
+                        self.files[number] = Segment(number, file.read())
+        if not self.files:
+            raise Refused("notAStore: the folder has no segment")
+        self.segments = self._follow(self._newest())
+        self._read(os.path.join(folder, "lock"))
+
+    def payload(self, frame: Frame) -> bytes:
+        return self.files[frame.segment].payload(frame)
+
+    def _newest(self) -> Segment:
+        """Step 2."""
+        valid = [segment for segment in self.files.values() if segment.valid]
+        if valid and isinstance(valid[-1].fault, Refused) and (valid[-1].version or valid[-1].incompatible):
+            raise valid[-1].fault
+        newest: Optional[Segment] = None
+        for segment in reversed(list(self.files.values())):
+            if segment.whole and segment.kind == MAIN:
+                newest = segment
+                break
+            if segment.broken and segment.fault:
+                raise segment.fault
+        if newest is None:
+            raise Refused("unfinished: the creation of the store did not finish")
+        return newest
+
+    def _follow(self, newest: Segment) -> List[Segment]:
+        """Step 3."""
+        assert newest.start is not None
+        for member in newest.start.live:
+            segment = self.files.get(member.number)
+            if segment is None or not segment.whole or segment.kind != MAIN or member.kind != MAIN:
+                what = "is missing" if segment is None else "is damaged" if not segment.whole else "is no main segment"
+                raise Damaged(member.number, 0, "F-216", f"segment {member.number} {what}")
+            if segment.store_id != newest.store_id:
+                raise Damaged(member.number, 0, "F-216", f"segment {member.number} is of another store")
+        allowed = {member.number for member in newest.start.live}
+        chain = [newest]
+        while chain[0].predecessor:
+            if chain[0].predecessor not in allowed:
+                raise Damaged(chain[0].number, 0, "F-216", "the predecessor is not in the live set")
+            chain.insert(0, self.files[chain[0].predecessor])
+        expected: List[Member] = []
+        for index, segment in enumerate(chain):
+            if index:
+                before = chain[index - 1]
+                if segment.base != before.base + segment.predecessor_end:
+                    raise Damaged(segment.number, 0, "F-216", "the base LSN does not follow from the predecessor")
+                expected.append(Member(before.number, MAIN, segment.predecessor_end, segment.predecessor_chain))
+            assert segment.start is not None
+            if segment.start.live != expected:
+                raise Damaged(segment.number, SEGMENT_HEADER, "F-216", "the live set is not the chain of predecessors")
+            if segment.start_commit != segment.commit:
+                raise Damaged(segment.number, SEGMENT_HEADER, "F-218", "start frame and segment header differ")
+        return chain
+
+    def _read(self, lock: str) -> None:
+        """Steps 4 to 6."""
+        fault: Optional[Broken] = None
+        at = SEGMENT_HEADER
+        index = 0
+        while fault is None:
+            segment, at = self.segments[index], SEGMENT_HEADER
+            successor = self.segments[index + 1] if index + 1 < len(self.segments) else None
+            limit = successor.predecessor_end if successor else len(segment.data)
+            chain, mark = segment.crc, 0
+            while successor is None or at < limit:
+                try:
+                    frame = segment.read_frame(at, chain, mark, limit)
+                except Broken as broken:
+                    fault = broken
+                    break
+                self.frames.append(frame)
+                at, chain, mark = frame.end, frame.crc, frame.mark
+            if fault is None:
+                assert successor is not None
+                if chain != successor.predecessor_chain:
+                    self.damage = Damaged(segment.number, at, "F-216", "the chain is not the one the successor states")
+                    return
+                index += 1
+        segment = self.segments[index]
+        failed = segment.base + at
+        durable = max([frame.mark for frame in self.frames] + [mark_record(lock, segment.store_id)])
+        for later in self.segments[index:]:
+            for frame in headers_from(later.data, at if later is segment else SEGMENT_HEADER, later.number):
+                if later.header_fault(frame) is None:
+                    durable = max(durable, frame.mark)
+        if failed < durable:  # F-642
+            self.damage = Damaged(segment.number, at, fault.rule, f"{fault.what}, below the mark {durable}")
+            return
+        while self.frames[-1].kind not in (START, COMMIT, CLOSE):  # F-641
+            self.frames.pop()
+
+
+def mark_record(path: str, store_id: bytes) -> int:
+    """F-213: the LSN of the mark record; 0 if it is missing or invalid."""
     try:
-        parse_start(segment, padded[:frame.length])
-    except Broken as error:
-        return error.rule
-    if frame.commit != segment.commit:
-        return "F-218"
-    return None
-
-
-def find_log(folder: str) -> List[Segment]:
-    """The segments of the log in order (60.4, steps 1 to 3)."""
-    if not os.path.isdir(folder):
-        raise Refused(f"not a store: {folder} is no folder")
-    numbers = sorted(n for n in map(segment_number, os.listdir(folder)) if n is not None)
-    if not numbers:
-        raise Refused(f"not a store: {folder} has no segments")
-    whole: Dict[int, Segment] = {}
-    broken: Dict[int, Tuple[int, str]] = {}
-    newest_valid: Tuple[int, Optional[str]] = (0, None)
-    for number in numbers:
-        path = os.path.join(folder, f"{number:010d}.segment")
-        segment, rule = read_header(path, number)
-        if segment is not None:
-            newest_valid = (number, rule)
-        offset = 0
-        if rule is None and segment is not None:
-            rule = judge(segment)
-            offset = HEADER
-            if rule is None:
-                whole[number] = segment
-                continue
-        if rule == "side":
-            continue
         with open(path, "rb") as file:
-            found = any(f.segment == number for at, f in search(file, HEADER) if at > HEADER)
-        if found:
-            broken[number] = (offset, rule or "F-203")
-    if newest_valid[1] == "F-205":
-        raise Refused("unsupported version of the format")
-    if newest_valid[1] == "F-208":
-        raise Refused("unsupported feature")
-    last = max(whole) if whole else 0
-    for number in sorted(broken):
-        if number > last:
-            raise Damaged(number, *broken[number])
-    if not last:
-        raise Refused("unfinished: the creation of the store did not finish")
-    log = [whole[last]]
-    while log[0].predecessor:
-        before = whole.get(log[0].predecessor)
-        if before is None:
-            raise Damaged(log[0].predecessor, 0, "F-216")
-        if before.store != log[0].store:
-            raise Damaged(before.number, 0, "F-216")
-        if log[0].base != before.base + log[0].end_before:
-            raise Damaged(log[0].number, 0, "F-216")
-        log.insert(0, before)
-    for index, segment in enumerate(log):
-        expected = [
-            (log[i].number, 1, log[i + 1].end_before, log[i + 1].chain_before) for i in range(index)
-        ]
-        if segment.live != expected:
-            raise Damaged(segment.number, HEADER, "F-216")
-    return log
-
-
-# --- The log (30, 60) -------------------------------------------------------------------------------
-
-
-def read_frames(folder: str, log: List[Segment]) -> List[Tuple[Segment, Frame, bytes]]:
-    """All frames up to the end of the log (60.4, steps 4 to 6)."""
-    frames: List[Tuple[Segment, Frame, bytes]] = []
-    durable = 0
-    failed: Optional[Tuple[Segment, int, str]] = None
-    for index, segment in enumerate(log):
-        is_last = index == len(log) - 1
-        end = segment.size if is_last else log[index + 1].end_before
-        lsn, chain, mark = segment.base + HEADER, segment.checksum, 0
-        with open(segment.path, "rb") as file:
-            file.seek(HEADER)
-            while True:
-                offset = lsn - segment.base
-                if not is_last and offset == end:
-                    break
-                if is_last and end - offset < FRAME:
-                    failed = (segment, lsn, "F-302")
-                    break
-                frame = parse_frame(file.read(FRAME))
-                rule = failure(frame, segment, lsn, chain, mark, end)
-                padded = b""
-                if rule is None and frame is not None:
-                    padded = file.read(frame.padded)
-                    rule = payload_failure(frame, padded)
-                if rule is not None or frame is None:
-                    failed = (segment, lsn, rule or "F-302")
-                    break
-                frame.offset = offset
-                frames.append((segment, frame, padded[:frame.length]))
-                durable = max(durable, frame.mark)
-                lsn += FRAME + frame.padded
-                chain, mark = frame.chain, frame.mark
-        if failed is not None:
-            break
-        if not is_last and chain != log[index + 1].chain_before:
-            raise Damaged(segment.number, end, "F-216")
-    if failed is None:
-        raise AssertionError("the last segment ends somewhere")
-    segment, stop, rule = failed
-    durable = max(durable, mark_of(folder, log[0].store), marks_behind(log, segment, stop))
-    if stop < durable:
-        raise Damaged(segment.number, stop - segment.base, rule)
-    while frames and frames[-1][1].kind not in (COMMIT, CLOSE, START):
-        frames.pop()
-    return frames
-
-
-def mark_of(folder: str, store: bytes) -> int:
-    """The LSN of the mark record, 0 without a valid one (F-213)."""
-    try:
-        with open(os.path.join(folder, "lock"), "rb") as file:
             data = file.read(64)
     except OSError:
         return 0
-    if len(data) < 64 or data[:8] != b"CAIRNMRK" or data[8:12] != bytes(4):
+    if len(data) < 64 or data[:8] != b"CAIRNMRK" or crc32c(data[:60]) != int.from_bytes(data[60:], "little"):
         return 0
-    if crc32c(data[:60]) != struct.unpack("<I", data[60:])[0] or data[16:32] != store:
-        return 0
-    return struct.unpack("<Q", data[40:48])[0]
+    version, identity, lsn, zero = struct.unpack_from("<I4x16s8xQ4xQ", data, 8)
+    return lsn if version == 0 and identity == store_id and zero == 0 else 0
 
 
-def marks_behind(log: List[Segment], segment: Segment, stop: int) -> int:
-    """The largest mark of headers from the failure on (60.4, step 5)."""
-    largest = 0
-    for other in log[log.index(segment):]:
-        start = stop - segment.base if other is segment else HEADER
-        with open(other.path, "rb") as file:
-            for at, frame in search(file, start + 7 & ~7):
-                if (frame.length <= LIMIT and frame.kind and not frame.flags & 0x7F
-                        and not frame.zero and frame.mark <= frame.lsn
-                        and frame.tag == other.tag and frame.segment == other.number
-                        and frame.lsn == other.base + at):
-                    largest = max(largest, frame.mark)
-    return largest
+# Schema (70)
+
+class Property(NamedTuple):
+    id: int
+    name: str
+    kind: str
+    column: int
 
 
-@dataclass
-class Row:
-    entity: dict
-    block: "Block"
-    slot: int
+class Entity(NamedTuple):
+    id: int
+    name: str
+    tree: int
+    abstract: bool
+    properties: List[Property]
+
+
+class Schema(NamedTuple):
     version: int
+    entities: Dict[int, Entity]
+    place: Tuple[int, int]
 
 
-class Store:
-    """The content of a store (60.6)."""
+def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
+    def no_constant(text: str) -> NoReturn:
+        raise ValueError(text)
 
-    def __init__(self, folder: str):
-        self.folder = folder
-        self.log = find_log(folder)
-        self.frames = read_frames(folder, self.log)
-        self.schema: Optional[dict] = None
-        self.schema_place = (0, 0)
-        self.by_place: Dict[Tuple[int, int], Tuple[Frame, bytes]] = {}
-        self.blocks: List[Block] = []
-        self.dead: Dict[Tuple[int, int], set] = {}
-        self.counters: Dict[int, int] = {}
-        self.commit = 0
-        self.apply()
+    def get(source: Any, key: str, kind: type, rule: str = "F-701") -> Any:
+        need(type(source) is dict and type(source.get(key)) is kind, rule, f"the schema lacks a proper {key!r}")
+        return source[key]
 
-    def apply(self) -> None:
-        opened: List[Tuple[Segment, Frame, bytes]] = []
-        for segment, frame, payload in self.frames:
-            try:
-                if frame.kind not in DEFINED:
-                    if not frame.flags & 0x80:
-                        raise Refused(f"unsupported feature: a frame of kind {frame.kind}")
-                    opened.append((segment, frame, payload))
-                    continue
-                if frame.version:
-                    raise Refused("unsupported version of a payload")
-                if frame.kind in (START, CLOSE):
-                    if opened:
-                        raise Broken("F-603")
-                    if frame.commit != self.commit:
-                        raise Broken("F-603")
-                    self.apply_boundary(segment, frame, payload)
-                    continue
-                opened.append((segment, frame, payload))
-                if frame.kind == COMMIT:
-                    self.apply_commit(opened)
-                    opened = []
-            except Broken as error:
-                raise Damaged(segment.number, frame.offset, error.rule) from error
+    def number(source: Any, key: str, rule: str, most: int = U32_MAX) -> int:
+        value = get(source, key, int, rule)
+        need(1 <= value <= most, rule, f"{key!r} is out of bounds in the schema")
+        return int(value)
 
-    def apply_boundary(self, segment: Segment, frame: Frame, payload: bytes) -> None:
-        if frame.kind == START:
-            if (frame.offset == HEADER) is not True:
-                raise Broken("F-211")
-            if segment.schema != (0, 0) and segment.schema != self.schema_place:
-                raise Broken("F-217")
-            counters = segment.counters
-        else:
-            cursor = Cursor(payload, "F-104")
-            _, trees = cursor.unpack("dI")
-            cursor.zeros(4)
-            counters = cursor.counters(trees)
-            cursor.end()
-        self.raise_counters(counters)
+    def name(source: Any, rule: str) -> str:
+        text = get(source, "name", str, rule)
+        need(not any(0xD800 <= ord(c) <= 0xDFFF for c in text), rule, "a name in the schema is no Unicode text")
+        return str(text)
 
-    def raise_counters(self, counters: Dict[int, int]) -> None:
-        for tree, following in counters.items():
-            if following < self.counters.get(tree, 1):
-                raise Broken("F-622")
-            self.counters[tree] = following
-
-    def apply_commit(self, frames: List[Tuple[Segment, Frame, bytes]]) -> None:
-        segment, last, payload = frames[-1]
-        cursor = Cursor(payload, "F-104")
-        first, count, trees, _, _, _, _, author, context = cursor.unpack("QIIdQQQHH")
-        cursor.zeros(4)
-        counters = cursor.counters(trees)
-        for length in (author, context):
-            if length > 4096:
-                raise Broken("F-606")
-            try:
-                cursor.take(length).decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise Broken("F-606") from error
-        cursor.end()
-        if count != len(frames) - 1 or first != frames[0][1].lsn:
-            raise Broken("F-601")
-        if last.commit <= self.commit or any(f.commit != last.commit for _, f, _ in frames):
-            raise Broken("F-602")
-        self.commit = last.commit
-        self.raise_counters(counters)
-        earlier = list(self.blocks)
-        for part, frame, body in frames[:-1]:
-            place = (part.number, frame.offset // 8)
-            try:
-                self.by_place[place] = (frame, body)
-                if frame.kind == SCHEMA:
-                    self.apply_schema(body, place)
-                elif frame.kind == BLOCK:
-                    block = Block(self, place, body)
-                    self.blocks.append(block)
-                    self.dead[place] = set()
-                elif frame.kind == DEATHS:
-                    self.apply_deaths(body, earlier)
-            except Broken as error:
-                raise Damaged(part.number, frame.offset, error.rule) from error
-
-    def apply_schema(self, body: bytes, place: Tuple[int, int]) -> None:
-        try:
-            schema = json.loads(body.decode("utf-8"))
-        except ValueError as error:
-            raise Broken("F-701") from error
-        before = self.schema["version"] if self.schema else 0
-        if schema.get("format") != 0 or schema.get("version", 0) <= before:
-            raise Broken("F-702")
-        self.schema, self.schema_place = schema, place
-        self.entities = {}
-        names = set()
-        for entity in schema["entities"]:
-            if entity["id"] < 1 or entity["id"] in self.entities or entity["name"] in names:
-                raise Broken("F-703")
-            names.add(entity["name"])
-            self.entities[entity["id"]] = entity
-            seen = set()
-            for item in entity["properties"]:
-                if item["id"] in seen or not 1 <= item["id"] < 0xFFFFFF00:
-                    raise Broken("F-704")
-                seen.add(item["id"])
-                if KIND_COLUMN.get(item["kind"]) != COLUMNS.get(item["column"]):
-                    raise Broken("F-705")
-
-    def apply_deaths(self, body: bytes, earlier: List["Block"]) -> None:
-        cursor = Cursor(body, "F-611")
-        (count,) = cursor.unpack("I")
-        cursor.zeros(4)
-        if not count or count * 16 > len(body):
-            raise Broken("F-611")
-        for _ in range(count):
-            one, two, form, zero, dead, length = cursor.unpack("IIBBHH")
-            cursor.zeros(2)
-            if zero:
-                raise Broken("F-103")
-            data = cursor.take(length)
-            if form == 4:
-                if dead or length or two or not one:
-                    raise Broken("F-612")
-                for block in earlier:
-                    if block.entity["id"] == one:
-                        self.dead[block.place].update(range(block.rows))
-                continue
-            self.kill((one, two), form, dead, data)
-        cursor.end()
-
-    def kill(self, place: Tuple[int, int], form: int, dead: int, data: bytes) -> None:
-        if not place[0] or not 1 <= dead <= 1024:
-            raise Broken("F-612")
-        if place not in self.dead:
-            raise Broken("F-614")
-        rows = next(b.rows for b in [self.block_at[place]])
-        if form == 1 and not data:
-            if dead != rows:
-                raise Broken("F-613")
-            slots = list(range(rows))
-        elif form == 2 and len(data) == dead * 2:
-            slots = list(struct.unpack(f"<{dead}H", data))
-            if any(a >= b for a, b in zip(slots, slots[1:])):
-                raise Broken("F-612")
-            if slots[-1] >= rows:
-                raise Broken("F-613")
-        elif form == 3:
-            if len(data) != (rows + 7) // 8:
-                raise Broken("F-613")
-            slots = [i for i in range(len(data) * 8) if data[i // 8] >> i % 8 & 1]
-            if len(slots) != dead:
-                raise Broken("F-612")
-            if slots[-1] >= rows:
-                raise Broken("F-613")
-        else:
-            raise Broken("F-612")
-        self.dead[place].update(slots)
-
-    @property
-    def block_at(self) -> Dict[Tuple[int, int], "Block"]:
-        if len(getattr(self, "_at", {})) != len(self.blocks):
-            self._at = {b.place: b for b in self.blocks}
-        return self._at
-
-    def rows(self) -> List[Tuple[int, int, Row]]:
-        """Every row by tree and object number (F-643)."""
-        found: Dict[Tuple[int, int], Row] = {}
-        for block in self.blocks:
-            dead = self.dead[block.place]
-            if len(dead) == block.rows:
-                continue
-            try:
-                numbers, versions = block.cells(NUMBER), block.cells(VERSION)
-                tree = block.entity["tree"]
-                for slot in range(block.rows):
-                    number, version = numbers[slot], versions[slot]
-                    if not 1 <= number <= 0xFFFFFFFE or not 1 <= version <= 4194303:
-                        raise Broken("F-407")
-                    if slot in dead:
-                        continue
-                    if number >= self.counters.get(tree, 1):
-                        raise Broken("F-622")
-                    if (tree, number) in found:
-                        raise Broken("F-643")
-                    found[(tree, number)] = Row(block.entity, block, slot, version)
-            except Broken as error:
-                raise Damaged(block.place[0], block.place[1] * 8, error.rule) from error
-        return [(tree, number, found[(tree, number)]) for tree, number in sorted(found)]
-
-    def large(self, cell: bytes, row: Row, number: int, item: dict) -> bytes:
-        """A value that has frames of its own (60.5)."""
-        segment, offset8, length, checksum, zero = struct.unpack("<IIQII", cell)
-        if zero:
-            raise Broken("F-103")
-        if not segment or not length:
-            raise Broken("F-631")
-        data = b""
-        sequence = 0
-        while len(data) < length:
-            frame, body = self.by_place.get((segment, offset8), (None, b""))
-            if frame is None or frame.kind != VALUE or len(body) <= 32:
-                raise Broken("F-631" if sequence == 0 else "F-632")
-            tree, owner, item_id, order, total, at = struct.unpack("<IIIIQQ", body[:32])
-            if (tree, owner, item_id, order, total, at) != (
-                    row.entity["tree"], number, item["id"], sequence, length, len(data)):
-                raise Broken("F-632")
-            data += body[32:]
-            if len(data) > length:
-                raise Broken("F-633")
-            offset8 += (FRAME + frame.padded) // 8
-            sequence += 1
-        if crc32c(data) != checksum:
-            raise Broken("F-634")
-        return data
+    try:
+        top = json.loads(data.decode("utf-8"), parse_constant=no_constant)
+    except (ValueError, RecursionError):  # the decoders' errors are ValueErrors
+        raise Broken("F-701", "the schema is no JSON in UTF-8") from None
+    need(type(top) is dict, "F-701", "the schema is no object")
+    need(get(top, "format", int, "F-702") == 0, "F-702", "the format of the schema is not 0")
+    version = number(top, "version", "F-702")
+    entities: Dict[int, Entity] = {}
+    kinds: Dict[Tuple[int, int], str] = {}
+    targets: List[Any] = []
+    parents: Dict[int, Any] = {}
+    for source in get(top, "entities", list):
+        entity = Entity(number(source, "id", "F-703"), name(source, "F-703"), number(source, "tree", "F-703"),
+                        get(source, "abstract", bool), [])
+        need(entity.id not in entities, "F-703", "two entities have one id")
+        need(all(entity.name != other.name for other in entities.values()), "F-703", "two entities have one name")
+        references, ids, names = set(), set(), set()
+        for item in get(source, "properties", list):
+            kind, column = get(item, "kind", str, "F-705"), get(item, "column", str, "F-705")
+            need(kind in COLUMN_OF_KIND and COLUMN_NAMES.get(column) == COLUMN_OF_KIND[kind],
+                 "F-705", "a property's column is not the one of its kind")
+            new = Property(number(item, "id", "F-704", MAX_PROPERTY), name(item, "F-704"), kind, COLUMN_NAMES[column])
+            get(item, "optional", bool)
+            need(new.id not in ids and new.name not in names, "F-704", "two properties have one id or name")
+            need(kinds.setdefault((entity.tree, new.id), kind) == kind, "F-704", "one property id has two kinds")
+            ids.add(new.id)
+            names.add(new.name)
+            if kind == "reference":
+                targets.append(get(item, "target", int, "F-706"))
+                references.add(new.name)
+            entity.properties.append(new)
+        if get(source, "hidden", bool):
+            need({"source", "destination"} <= references, "F-707", "a hidden entity lacks its references")
+        constraints = source.get("constraints", [])
+        need(type(constraints) is list and all(
+            type(one) is list and all(type(n) is str and n in names for n in one) for one in constraints),
+            "F-708", "a constraint names no property")
+        entities[entity.id], parents[entity.id] = entity, source.get("parent")
+    trees = {entity.tree for entity in entities.values()}
+    need(all(target in trees for target in targets), "F-706", "a reference has no target")
+    for start in entities:
+        seen: Set[int] = set()
+        at = start
+        while parents[at] is not None:
+            parent = parents[at]
+            need(type(parent) is int and parent in entities and entities[parent].tree == entities[at].tree
+                 and parent not in seen, "F-703", "a parent is none, or parents do not end")
+            seen.add(parent)
+            at = parent
+    return Schema(version, entities, place)
 
 
-# --- Blocks and columns (40, 50) --------------------------------------------------------------------
+# Blocks and columns (40, 50)
+
+class Column(NamedTuple):
+    kind: int
+    values: Sequence[Any]  # None where the row is nil
+    external: Set[int]  # slots whose cell refers to a large value
 
 
-class Block:
-    """Rows of one entity."""
-
-    def __init__(self, store: Store, place: Tuple[int, int], payload: bytes):
-        self.place = place
-        self.payload = payload
-        cursor = Cursor(payload, "F-104")
-        entity, version, self.rows, count, flags, zero, raw, checksum = cursor.unpack("IIHHHHII")
-        table = cursor.take(count * 20)
-        if crc32c(table, crc32c(payload[:20])) != checksum:
-            raise Broken("F-401")
-        if not 1 <= self.rows <= 1024:
-            raise Broken("F-402")
-        if flags & ~1 or zero or not entity:
-            raise Broken("F-403")
-        self.columns: Dict[int, Tuple] = {}
-        at, total, last = 24 + count * 20, 0, -1
-        for item in struct.iter_unpack("<IBBBBIII", table):
-            number, kind, encoding, bits, zero, stored, size, crc = item
-            if number <= last:
-                raise Broken("F-404")
-            if zero:
-                raise Broken("F-103")
-            fits = {1: (1,), 2: (1,), 3: (2, 3), 4: (2,), 5: (2, 3, 5), 6: (4,), 7: (4,), 8: (5,)}
-            if kind not in fits.get(encoding, ()) or bits & ~7 or (bits & 4 and encoding != 6):
-                raise Broken("F-409")
-            if (stored >= size) if bits & 2 else (stored != size):
-                raise Broken("F-412")
-            if bits & 2 and self.rows < 32:
-                raise Broken("F-413")
-            self.columns[number] = (kind, encoding, bits, at, stored, size, crc)
-            at, total, last = at + stored, total + size, number
-        if at != len(payload):
-            raise Broken("F-405")
-        if total != raw or raw > LIMIT:
-            raise Broken("F-406")
-        if list(self.columns)[-2:] != [NUMBER, VERSION]:
-            raise Broken("F-407")
-        for hidden in (NUMBER, VERSION):
-            if self.columns[hidden][0] != 1 or self.columns[hidden][2] & 1:
-                raise Broken("F-407")
-        self.check_schema(store, entity, version)
-        self.decoded: Dict[int, list] = {}
-        self.external: Dict[int, set] = {}
-
-    def check_schema(self, store: Store, entity: int, version: int) -> None:
-        if store.schema is None or entity not in store.entities:
-            raise Broken("F-415")
-        self.entity = store.entities[entity]
-        kinds = {p["id"]: KIND_COLUMN[p["kind"]] for p in self.entity["properties"]}
-        if self.entity.get("abstract") or not 1 <= version <= store.schema["version"]:
-            raise Broken("F-415")
-        for number, column in self.columns.items():
-            if number not in (NUMBER, VERSION) and kinds.get(number) != column[0]:
-                raise Broken("F-415")
-
-    def cells(self, number: int) -> list:
-        """The cells of a column; nil is None."""
-        if number not in self.decoded:
-            if number in self.columns:
-                self.decoded[number] = self.decode(number)
-            else:
-                self.decoded[number] = [None] * self.rows  # F-408
-        return self.decoded[number]
-
-    def decode(self, number: int) -> list:
-        kind, encoding, bits, at, stored, size, crc = self.columns[number]
-        data = self.payload[at:at + stored]
-        if crc32c(data) != crc:
-            raise Broken("F-410")
-        if bits & 2:
-            data = lz4(data, size)
-        cursor = Cursor(data, "F-414")
-        nils = self.bitmap(cursor, "F-501") if bits & 1 else set()
-        external = self.bitmap(cursor, "F-502") if bits & 4 else set()
-        values = DECODERS[encoding](cursor, self.rows, kind)
-        if cursor.at != len(data):
-            raise Broken("F-414")
-        if nils and encoding == 2:
-            raise Broken("F-512")
-        if nils and encoding == 5:
-            raise Broken("F-522")
-        for slot in external:
-            if slot in nils or len(values[slot]) != 24:
-                raise Broken("F-502")
-        self.external[number] = external
-        return [None if slot in nils else value for slot, value in enumerate(values)]
-
-    def bitmap(self, cursor: Cursor, rule: str) -> set:
-        data = cursor.take((self.rows + 7) // 8)
-        bits = {i for i in range(len(data) * 8) if data[i // 8] >> i % 8 & 1}
-        if any(i >= self.rows for i in bits):
-            raise Broken(rule)
-        return bits
+class Block(NamedTuple):
+    frame: Frame
+    index: int  # of the frame in the log
+    entity: int
+    tree: int
+    rows: int
+    columns: Dict[int, Column]
+    dead: Set[int]
 
 
-def unsigned(cursor: Cursor, count: int, width: int) -> List[int]:
+def bits(data: bytes, rows: int, rule: str) -> Set[int]:
+    value = int.from_bytes(data, "little")
+    need(value >> rows == 0, rule, "a bitmap has bits behind the last row")
+    return {row for row in range(rows) if value >> row & 1} if value else set()
+
+
+def take(data: bytes, at: int, count: int) -> bytes:
+    need(count <= len(data) - at, "F-414", "a slice is too short")
+    return data[at:at + count]
+
+
+def narrow(data: bytes, n: int) -> Tuple[int, int, Sequence[int]]:
+    """50.4: base, width and values."""
+    base, width = struct.unpack("<qB", take(data, 0, 9))
+    need(width in (0, 1, 2, 4, 8), "F-510", "a width is unknown")
+    need(len(data) == 9 + n * width, "F-414", "a narrow body does not fill its slice")
     if width == 0:
-        return [0] * count
-    return list(struct.unpack(f"<{count}{' BH I   Q'[width]}", cursor.take(count * width)))
-
-
-def decode_narrow(cursor: Cursor, rows: int, kind: int) -> list:
-    base, width = cursor.unpack("qB")
-    if width not in (0, 1, 2, 4, 8):
-        raise Broken("F-510")
+        return base, width, [base] * n
     if width == 8:
-        if base:
-            raise Broken("F-510")
-        return list(struct.unpack(f"<{rows}q", cursor.take(rows * 8)))
-    values = [base + distance for distance in unsigned(cursor, rows, width)]
-    if any(value > I64_MAX for value in values):
-        raise Broken("F-511")
-    return values
+        need(base == 0, "F-510", "width 8 has a base")
+        return base, width, struct.unpack_from(f"<{n}q", data, 9)
+    distances = struct.unpack_from(f"<{n}{UNSIGNED[width]}", data, 9)
+    need(base + max(distances) < 1 << 63, "F-511", "a value is over 64 bits")
+    return base, width, [base + distance for distance in distances]
 
 
-def decode_sequence(cursor: Cursor, rows: int, kind: int) -> list:
-    first, step = cursor.unpack("qq")
-    span = (rows - 1) * step
-    if not I64_MIN <= span <= I64_MAX or not I64_MIN <= first + span <= I64_MAX:
-        raise Broken("F-512")
-    return [first + slot * step for slot in range(rows)]
+def lengths(data: bytes, n: int) -> List[bytes]:
+    """50.9."""
+    base, width = struct.unpack("<IB", take(data, 0, 5))
+    need(width in (0, 1, 2, 4), "F-530", "a width is unknown")
+    at = 5 + n * width
+    table = take(data, 5, n * width)
+    sizes = [base + d for d in struct.unpack(f"<{n}{UNSIGNED[width]}", table)] if width else [base] * n
+    need(sum(sizes) == len(data) - at, "F-530", "the lengths of the cells do not add up")
+    cells = []
+    for size in sizes:
+        cells.append(data[at:at + size])
+        at += size
+    return cells
 
 
-def decode_planes(cursor: Cursor, rows: int, kind: int) -> list:
-    size = 8 if kind == 2 else 4
-    data = cursor.take(rows * size)
-    joined = bytearray(rows * size)
-    for plane in range(size):
-        joined[plane::size] = data[plane * rows:(plane + 1) * rows]
-    return list(struct.unpack(f"<{rows}{'d' if kind == 2 else 'f'}", bytes(joined)))
-
-
-def decode_scaled(cursor: Cursor, rows: int, kind: int) -> list:
-    (scale,) = cursor.unpack("B")
-    base, width = cursor.unpack("qB")
-    if scale > 9 or width not in (0, 1, 2, 4) or not -(1 << 53) <= base <= (1 << 53) - 4294967295:
-        raise Broken("F-521")
-    power = float(10 ** scale)
-    return [float(base + distance) / power for distance in unsigned(cursor, rows, width)]
-
-
-def decode_constant(cursor: Cursor, rows: int, kind: int) -> list:
-    value = cursor.take(16) if kind == 5 else cursor.unpack("d" if kind == 2 else "f")[0]
-    return [value] * rows
-
-
-def decode_lengths(cursor: Cursor, rows: int, kind: int, rest: Optional[int] = None) -> list:
-    base, width = cursor.unpack("IB")
-    if width not in (0, 1, 2, 4):
-        raise Broken("F-530")
-    lengths = [base + distance for distance in unsigned(cursor, rows, width)]
-    if rest is None and sum(lengths) != len(cursor.data) - cursor.at:
-        raise Broken("F-530")
-    return [cursor.take(length) for length in lengths]
-
-
-def decode_dictionary(cursor: Cursor, rows: int, kind: int) -> list:
-    count, width = cursor.unpack("HB")
-    if not 1 <= count <= rows or width != (0 if count == 1 else 1 if count <= 256 else 2):
-        raise Broken("F-531")
-    entries = decode_lengths(cursor, count, kind, rest=rows * width)
-    codes = unsigned(cursor, rows, width)
-    if any(code >= count for code in codes):
-        raise Broken("F-532")
+def dictionary(data: bytes, n: int) -> List[bytes]:
+    """50.10."""
+    count, width = struct.unpack("<HB", take(data, 0, 3))
+    need(1 <= count <= n and width == (0 if count == 1 else 1 if count <= 256 else 2),
+         "F-531", "a dictionary's count and width do not agree")
+    split = len(data) - n * width
+    need(split >= 3, "F-414", "a slice is too short")
+    entries = lengths(data[3:split], count)
+    codes = struct.unpack(f"<{n}{UNSIGNED[width]}", data[split:]) if width else (0,) * n
+    need(max(codes) < count, "F-532", "a code is over the dictionary")
     return [entries[code] for code in codes]
 
 
-def decode_plain(cursor: Cursor, rows: int, kind: int) -> list:
-    return [cursor.take(16) for _ in range(rows)]
+def decode_body(kind: int, encoding: int, data: bytes, n: int, nils: bool) -> Sequence[Any]:
+    if encoding == NARROW:
+        return narrow(data, n)[2]
+    if encoding == SEQUENCE:
+        need(not nils, "F-512", "a sequence has nils")
+        need(len(data) == 16, "F-414", "a sequence does not fill its slice")
+        first, step = struct.unpack("<qq", data)
+        need(all(-1 << 63 <= x < 1 << 63 for x in ((n - 1) * step, first + (n - 1) * step)),
+             "F-512", "a sequence is over 64 bits")
+        return [first + row * step for row in range(n)]
+    if encoding == SCALED:
+        scale = take(data, 0, 1)[0]
+        need(scale <= 9, "F-521", "a scale is over 9")
+        base, width, values = narrow(data[1:], n)
+        need(width != 8 and -1 << 53 <= base <= (1 << 53) - U32_MAX, "F-521", "a scaled body is out of bounds")
+        divisor = float(10 ** scale)
+        return [float(value) / divisor for value in values]
+    if encoding == LENGTHS:
+        return lengths(data, n)
+    if encoding == DICTIONARY:
+        return dictionary(data, n)
+    size, code = {DOUBLE: (8, "d"), FLOAT: (4, "f"), FIXED16: (16, "")}[kind]
+    if encoding == CONSTANT:
+        need(not nils, "F-522", "a constant column has nils")
+        need(len(data) == size, "F-414", "a constant does not fill its slice")
+        return [data if kind == FIXED16 else struct.unpack(f"<{code}", data)[0]] * n
+    need(len(data) == n * size, "F-414", "a body does not fill its slice")
+    if encoding == PLAIN:
+        return [data[16 * row:16 * row + 16] for row in range(n)]
+    joined = bytearray(len(data))  # planes, 50.6
+    for plane in range(size):
+        joined[plane::size] = data[plane * n:plane * n + n]
+    return struct.unpack(f"<{n}{code}", joined)
 
 
-DECODERS = {
-    1: decode_narrow, 2: decode_sequence, 3: decode_planes, 4: decode_scaled, 5: decode_constant,
-    6: decode_lengths, 7: decode_dictionary, 8: decode_plain,
-}
+def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema]) -> Block:
+    need(len(data) >= 24, "F-104", "the block is too short")
+    entity_id, schema_version, rows, count, flags, zero, raw_length, crc = struct.unpack_from("<IIHHHHII", data)
+    at = 24 + 20 * count
+    need(at <= len(data), "F-104", "the block ends inside its column table")
+    need(crc32c(data[:20] + data[24:at]) == crc, "F-401", "the checksum of the block's head is wrong")
+    need(1 <= rows <= 1024, "F-402", "the block has no or too many rows")
+    need(flags & ~1 == 0 and entity_id != 0, "F-403", "the block has unknown flags or no entity")
+    need(zero == 0, "F-103", "reserved bytes of the block are not zero")
+    table = list(struct.iter_unpack("<IBBBBIII", data[24:at]))
+    need(all(a[0] < b[0] for a, b in zip(table, table[1:])), "F-404", "columns are not in rising order")
+    need(at + sum(entry[5] for entry in table) == len(data), "F-405", "the slices do not fill the block")
+    need(raw_length == sum(entry[6] for entry in table) and raw_length <= PAYLOAD_LIMIT,
+         "F-406", "the block's raw length is wrong or over the limit")
+    need([entry[0] for entry in table[-2:]] == [OBJECT_NUMBER, ROW_VERSION]
+         and all(entry[1] == INTEGER and not entry[3] & 1 for entry in table[-2:]),
+         "F-407", "the block lacks its hidden columns")
+    # F-415: the schema that the rows were written with is the last one not above the version that the block says.
+    need(bool(schemas) and schema_version <= schemas[-1].version, "F-415", "the block is of a later schema")
+    own = [schema for schema in schemas if schema.version <= schema_version]
+    entity = own[-1].entities.get(entity_id) if own else None
+    if entity is None or entity.abstract:
+        raise Broken("F-415", "the block's entity is no concrete entity of the schema")
+    kinds = {item.id: item.column for item in entity.properties}
+    kinds[OBJECT_NUMBER] = kinds[ROW_VERSION] = INTEGER
+    columns: Dict[int, Column] = {}
+    for property_id, kind, encoding, flags, zero, stored, raw, crc in table:
+        need(zero == 0, "F-103", "reserved bytes of the column table are not zero")
+        need(encoding in ENCODINGS.get(kind, ()) and flags & ~7 == 0 and (not flags & 4 or encoding == LENGTHS),
+             "F-409", "kind, encoding and flags of a column do not go together")
+        need(stored < raw if flags & 2 else stored == raw, "F-412", "stored and raw length of a slice disagree")
+        need(not flags & 2 or rows >= 32, "F-413", "a slice of a small block is compressed")
+        need(kinds.get(property_id) == kind, "F-415", "a column is not of a property of the entity")
+        piece = data[at:at + stored]
+        at += stored
+        need(crc32c(piece) == crc, "F-410", "the checksum of a slice is wrong")
+        if flags & 2:
+            piece = lz4_block(piece, raw)
+        bitmap = (rows + 7) // 8
+        nil, external, begin = set(), set(), 0
+        if flags & 1:
+            nil, begin = bits(take(piece, 0, bitmap), rows, "F-501"), bitmap
+        if flags & 4:
+            external, begin = bits(take(piece, begin, bitmap), rows, "F-502"), begin + bitmap
+        values = decode_body(kind, encoding, piece[begin:], rows, bool(flags & 1))
+        need(not nil & external and all(len(values[row]) == 24 for row in external),
+             "F-502", "a reference to a large value is nil or has not 24 bytes")
+        if nil:
+            values = [None if row in nil else value for row, value in enumerate(values)]
+        columns[property_id] = Column(kind, values, external)
+    for hidden, most in ((OBJECT_NUMBER, MAX_NUMBER), (ROW_VERSION, MAX_VERSION)):
+        values = columns[hidden].values
+        need(1 <= min(values) and max(values) <= most, "F-407", "an object number or row version is out of bounds")
+    return Block(frame, index, entity_id, entity.tree, rows, columns, set())
 
 
-# --- Canonical export (80) --------------------------------------------------------------------------
+# Commits, deaths and content (60)
+
+class Death(NamedTuple):
+    place: Tuple[int, int]  # with form 4 the entity and 0
+    form: int
+    dead: int
+    data: bytes
 
 
-def lay_out(negative: bool, digits: str, point: int) -> str:
-    """Digits and the power of ten in front of them, as F-811 lays them out."""
-    count = len(digits)
-    if count <= point <= 21:
-        text = digits + "0" * (point - count)
-    elif 0 < point <= 21:
-        text = digits[:point] + "." + digits[point:]
-    elif -6 < point <= 0:
-        text = "0." + "0" * -point + digits
+def decode_deaths(data: bytes) -> List[Death]:
+    need(len(data) >= 8, "F-104", "the deaths frame is too short")
+    count, zero = struct.unpack_from("<II", data)
+    need(zero == 0, "F-103", "reserved bytes of the deaths frame are not zero")
+    need(1 <= count <= (len(data) - 8) // 16, "F-611", "the number of deaths does not fit")
+    deaths, at = [], 8
+    for _ in range(count):
+        need(len(data) - at >= 16, "F-104", "the deaths frame is too short")
+        segment, offset, form, zero, dead, length, zeros = struct.unpack_from("<IIBBHHH", data, at)
+        at += 16
+        need(zero == zeros == 0 and (form != 4 or offset == 0), "F-103", "reserved bytes of a death are not zero")
+        need(length <= len(data) - at, "F-104", "the deaths frame is too short")
+        piece = data[at:at + length]
+        at += length
+        agree = {1: length == 0, 2: length == 2 * dead, 3: True, 4: length == 0 and dead == 0}.get(form, False)
+        need(segment != 0 and agree and (form == 4 or 1 <= dead <= 1024), "F-612", "a death's form is not kept")
+        if form == 2:
+            slots = struct.unpack(f"<{dead}H", piece)
+            need(slots[-1] < 1024 and all(a < b for a, b in zip(slots, slots[1:])), "F-612", "slots do not rise")
+        elif form == 3:
+            need(bin(int.from_bytes(piece, "little")).count("1") == dead, "F-612", "a bitmap names other rows")
+        deaths.append(Death((segment, offset * (1 if form == 4 else 8)), form, dead, piece))
+    need(at == len(data), "F-104", "the deaths frame has bytes behind its entries")
+    return deaths
+
+
+def decode_commit(data: bytes) -> Tuple[int, int, List[Tuple[int, int]]]:
+    """First LSN, frame count and counters."""
+    need(len(data) >= 56, "F-104", "the commit frame is too short")
+    first, count, trees, author, context, zero = struct.unpack_from("<QII32xHHI", data)
+    need(zero == 0, "F-103", "reserved bytes of the commit frame are not zero")
+    need(author <= 4096 and context <= 4096, "F-606", "author or context is too long")
+    middle = 56 + 16 * trees
+    need(len(data) == middle + author + context, "F-104", "the commit frame has another length than it says")
+    counters = decode_counters(data[56:middle])
+    try:
+        data[middle:middle + author].decode("utf-8")
+        data[middle + author:].decode("utf-8")
+    except UnicodeDecodeError:
+        raise Broken("F-606", "author or context is not UTF-8") from None
+    return first, count, counters
+
+
+def decode_close(data: bytes) -> List[Tuple[int, int]]:
+    need(len(data) >= 16, "F-104", "the close frame is too short")
+    trees, zero = struct.unpack_from("<II", data, 8)
+    need(zero == 0, "F-103", "reserved bytes of the close frame are not zero")
+    need(len(data) == 16 + 16 * trees, "F-104", "the close frame has another length than its count says")
+    return decode_counters(data[16:])
+
+
+class ValueHead(NamedTuple):
+    tree: int
+    number: int
+    property: int
+    sequence: int
+    total: int
+    begin: int
+
+
+def decode_value(data: bytes) -> ValueHead:
+    need(len(data) >= 32, "F-104", "the value frame is too short")
+    head = ValueHead(*struct.unpack_from("<IIIIQQ", data))
+    need(len(data) > 32 and head.begin + len(data) - 32 <= head.total, "F-633", "a piece is empty or too long")
+    need((head.sequence == 0) == (head.begin == 0), "F-633", "a piece's sequence and offset disagree")
+    return head
+
+
+class Content:
+    """Step 7 and 60.6: the payloads of all frames below the end, in order."""
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self.schemas: List[Schema] = []
+        self.blocks: Dict[Tuple[int, int], Block] = {}
+        self.counters: Dict[int, int] = {}
+        self.values: Dict[int, ValueHead] = {}
+        self.index_of = {(frame.segment, frame.offset): index for index, frame in enumerate(log.frames)}
+        self.last_commit = 0
+        self.open: List[Frame] = []  # frames of the commit whose commit frame is to come
+        self.open_blocks: List[int] = []
+        self.open_deaths: List[Tuple[Frame, List[Death]]] = []
+        for index, frame in enumerate(log.frames):
+            self._at(frame, self._frame, index, frame)
+
+    @staticmethod
+    def _at(frame: Frame, work: Callable[..., Any], *arguments: Any) -> Any:
+        """F-110: what is broken inside has the place of the frame."""
+        try:
+            return work(*arguments)
+        except Broken as broken:
+            raise Damaged(frame.segment, frame.offset, broken.rule, broken.what) from None
+
+    def _frame(self, index: int, frame: Frame) -> None:
+        need((frame.kind == START) == (frame.offset == SEGMENT_HEADER), "F-211", "a start frame is not the first")
+        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, COMMIT, CLOSE):
+            if not frame.flags & 0x80:  # F-311
+                raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
+                              f"a frame of kind {frame.kind}")
+            self.open.append(frame)
+            return
+        if frame.version != 0:  # F-312
+            raise Refused(f"unsupportedVersion: segment {frame.segment}, offset {frame.offset}: "
+                          f"payload version {frame.version}")
+        data = self.log.payload(frame)
+        if frame.kind in (START, CLOSE):
+            need(not self.open and frame.commit == self.last_commit, "F-603", "a start or close frame is in a commit")
+            if frame.kind == START:
+                start = decode_start(data, frame.segment)
+                last = self.schemas[-1] if self.schemas else Schema(0, {}, (0, 0))
+                need(start.schema_place == last.place and start.schema_version == last.version,
+                     "F-217", "the start frame names another schema")
+                self._count(start.counters)
+            else:
+                self._count(decode_close(data))
+        elif frame.kind == COMMIT:
+            self._commit(frame, *decode_commit(data))
+        else:
+            self.open.append(frame)
+            if frame.kind == SCHEMA:
+                schema = decode_schema(data, (frame.segment, frame.offset))
+                need(not self.schemas or schema.version > self.schemas[-1].version, "F-702", "the version is not larger")
+                self.schemas.append(schema)
+            elif frame.kind == BLOCK:
+                self.open_blocks.append(index)
+            elif frame.kind == DEATHS:
+                self.open_deaths.append((frame, decode_deaths(data)))
+            else:
+                self.values[index] = decode_value(data)
+
+    def _count(self, counters: List[Tuple[int, int]]) -> None:
+        for tree, following in counters:
+            need(following >= self.counters.get(tree, 1), "F-622", "a counter falls")
+            self.counters[tree] = following
+
+    def _commit(self, frame: Frame, first: int, count: int, counters: List[Tuple[int, int]]) -> None:
+        begin = self.open[0] if self.open else frame
+        need(first == begin.lsn and count == len(self.open) and begin.segment == frame.segment,
+             "F-601", "the commit has other frames than it says")
+        need(all(one.commit == frame.commit for one in self.open), "F-602", "a frame is of another commit")
+        need(frame.commit > self.last_commit and (self.last_commit != 0 or frame.commit == 1),
+             "F-602", "commit numbers do not begin at 1 and rise")
+        self._count(counters)
+        earlier = list(self.blocks.values())
+        for index in self.open_blocks:
+            self._at(self.log.frames[index], self._block, index)
+        for place, deaths in self.open_deaths:
+            for death in deaths:
+                self._at(place, self._die, death, earlier)
+        self.last_commit = frame.commit
+        self.open, self.open_blocks, self.open_deaths = [], [], []
+
+    def _block(self, index: int) -> None:
+        frame = self.log.frames[index]
+        block = decode_block(self.log.payload(frame), frame, index, self.schemas)
+        need(max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
+             "F-622", "an object number is not below the counter of its tree")
+        self.blocks[frame.segment, frame.offset] = block
+
+    def _die(self, death: Death, earlier: List[Block]) -> None:
+        if death.form == 4:
+            for block in earlier:
+                if block.entity == death.place[0]:
+                    block.dead.update(range(block.rows))
+            return
+        if all(segment.number != death.place[0] for segment in self.log.segments):  # F-614
+            return
+        named = self.blocks.get(death.place)
+        if named is None:
+            raise Broken("F-614", "a death names no block of its or an earlier commit")
+        if death.form == 1:
+            need(death.dead == named.rows, "F-613", "a death names another number of rows")
+            named.dead.update(range(named.rows))
+        elif death.form == 2:
+            slots = struct.unpack(f"<{death.dead}H", death.data)
+            need(slots[-1] < named.rows, "F-613", "a death names a row that the block does not have")
+            named.dead.update(slots)
+        else:
+            need(len(death.data) == (named.rows + 7) // 8, "F-613", "a death's bitmap has another length")
+            named.dead.update(bits(death.data, named.rows, "F-613"))
+
+    def large_value(self, block: Block, number: int, property_id: int, cell: bytes) -> bytes:
+        """60.5."""
+        segment, offset, length, crc, zero = struct.unpack("<IIQII", cell)
+        need(zero == 0, "F-103", "reserved bytes of a reference to a large value are not zero")
+        index = self.index_of.get((segment, offset * 8), block.index)
+        need(length >= 1 and index < block.index and index in self.values, "F-631", "a large value is not there")
+        pieces: List[bytes] = []
+        have = 0
+        while have < length:
+            head = self.values.get(index)
+            need(head == ValueHead(block.tree, number, property_id, len(pieces), length, have)
+                 and self.log.frames[index].segment == segment, "F-632", "the pieces of a large value do not fit")
+            pieces.append(self.log.payload(self.log.frames[index])[32:])
+            have += len(pieces[-1])
+            index += 1
+        value = b"".join(pieces)
+        need(crc32c(value) == crc, "F-634", "the checksum of a large value is wrong")
+        return value
+
+
+# Canonical export (80)
+
+ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+ESCAPED = re.compile(r'[\x00-\x1f"\\]')
+EPOCH = datetime.datetime(2001, 1, 1)
+
+
+def quoted(text: str) -> str:
+    """F-818."""
+    return '"' + ESCAPED.sub(lambda m: ESCAPES.get(m.group(), f"\\u{ord(m.group()):04x}"), text) + '"'
+
+
+def print_text(data: bytes) -> str:
+    try:
+        return quoted(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise Broken("F-553", "a string is not UTF-8") from None
+
+
+def laid_out(negative: bool, digits: str, p: int) -> str:
+    """F-811: ±0.digits × 10^p as ECMAScript lays it out."""
+    k = len(digits)
+    if k <= p <= 21:
+        text = digits + "0" * (p - k)
+    elif 0 < p <= 21:
+        text = digits[:p] + "." + digits[p:]
+    elif -6 < p <= 0:
+        text = "0." + "0" * -p + digits
     else:
-        power = point - 1
-        text = digits[0] + ("." + digits[1:] if count > 1 else "")
-        text += "e" + ("-" if power < 0 else "+") + str(abs(power))
+        text = digits[0] + ("." + digits[1:] if k > 1 else "") + f"e{p - 1:+d}"
     return "-" + text if negative else text
 
 
-def split(text: str) -> Tuple[bool, str, int]:
-    """Sign, digits and point of a number in Python's notation."""
-    negative = text.startswith("-")
-    mantissa, _, power = text.lstrip("-").partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = whole + fraction
-    point = len(whole) + int(power or "0")
-    stripped = digits.lstrip("0")
-    point -= len(digits) - len(stripped)
-    return negative, stripped.rstrip("0"), point
-
-
-def special(value: float) -> Optional[str]:
-    if value != value:
-        return '"NaN"'
-    if value in (float("inf"), float("-inf")):
-        return '"Infinity"' if value > 0 else '"-Infinity"'
+def print_special(value: float) -> Optional[str]:
+    """F-813 and the zeros."""
     if value == 0:
-        return "-0" if str(value).startswith("-") else "0"
-    return None
+        return "-0" if math.copysign(1, value) < 0 else "0"
+    if math.isfinite(value):
+        return None
+    return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
 
 
 def print_double(value: float) -> str:
-    return special(value) or lay_out(*split(repr(value)))
+    """F-811. Python's repr of a float has the digits that the rule asks for, laid out otherwise."""
+    special = print_special(value)
+    if special:
+        return special
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    p = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
+    return laid_out(value < 0, digits.rstrip("0"), p)
 
 
 def print_float(value: float) -> str:
-    """The fewest digits that give the same binary32 (F-812)."""
-    known = special(value)
-    if known:
-        return known
-    bits = struct.pack("<f", value)
-    for count in range(1, 10):
-        text = f"{value:.{count - 1}e}"
-        try:
-            if struct.pack("<f", float(text)) == bits and rounds_to(text, value):
-                return lay_out(*split(text))
-        except OverflowError:
-            continue
-    raise AssertionError("nine digits tell every float")
-
-
-def rounds_to(text: str, value: float) -> bool:
-    """Whether text, read with one rounding to binary32, gives the float: `float` rounds twice."""
-    from fractions import Fraction
-    exact = Fraction(text)
-    (word,) = struct.unpack("<I", struct.pack("<f", abs(value)))
-    target = abs(exact)
-    here = Fraction(abs(value))
-    low = Fraction(struct.unpack("<f", struct.pack("<I", word - 1))[0]) if word else -here
-    high_word = word + 1
-    if high_word == 0x7F800000:
-        high = here + (here - low)
-    else:
-        high = Fraction(struct.unpack("<f", struct.pack("<I", high_word))[0])
-    below, above = (low + here) / 2, (here + high) / 2
-    if below < target < above:
-        return True
-    return target in (below, above) and word % 2 == 0
-
-
-def print_date(value: float) -> str:
-    """F-817."""
-    product = value * 1000.0
-    if product == product and abs(product) < 1e15:
-        milliseconds = round(product)
-        same = struct.pack("<d", milliseconds / 1000.0) == struct.pack("<d", value)
-        if same and -63113904000000 <= milliseconds <= 252423993599999:
-            seconds, rest = divmod(milliseconds, 1000)
-            days, seconds = divmod(seconds, 86400)
-            day = calendar_date.fromordinal(calendar_date(2001, 1, 1).toordinal() + days)
-            fraction = f".{rest:03d}" if rest else ""
-            clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-            return f'"{day.year:04d}-{day.month:02d}-{day.day:02d}T{clock}{fraction}Z"'
-    return print_double(value)
-
-
-ESCAPES = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
-TRANSLATION = {**{code: f"\\u00{code:02x}" for code in range(32)}, **ESCAPES}
-
-
-def print_text(text: str) -> str:
-    return '"' + text.translate(TRANSLATION) + '"'
+    """F-812: for each number of digits the neighbours of the value, until one is read back as the same binary32."""
+    special = print_special(value)
+    if special:
+        return special
+    pattern = struct.unpack("<I", struct.pack("<f", abs(value)))[0]
+    biased, fraction = pattern >> 23, pattern & 0x7FFFFF
+    mantissa, exponent = (fraction | 0x800000, biased - 150) if biased else (fraction, -149)
+    # Value and both ends of what is rounded to it, in quarters of the last place; an even mantissa takes the ends too.
+    middle = mantissa * 4
+    low = middle - (1 if fraction == 0 and biased > 1 else 2)
+    high, inclusive = middle + 2, mantissa % 2 == 0
+    p = int(f"{abs(value):.17e}".partition("e")[2]) + 1
+    for k in range(1, 10):
+        # All is compared as whole numbers: unit = 10^(p − k), quarter = 2^(exponent − 2), each times `numerator`s.
+        unit = 10 ** max(p - k, 0) * 2 ** max(2 - exponent, 0)
+        quarter = 2 ** max(exponent - 2, 0) * 10 ** max(k - p, 0)
+        below = middle * quarter // unit
+        fits = [n for n in (below, below + 1)
+                if low * quarter < n * unit < high * quarter
+                or inclusive and n * unit in (low * quarter, high * quarter)]
+        if fits:
+            best = min(fits, key=lambda n: (abs(n * unit - middle * quarter), n % 2))
+            text = str(best)
+            return laid_out(value < 0, text.rstrip("0"), p - k + len(text))
+    raise AssertionError("nine digits are enough for every binary32")
 
 
 def print_decimal(data: bytes) -> str:
-    """F-816 and F-550."""
+    """50.12, F-816."""
     if data == b"\0":
         return '"0"'
-    if not 3 <= len(data) <= 18 or data[0] not in (1, 2) or data[-1] == 0:
-        raise Broken("F-550")
+    need(3 <= len(data) <= 18 and data[0] in (1, 2) and data[-1] != 0, "F-550", "a decimal number is malformed")
     exponent = data[1] - 256 if data[1] > 127 else data[1]
     coefficient = int.from_bytes(data[2:], "little")
-    if coefficient % 10 == 0 and exponent != 127:
-        raise Broken("F-550")
+    need(coefficient % 10 != 0 or exponent == 127, "F-550", "a decimal number has another form")
     digits = str(coefficient)
     if exponent >= 0:
         digits += "0" * exponent
     else:
         digits = digits.rjust(1 - exponent, "0")
         digits = digits[:exponent] + "." + digits[exponent:]
-    return ('"-' if data[0] == 2 else '"') + digits + '"'
+    return '"-' + digits + '"' if data[0] == 2 else '"' + digits + '"'
 
 
-def print_value(kind: str, value) -> str:
-    if kind in ("integer16", "integer32", "integer64", "order", "reference", "boolean"):
-        low, high = RANGES.get(kind, (I64_MIN, I64_MAX))
-        if not low <= value <= high:
-            raise Broken("F-554" if kind == "reference" else "F-551")
-        if kind == "boolean":
-            return "true" if value else "false"
+def print_date(value: float) -> str:
+    """F-817."""
+    product = value * 1000
+    if abs(product) < 1e15:
+        m = round(product)  # Python's round of a float takes ties to even
+        same = struct.pack("<d", float(m) / 1000) == struct.pack("<d", value)
+        if same and -63113904000000 <= m <= 252423993599999:
+            date = EPOCH + datetime.timedelta(milliseconds=m)
+            milliseconds = f".{m % 1000:03d}" if m % 1000 else ""
+            return (f'"{date.year:04d}-{date.month:02d}-{date.day:02d}T{date.hour:02d}:{date.minute:02d}:'
+                    f'{date.second:02d}{milliseconds}Z"')
+    return print_double(value)
+
+
+def print_boolean(value: int) -> str:
+    need(value in (0, 1), "F-551", "a boolean is neither 0 nor 1")
+    return "true" if value else "false"
+
+
+def print_uuid(data: bytes) -> str:
+    text = binascii.hexlify(data).decode().upper()
+    return f'"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"'
+
+
+def print_integer(low: int, high: int, rule: str) -> Callable[[int], str]:
+    def checked(value: int) -> str:
+        need(low <= value <= high, rule, "a number is out of the range of its kind")
         return str(value)
-    if kind == "double":
-        return print_double(value)
-    if kind == "float":
-        return print_float(value)
-    if kind == "date":
-        return print_date(value)
-    if kind in ("string", "uri"):
-        try:
-            return print_text(value.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise Broken("F-553") from error
-    if kind == "decimal":
-        return print_decimal(value)
-    if kind == "uuid":
-        text = value.hex().upper()
-        return f'"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"'
-    return '"' + base64.b64encode(value).decode("ascii") + '"'
+    return checked
 
 
-def export(store: Store, out: BinaryIO) -> None:
-    if store.schema is None:
-        raise Refused("unfinished: the store has no schema")
-    # A damaged store has no canonical export: everything is read before anything is printed.
-    lines = [f'{{"cairn":"export","format":0,"schema":{store.schema["version"]}}}\n']
-    for _, number, row in store.rows():
-        try:
-            values = []
-            for item in row.entity["properties"]:
-                value = row.block.cells(item["id"])[row.slot]
-                if value is not None and row.slot in row.block.external.get(item["id"], ()):
-                    value = store.large(value, row, number, item)
-                shown = "null" if value is None else print_value(item["kind"], value)
-                values.append(f'{print_text(item["name"])}:{shown}')
-        except Broken as error:
-            raise Damaged(row.block.place[0], row.block.place[1] * 8, error.rule) from error
-        lines.append(
-            f'{{"entity":{print_text(row.entity["name"])},"id":{number},"version":{row.version},'
-            f'"values":{{{",".join(values)}}}}}\n')
-    out.write("".join(lines).encode("utf-8"))
+PRINTERS: Dict[str, Callable[[Any], str]] = {
+    "integer16": print_integer(-1 << 15, (1 << 15) - 1, "F-551"),
+    "integer32": print_integer(-1 << 31, (1 << 31) - 1, "F-551"),
+    "integer64": str, "order": str, "reference": print_integer(1, MAX_NUMBER, "F-554"), "boolean": print_boolean,
+    "double": print_double, "float": print_float, "date": print_date, "decimal": print_decimal,
+    "string": print_text, "uri": print_text, "uuid": print_uuid,
+    "binary": lambda data: f'"{base64.b64encode(data).decode()}"',
+    "transformable": lambda data: f'"{base64.b64encode(data).decode()}"'}
 
 
-def list_frames(folder: str, out: BinaryIO) -> None:
-    for segment, frame, _ in read_frames(folder, find_log(folder)):
-        name = NAMES.get(frame.kind, str(frame.kind))
-        line = f"{segment.number} {frame.offset} {name} {frame.length} {frame.commit}\n"
-        out.write(line.encode("ascii"))
+def export(content: Content) -> List[str]:
+    schema = content.schemas[-1] if content.schemas else Schema(0, {}, (0, 0))
+    alive: Dict[Tuple[int, int], Tuple[Block, int]] = {}
+    for block in content.blocks.values():
+        numbers = block.columns[OBJECT_NUMBER].values
+        for slot in range(block.rows):
+            if slot not in block.dead:
+                key = (block.tree, numbers[slot])
+                if key in alive:
+                    raise Damaged(block.frame.segment, block.frame.offset, "F-643", f"object {key[1]} lives twice")
+                alive[key] = (block, slot)
+
+    def line(block: Block, slot: int, number: int) -> str:
+        entity = schema.entities.get(block.entity)
+        if entity is None or entity.abstract or entity.tree != block.tree:
+            raise Broken("F-415", "a row is of no entity of the schema in force")
+        parts = []
+        for item in entity.properties:
+            column = block.columns.get(item.id)
+            value = column.values[slot] if column else None  # F-408
+            if column is None or value is None:
+                parts.append(quoted(item.name) + ":null")  # F-804
+                continue
+            need(column.kind == item.column, "F-415", "a column is not of the kind of its property")
+            if slot in column.external:
+                value = content.large_value(block, number, item.id, value)
+            parts.append(quoted(item.name) + ":" + PRINTERS[item.kind](value))
+        version = block.columns[ROW_VERSION].values[slot]
+        return (f'{{"entity":{quoted(entity.name)},"id":{number},"version":{version},'
+                f'"values":{{{",".join(parts)}}}}}\n')
+
+    lines = [f'{{"cairn":"export","format":0,"schema":{schema.version}}}\n']  # F-802
+    for tree, number in sorted(alive):  # F-803
+        block, slot = alive[tree, number]
+        lines.append(Content._at(block.frame, line, block, slot, number))
+    return lines
+
+
+def run(folder: str, only_frames: bool) -> None:
+    log = Log(folder)
+    if only_frames:
+        for frame in log.frames:
+            print(frame.segment, frame.offset, KIND_NAMES.get(frame.kind, str(frame.kind)), frame.length, frame.commit)
+        sys.stdout.flush()
+    if log.damage:
+        raise log.damage
+    lines = export(Content(log))
+    if not only_frames:
+        for text in lines:
+            sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.flush()
 
 
 def main(arguments: List[str]) -> int:
-    wants_frames = arguments[:1] == ["--frames"]
-    paths = arguments[1:] if wants_frames else arguments
-    if len(paths) != 1 or paths[0].startswith("-"):
+    only_frames = arguments[:1] == ["--frames"]
+    rest = arguments[1:] if only_frames else arguments
+    if len(rest) != 1 or rest[0].startswith("-"):
         print("usage: reader.py [--frames] STORE", file=sys.stderr)
         return 2
     try:
-        if wants_frames:
-            list_frames(paths[0], sys.stdout.buffer)
-        else:
-            export(Store(paths[0]), sys.stdout.buffer)
-        sys.stdout.flush()
-        return 0
-    except Damaged as error:
-        print(error, file=sys.stderr)
+        run(rest[0], only_frames)
+    except Damaged as report:
+        print(report, file=sys.stderr)
         return 3
-    except (Refused, OSError) as error:
-        print(error, file=sys.stderr)
+    except Refused as report:
+        print(report, file=sys.stderr)
         return 1
+    except (OSError, MemoryError) as error:
+        if isinstance(error, BrokenPipeError):  # nobody reads: Python shall not complain again at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"cannot read the store: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
