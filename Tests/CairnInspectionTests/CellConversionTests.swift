@@ -86,6 +86,7 @@ struct CellConversionTests {
             ("32768", .integer16, "too large"), ("2147483648", .integer32, "too large"),
             ("9223372036854775808", .integer64, "too large"), ("1e99", .integer64, "too large"),
             ("1e-999999999999", .integer64, "fraction"),
+            ("1e-9223372036854775808", .integer64, "fraction"),
             ("007", .integer64, "leading zeros"), ("-01", .integer64, "leading zeros"),
             ("+1", .integer64, "plus"), (" 1", .integer64, "spaces"), ("1 ", .double, "spaces"),
             ("", .integer64, "empty text"), ("1,5", .double, "no number"),

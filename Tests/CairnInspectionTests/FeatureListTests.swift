@@ -62,6 +62,10 @@ struct FeatureListTests {
                 #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,"2"]}}"#,
                 "two or three"
             ),
+            (
+                #"{"type":"Feature","geometry":{"type":"Point","coordinates":["x",1,2]}}"#,
+                "two or three"
+            ),
             (#"{"type":"Feature","geometry":[1,2]}"#, "geometry must be"),
             (#"{"type":"Feature","properties":{"a":1,"a":2}}"#, "the key a twice"),
             (#"{"type":"Feature","id":1,"id":2}"#, "the key id twice"),

@@ -49,7 +49,7 @@ struct PointGeometry {
             throw ListError("a feature's geometry must be an object or null")
         }
         try scanner.enterObject()
-        var (key, isFirst, isPoint, hasCoordinates) = ([UInt8](), true, false, false)
+        var (key, isFirst, isPoint, areNumbers) = ([UInt8](), true, false, true)
         while try scanner.nextKey(into: &key, isFirst: &isFirst) {
             let kind = try scanner.kind()
             if key == FeatureNames.type, kind == .string {
@@ -64,21 +64,19 @@ struct PointGeometry {
                     // Not a point, or a broken one: what the type says decides.
                     guard try scanner.kind() == .number else {
                         try scanner.skipValue()
-                        coordinates = []
-                        hasCoordinates = false
+                        areNumbers = false
                         continue
                     }
                     var number: [UInt8] = []
                     try scanner.takeNumber(into: &number)
                     coordinates.append(number)
-                    hasCoordinates = true
                 }
             } else {
                 try scanner.skipValue()
             }
         }
         guard isPoint else { return nil }
-        guard hasCoordinates, (2...3).contains(coordinates.count) else {
+        guard areNumbers, (2...3).contains(coordinates.count) else {
             throw ListError("a point's coordinates must be two or three numbers")
         }
     }

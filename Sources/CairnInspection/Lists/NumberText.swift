@@ -75,7 +75,7 @@ struct NumberText {
         if hasExponent {
             // Nine digits: the sum below cannot overflow.
             let written = String(decoding: text[(fractionEnd + 1)...], as: UTF8.self)
-            guard let value = Int(written), abs(value) < 1_000_000_000 else {
+            guard let value = Int(written), value.magnitude < 1_000_000_000 else {
                 return written.first == "-" ? .fraction : .tooLarge
             }
             exponent += value

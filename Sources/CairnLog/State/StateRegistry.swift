@@ -53,15 +53,18 @@ final class StateRegistry<State: Sendable>: Sendable {
     /// Makes a state the one that readers get.
     func publish(_ state: State, epoch: UInt64, replaced: [Page]) {
         var free: [UInt] = []
+        // A state that nobody reads ends outside the lock: what it holds may have system calls to make.
+        var ended: Entry?
         entries.withLock { entries in
             let last = entries.count - 1
             precondition(
                 epoch > entries[last].epoch, "states are published in the order of commits")
-            if entries[last].pins == 0 { entries.removeLast() }
+            if entries[last].pins == 0 { ended = entries.removeLast() }
             Self.keep(replaced, in: &entries, before: entries.count, free: &free)
             entries.append(Entry(epoch: epoch, state: state))
         }
         if !free.isEmpty { pool.give(free) }
+        withExtendedLifetime(ended) {}
     }
 
     /// Puts pages with the youngest state below `index`, or frees them.
@@ -83,16 +86,19 @@ final class StateRegistry<State: Sendable>: Sendable {
 
     fileprivate func unpin(epoch: UInt64) {
         var free: [UInt] = []
+        var ended: Entry?
         entries.withLock { entries in
             guard let index = entries.firstIndex(where: { $0.epoch == epoch }) else {
                 preconditionFailure("a pinned state is in the table")
             }
             entries[index].pins -= 1
             guard entries[index].pins == 0, index < entries.count - 1 else { return }
-            let kept = entries.remove(at: index).kept
-            Self.keep(kept, in: &entries, before: index, free: &free)
+            let removed = entries.remove(at: index)
+            Self.keep(removed.kept, in: &entries, before: index, free: &free)
+            ended = removed
         }
         if !free.isEmpty { pool.give(free) }
+        withExtendedLifetime(ended) {}
     }
 }
 
