@@ -65,9 +65,11 @@ struct CSVListTests {
             ("a,b\n1,2\n1,2,3\n", 3, nil, "3 cells"), ("a,a\n", 1, 3, "names a twice"),
             ("a,,b\n", 1, 3, "field 2 of the header has no name"),
             ("a,b\n1,\"2\n", 2, 3, "never closed"), ("a,b\n1,x\"2\n", 2, 4, "a quote inside"),
-            ("a,b\n\"1\"x,2\n", 2, nil, "cells"), ("a,b\n1,\"2\"x\n", 2, 6, "a comma or the end"),
+            ("a,b\n\"1\"x,2\n", 2, 4, "a comma or the end"),
+            ("a,b\n1,\"2\"x\n", 2, 6, "a comma or the end"),
             ("a,b\n1,2\r3,4\n", 2, 5, "carriage return"), ("a;b\n1;2\n", 1, nil, "semicolons"),
-            ("a\tb\n", 1, nil, "tabs"),
+            ("a\tb\n", 1, nil, "tabs"), ("\"a\"x,b\n1,2\n", 1, 4, "a comma or the end"),
+            ("a,b\n1,2\r", 2, 5, "carriage return"),
         ] as [(String, Int, Int?, String)])
     func malformed(text: String, line: Int, column: Int?, message: String) throws {
         let error = try #require(try problem(list(text)))

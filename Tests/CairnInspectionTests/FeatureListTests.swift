@@ -52,6 +52,25 @@ struct FeatureListTests {
             ])
     }
 
+    @Test("another member is a field too, and whatever gives way is not lost")
+    func members() throws {
+        let source = collection(
+            #"{"type":"Feature","longitude":"W","tag":1,"geometry":{"type":"Point","coordinates":[1,2]}}"#,
+            #"{"type":"Feature","tag":2,"properties":{"tag":"a"},"geometry":{"type":"Point","coordinates":[3,4]},"longitude":"E"}"#
+        )
+        #expect(
+            try records(source) == [
+                [
+                    "longitude=string:W", "featureTag=number:1", "featureLongitude=number:1",
+                    "latitude=number:2",
+                ],
+                [
+                    "featureTag=number:2", "tag=string:a", "featureLongitude=number:3",
+                    "latitude=number:4", "longitude=string:E",
+                ],
+            ])
+    }
+
     @Test(
         "what is no feature says where and why",
         arguments: [
@@ -69,6 +88,12 @@ struct FeatureListTests {
             (#"{"type":"Feature","geometry":[1,2]}"#, "geometry must be"),
             (#"{"type":"Feature","properties":{"a":1,"a":2}}"#, "the key a twice"),
             (#"{"type":"Feature","id":1,"id":2}"#, "the key id twice"),
+            (#"{"type":"Feature","":1}"#, "a field needs a name"),
+            (#"{"type":"Feature","properties":{"":1}}"#, "a field needs a name"),
+            (
+                #"{"type":"Feature","longitude":1,"featureLongitude":2,"geometry":{"type":"Point","coordinates":[1,2]}}"#,
+                "featureLongitude twice"
+            ),
         ])
     func malformed(feature: String, message: String) throws {
         let error = try #require(try problem(collection(feature)))

@@ -75,6 +75,12 @@ struct ModelInferenceTests {
             unique: [["properties.code"]], mapping: try FieldMapping(["properties.m=magnitude"]))
         #expect(model.entities[0].uniquenessConstraints == [["code"]])
         #expect(model.entities[0].attributes.map(\.name) == ["code", "magnitude"])
+        let twice = #expect(throws: ListError.self) {
+            try ModelInference.model(
+                of: source, form: try ListForm(of: source), entity: "Quake", unique: [],
+                mapping: try FieldMapping(["properties.m=a", "m=b"]))
+        }
+        #expect(twice?.description.contains("m is properties.m") == true)
     }
 
     @Test("what was kept as JSON text is taken again under the stored model")

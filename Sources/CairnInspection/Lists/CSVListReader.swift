@@ -57,7 +57,7 @@ package final class CSVListReader: ListReader {
                     "the row has \(count) cells, but the header names \(columns.count) fields",
                     line: line, record: record.number)
             }
-            try requireRowEnd()
+            _ = try takeLineEnd()
             return true
         }
     }
@@ -91,7 +91,7 @@ package final class CSVListReader: ListReader {
                     "the header has \(what) between its names: commas are needed", line: line)
             }
         }
-        try requireRowEnd()
+        _ = try takeLineEnd()
     }
 
     /// Takes a cell's text; the comma or line end behind it stays.
@@ -118,16 +118,17 @@ package final class CSVListReader: ListReader {
                 bytes.advance()
             default:
                 bytes.advance()
-                guard try bytes.take(UInt8(ascii: "\"")) else { return }
+                guard try bytes.take(UInt8(ascii: "\"")) else { return try requireCellEnd() }
                 text.append(UInt8(ascii: "\""))
             }
         }
     }
 
-    private func requireRowEnd() throws(ListError) {
-        guard try bytes.peek() != nil else { return }
-        guard try takeLineEnd() else {
-            throw bytes.error("a comma or the end of the line should follow the cell")
+    /// Checks what follows a closing quote.
+    private func requireCellEnd() throws(ListError) {
+        switch try bytes.peek() {
+        case nil, UInt8(ascii: ","), 0x0A, 0x0D: return
+        default: throw bytes.error("a comma or the end of the line should follow the cell")
         }
     }
 

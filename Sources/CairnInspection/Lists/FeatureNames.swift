@@ -1,9 +1,10 @@
 // What becomes of the parts of a GeoJSON feature.                                     RFC 7946
 //
 // A property is called as it is called. Beside the properties there are the feature's id and its place:
-// `id`, `longitude`, `latitude` and `altitude` of a point, `geometry` as JSON text of anything else. Where
-// a property has such a name already, the property keeps it, and the feature's own is called `featureID`,
-// `featureLongitude` and so on. Other members of a feature are fields like properties; `bbox` is dropped.
+// `id`, `longitude`, `latitude` and `altitude` of a point, `geometry` as JSON text of anything else; and
+// whatever other members a feature has, but for `bbox`, which is dropped. Where a property has such a name
+// already, the property keeps it, and the feature's own is called `featureID`, `featureLongitude` and so on.
+// Another member gives way to a property in the same manner, and its place to it.
 
 /// The names of the fields that are a feature's own.
 package struct FeatureNames: Sendable, Hashable {
@@ -15,8 +16,8 @@ package struct FeatureNames: Sendable, Hashable {
     static let geometry = Array("geometry".utf8)
     static let boundingBox = Array("bbox".utf8)
     static let id = Array("id".utf8)
-    /// The names a feature's own fields have if no property has them.
-    static let own = ["id", "longitude", "latitude", "altitude", "geometry"].map { Array($0.utf8) }
+    /// The members of a feature that are no fields under their own names.
+    static let standard: Set<[UInt8]> = [type, geometry, properties, boundingBox, id]
 
     package let id: [UInt8]
     package let longitude: [UInt8]
@@ -24,17 +25,30 @@ package struct FeatureNames: Sendable, Hashable {
     package let altitude: [UInt8]
     package let geometry: [UInt8]
 
-    /// The names beside properties with these names.
-    package init(properties: Set<[UInt8]> = []) {
-        func name(_ plain: String, _ other: String) -> [UInt8] {
-            Array((properties.contains(Array(plain.utf8)) ? other : plain).utf8)
+    /// The members that give way to a property, and what they are called.
+    private let renamed: [[UInt8]: [UInt8]]
+
+    /// The names beside properties, and other members, with these names.
+    package init(properties: Set<[UInt8]> = [], members: Set<[UInt8]> = []) {
+        func name(_ plain: String, _ other: String, _ taken: Set<[UInt8]>) -> [UInt8] {
+            Array((taken.contains(Array(plain.utf8)) ? other : plain).utf8)
         }
-        id = name("id", "featureID")
-        longitude = name("longitude", "featureLongitude")
-        latitude = name("latitude", "featureLatitude")
-        altitude = name("altitude", "featureAltitude")
-        geometry = name("geometry", "featureGeometry")
+        let taken = properties.union(members)
+        id = name("id", "featureID", properties)
+        longitude = name("longitude", "featureLongitude", taken)
+        latitude = name("latitude", "featureLatitude", taken)
+        altitude = name("altitude", "featureAltitude", taken)
+        geometry = name("geometry", "featureGeometry", properties)
+        var renamed = [FeatureNames.id: id]
+        for member in members.intersection(properties) {
+            let text = String(decoding: member, as: UTF8.self)
+            renamed[member] = Array("feature\(text.prefix(1).uppercased())\(text.dropFirst())".utf8)
+        }
+        self.renamed = renamed
     }
+
+    /// What the field of a feature's member is called.
+    func name(ofMember key: [UInt8]) -> [UInt8] { renamed[key] ?? key }
 }
 
 /// The coordinates of a GeoJSON point, as they are written.

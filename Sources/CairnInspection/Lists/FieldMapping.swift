@@ -40,11 +40,17 @@ package struct FieldMapping: Sendable, Equatable {
     /// What a field is mapped to: nil if it is not mapped, empty if it is dropped.
     package func target(of name: String) -> String? { targets[name] }
 
-    /// The same mapping for GeoJSON, where `properties.code` and `code` are the same field.
-    package func withoutPropertiesPrefix() -> FieldMapping {
+    /// The same mapping for the fields of a form: in GeoJSON `properties.code` and `code` are one field.
+    ///
+    /// - Throws: `ListError` if both names of a field are mapped.
+    package func resolved(for form: ListForm) throws(ListError) -> FieldMapping {
+        guard form.isFeatures else { return self }
         var mapping = FieldMapping()
         for (name, target) in targets {
-            mapping.targets[FieldMapping.withoutPropertiesPrefix(name)] = target
+            let field = FieldMapping.withoutPropertiesPrefix(name)
+            guard mapping.targets.updateValue(target, forKey: field) == nil else {
+                throw ListError("--map names a field twice: \(field) is properties.\(field)")
+            }
         }
         return mapping
     }

@@ -114,6 +114,7 @@ package final class JSONListReader: ListReader {
         var isFirst = true
         var previous: Int?
         while try scanner.nextKey(into: &key, isFirst: &isFirst) {
+            guard !key.isEmpty else { throw scanner.error("a key is empty: a field needs a name") }
             let field = fields.index(key, parent: parent, after: previous)
             guard fields.enter(field, record: record.number) else { throw scanner.duplicate(key) }
             previous = field
@@ -179,7 +180,10 @@ package final class JSONListReader: ListReader {
                 }
             case FeatureNames.geometry: try readGeometry(names, into: &record)
             default:
-                let name = key == FeatureNames.id ? names.id : key
+                guard !key.isEmpty else {
+                    throw scanner.error("a key is empty: a field needs a name")
+                }
+                let name = names.name(ofMember: key)
                 let field = fields.index(name, parent: nil, after: previous)
                 guard fields.enter(field, record: record.number) else {
                     throw scanner.duplicate(name)
@@ -203,10 +207,10 @@ package final class JSONListReader: ListReader {
             if let point = try PointGeometry(json: text) {
                 let parts = [names.longitude, names.latitude, names.altitude]
                 for (name, number) in zip(parts, point.coordinates) {
-                    add(name, .number, number, line: line, to: &record)
+                    try add(name, .number, number, line: line, to: &record)
                 }
             } else {
-                add(names.geometry, .nested, text, line: line, to: &record)
+                try add(names.geometry, .nested, text, line: line, to: &record)
             }
         } catch {
             throw ListError(error.message, line: place.line, column: place.column)
@@ -216,11 +220,10 @@ package final class JSONListReader: ListReader {
     private func add(
         _ name: [UInt8], _ kind: ListRecord.Kind, _ text: [UInt8], line: Int,
         to record: inout ListRecord
-    ) {
+    ) throws(ListError) {
         let field = fields.index(name, parent: nil, after: nil)
-        guard fields.enter(field, record: record.number), fields.uses[field] != .dropped else {
-            return
-        }
+        guard fields.enter(field, record: record.number) else { throw scanner.duplicate(name) }
+        guard fields.uses[field] != .dropped else { return }
         let start = record.bytes.count
         record.bytes.append(contentsOf: text)
         record.add(field, kind, from: start, line: line)

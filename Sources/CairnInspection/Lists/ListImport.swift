@@ -48,7 +48,7 @@ package final class ListImport: @unchecked Sendable {
     ) throws(ListError) {
         self.source = source
         self.entity = entity
-        self.mapping = form.isFeatures ? mapping.withoutPropertiesPrefix() : mapping
+        self.mapping = try mapping.resolved(for: form)
         binder = FieldBinder(entity, mapping: self.mapping)
         do throws(ListError) {
             reader = try source.makeReader(form, plan: binder)

@@ -28,8 +28,7 @@ package final class ModelInference {
         mapping: FieldMapping, onProgress: ((_ records: Int, _ bytes: Int) -> Void)? = nil
     ) throws(ListError) -> ManagedObjectModel {
         do throws(ListError) {
-            let plan = InferencePlan(
-                form.isFeatures ? mapping.withoutPropertiesPrefix() : mapping)
+            let plan = InferencePlan(try mapping.resolved(for: form))
             let reader = try source.makeReader(form, plan: plan)
             var record = ListRecord()
             while try reader.next(&record) {

@@ -1,7 +1,7 @@
 // Reads a JSON object once to find the list in it.
 //
 //   1. Of every member the kind is noted, of every array the kind of its first element; of an array
-//      `features` also the names of properties that a feature's own fields could clash with.
+//      `features` also the names of properties and members that a feature's own fields could clash with.
 //   2. What follows the object tells JSON lines from an object that holds a list.
 
 /// Finds out what the first object of a text holds.
@@ -15,7 +15,8 @@ struct ObjectProbe: ~Copyable {
     private var scanner: JSONScanner
     private var candidates: [Candidate] = []
     private var isCollection = false
-    private var clashes: Set<[UInt8]> = []
+    private var properties: Set<[UInt8]> = []
+    private var members: Set<[UInt8]> = []
 
     init(_ source: ListSource) throws(ListError) {
         scanner = try JSONScanner(source.open())
@@ -26,7 +27,7 @@ struct ObjectProbe: ~Copyable {
         try readObject()
         if try scanner.peek() != nil { return .lines }
         if isCollection, candidates.contains(where: { $0.key == FeatureNames.features }) {
-            return .features(FeatureNames(properties: clashes))
+            return .features(FeatureNames(properties: properties, members: members))
         }
         let lists = candidates.filter { $0.first == .object }
         if lists.count == 1 { return .member(lists[0].key) }
@@ -88,20 +89,23 @@ struct ObjectProbe: ~Copyable {
         candidates.append(Candidate(key: key, first: first))
     }
 
-    /// Notes the names in a feature that its own fields would have.
+    /// Notes the names in a feature.
     private mutating func readFeature() throws(ListError) {
         try scanner.enterObject()
         var key: [UInt8] = []
         var isFirst = true
         while try scanner.nextKey(into: &key, isFirst: &isFirst) {
             guard key == FeatureNames.properties, try scanner.kind() == .object else {
+                if !FeatureNames.standard.contains(key), !members.contains(key) {
+                    members.insert(key)
+                }
                 try scanner.skipValue()
                 continue
             }
             try scanner.enterObject()
             var isFirstProperty = true
             while try scanner.nextKey(into: &key, isFirst: &isFirstProperty) {
-                if FeatureNames.own.contains(key) { clashes.insert(key) }
+                if !properties.contains(key) { properties.insert(key) }
                 try scanner.skipValue()
             }
         }
