@@ -286,6 +286,7 @@ class Segment:
 
     def read_frame(self, offset: int, chain: int, mark: int, limit: int) -> Frame:
         """The frame at `offset`, or Broken by the first rule in the order of 60.4, step 6."""
+        need(offset + FRAME_HEADER <= min(limit, len(self.data)), "F-303", "the segment ends here")
         frame = frame_header(self.data, offset, self.number)
         if frame is None:
             raise Broken("F-302", "there is no frame header")
@@ -346,10 +347,11 @@ class Log:
                 if 1 <= number <= U32_MAX:
                     with open(path, "rb") as file:
                         self.files[number] = Segment(number, file.read())
-        if not self.files:
+        self.mark = mark_record(os.path.join(folder, "lock"))
+        if not self.files and not self.mark:
             raise Refused("notAStore: the folder has no segment")
         self.segments = self._follow(self._newest())
-        self._read(os.path.join(folder, "lock"))
+        self._read()
 
     def payload(self, frame: Frame) -> bytes:
         return self.files[frame.segment].payload(frame)
@@ -367,6 +369,8 @@ class Log:
             if segment.broken and segment.fault:
                 raise segment.fault
         if newest is None:
+            if self.mark:
+                raise Damaged(self.mark.segment, 0, "F-216", f"segment {self.mark.segment} is missing")
             raise Refused("unfinished: the creation of the store did not finish")
         return newest
 
@@ -375,8 +379,10 @@ class Log:
         assert newest.start is not None
         for member in newest.start.live:
             segment = self.files.get(member.number)
+            if segment and segment.broken and segment.fault:
+                raise segment.fault
             if segment is None or not segment.whole or segment.kind != MAIN or member.kind != MAIN:
-                what = "is missing" if segment is None else "is damaged" if not segment.whole else "is no main segment"
+                what = "is missing" if segment is None else "is unfinished" if not segment.whole else "is no main segment"
                 raise Damaged(member.number, 0, "F-216", f"segment {member.number} {what}")
             if segment.store_id != newest.store_id:
                 raise Damaged(member.number, 0, "F-216", f"segment {member.number} is of another store")
@@ -400,7 +406,7 @@ class Log:
                 raise Damaged(segment.number, SEGMENT_HEADER, "F-218", "start frame and segment header differ")
         return chain
 
-    def _read(self, lock: str) -> None:
+    def _read(self) -> None:
         """Steps 4 to 6."""
         fault: Optional[Broken] = None
         at = SEGMENT_HEADER
@@ -426,7 +432,9 @@ class Log:
                 index += 1
         segment = self.segments[index]
         failed = segment.base + at
-        durable = max([frame.mark for frame in self.frames] + [mark_record(lock, segment.store_id)])
+        durable = max((frame.mark for frame in self.frames), default=0)
+        if self.mark and self.mark.store_id == segment.store_id:
+            durable = max(durable, self.mark.lsn)
         for later in self.segments[index:]:
             for frame in headers_from(later.data, at if later is segment else SEGMENT_HEADER, later.number):
                 if later.header_fault(frame) is None:
@@ -436,19 +444,27 @@ class Log:
             return
         while self.frames[-1].kind not in (START, COMMIT, CLOSE):  # F-641
             self.frames.pop()
+        if not any(frame.kind == COMMIT for frame in self.frames):
+            raise Refused("unfinished: the creation of the store did not finish")
 
 
-def mark_record(path: str, store_id: bytes) -> int:
-    """F-213: the LSN of the mark record; 0 if it is missing or invalid."""
+class Mark(NamedTuple):
+    store_id: bytes
+    lsn: int
+    segment: int
+
+
+def mark_record(path: str) -> Optional[Mark]:
+    """F-213, but for the store id."""
     try:
         with open(path, "rb") as file:
             data = file.read(64)
     except OSError:
-        return 0
+        return None
     if len(data) < 64 or data[:8] != b"CAIRNMRK" or crc32c(data[:60]) != int.from_bytes(data[60:], "little"):
-        return 0
-    version, identity, lsn, zero = struct.unpack_from("<I4x16s8xQ4xQ", data, 8)
-    return lsn if version == 0 and identity == store_id and zero == 0 else 0
+        return None
+    version, segment, identity, lsn, zero = struct.unpack_from("<II16s8xQ4xQ", data, 8)
+    return Mark(identity, lsn, segment) if version == 0 and zero == 0 else None
 
 
 # Schema (70)
