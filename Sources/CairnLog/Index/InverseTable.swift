@@ -78,7 +78,8 @@ struct InverseTable: Sendable {
             while source != 0, left > 0 {
                 let link = links[source]
                 if UInt32(truncatingIfNeeded: link >> 32) != before {
-                    problems.append("row \(source) at target \(target) does not know the row before it")
+                    problems.append(
+                        "row \(source) at target \(target) does not know the row before it")
                 }
                 if !reached.insert(source).inserted {
                     problems.append("row \(source) is twice in the lists")

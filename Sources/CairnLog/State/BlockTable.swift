@@ -179,7 +179,8 @@ struct BlockTable: Sendable {
             var handle = heads[entity]
             while handle != 0 {
                 guard handle <= last, let record = entries.record(handle) else {
-                    problems.append("the list of entity \(entity) leads to \(handle), which is no block")
+                    problems.append(
+                        "the list of entity \(entity) leads to \(handle), which is no block")
                     break
                 }
                 let entry = record.pointee
@@ -188,7 +189,8 @@ struct BlockTable: Sendable {
                     break
                 }
                 if entry.isPresent == 0 || Int(entry.entity) != entity {
-                    problems.append("block \(handle) does not belong in the list of entity \(entity)")
+                    problems.append(
+                        "block \(handle) does not belong in the list of entity \(entity)")
                 }
                 if entry.previous != previous {
                     problems.append("block \(handle) does not know the block before it")

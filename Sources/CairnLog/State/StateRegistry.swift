@@ -136,7 +136,8 @@ final class StateRegistry<State: Sendable>: Sendable {
                             "state \(entry.held.epoch) keeps a page of commit \(page.birth)")
                     }
                     if !seen.insert(page.address).inserted {
-                        problems.append("state \(entry.held.epoch) keeps a page that is kept already")
+                        problems.append(
+                            "state \(entry.held.epoch) keeps a page that is kept already")
                     }
                 }
             }
