@@ -26,33 +26,73 @@ struct InverseTable: Sendable {
         sources[start...].sort()
     }
 
+    /// Adds a row that is in no list.
     mutating func insert(source: UInt32, target: UInt32, in pages: inout PageTransaction) {
-        let head = heads[target]
-        let first = UInt32(truncatingIfNeeded: head >> 32)
-        links.set(source, UInt64(first), in: &pages)
+        let head = heads.writableCell(target, in: &pages)
+        let first = UInt32(truncatingIfNeeded: head.pointee >> 32)
+        let link = links.writableCell(source, in: &pages)
+        assert(link.pointee == 0 && first != source, "a row enters a list once")
+        link.pointee = UInt64(first)
         if first != 0 {
-            links.set(first, UInt64(source) << 32 | links[first] & 0xFFFF_FFFF, in: &pages)
+            let next = links.writableCell(first, in: &pages)
+            next.pointee = UInt64(source) << 32 | next.pointee & 0xFFFF_FFFF
         }
-        heads.set(target, UInt64(source) << 32 | (head & 0xFFFF_FFFF) &+ 1, in: &pages)
+        head.pointee = UInt64(source) << 32 | (head.pointee & 0xFFFF_FFFF) &+ 1
     }
 
     /// Takes a row out that is there.
     mutating func remove(source: UInt32, target: UInt32, in pages: inout PageTransaction) {
-        let head = heads[target]
-        precondition(head & 0xFFFF_FFFF != 0, "a row leaves a list that it is in")
-        let link = links[source]
-        let before = UInt32(truncatingIfNeeded: link >> 32)
-        let after = UInt32(truncatingIfNeeded: link)
-        var first = UInt32(truncatingIfNeeded: head >> 32)
+        let head = heads.writableCell(target, in: &pages)
+        let link = links.writableCell(source, in: &pages)
+        let before = UInt32(truncatingIfNeeded: link.pointee >> 32)
+        let after = UInt32(truncatingIfNeeded: link.pointee)
+        var first = UInt32(truncatingIfNeeded: head.pointee >> 32)
+        precondition(
+            head.pointee & 0xFFFF_FFFF != 0 && (before == 0) == (first == source),
+            "a row leaves a list that it is in")
         if before != 0 {
-            links.set(before, links[before] & 0xFFFF_FFFF_0000_0000 | UInt64(after), in: &pages)
+            let cell = links.writableCell(before, in: &pages)
+            cell.pointee = cell.pointee & 0xFFFF_FFFF_0000_0000 | UInt64(after)
         } else {
             first = after
         }
         if after != 0 {
-            links.set(after, UInt64(before) << 32 | links[after] & 0xFFFF_FFFF, in: &pages)
+            let cell = links.writableCell(after, in: &pages)
+            cell.pointee = UInt64(before) << 32 | cell.pointee & 0xFFFF_FFFF
         }
-        links.set(source, 0, in: &pages)
-        heads.set(target, UInt64(first) << 32 | (head & 0xFFFF_FFFF) &- 1, in: &pages)
+        link.pointee = 0
+        head.pointee = UInt64(first) << 32 | (head.pointee & 0xFFFF_FFFF) &- 1
+    }
+
+    // MARK: Checking
+
+    /// What is wrong with the lists of the targets below a number, a sentence each.
+    func _checkInvariants(targetsBelow end: UInt32) -> [String] {
+        var problems: [String] = []
+        var reached: Set<UInt32> = []
+        for target in 0..<end {
+            let head = heads[target]
+            var left = head & 0xFFFF_FFFF
+            var before: UInt32 = 0
+            var source = UInt32(truncatingIfNeeded: head >> 32)
+            while source != 0, left > 0 {
+                let link = links[source]
+                if UInt32(truncatingIfNeeded: link >> 32) != before {
+                    problems.append(
+                        "row \(source) at target \(target) does not know the row before it")
+                }
+                if !reached.insert(source).inserted {
+                    problems.append("row \(source) is twice in the lists")
+                    break
+                }
+                before = source
+                source = UInt32(truncatingIfNeeded: link)
+                left -= 1
+            }
+            if source != 0 || left != 0 {
+                problems.append("the list of target \(target) is not as long as its count")
+            }
+        }
+        return problems
     }
 }

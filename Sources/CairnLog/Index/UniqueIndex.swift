@@ -6,8 +6,9 @@
 // reads a key: both stream through the slots in order. Collisions go to the next slot; removal shifts back.
 //
 // Growth: a partition that is 0.8 full becomes 1.18 times larger, so an entry takes 10 to 12 bytes. There is
-// one partition up to 24,000 entries, then 128, 1,024 from 1.6 million on, and 16,384 from 20 million on.
-// (More and earlier would leave small tables half empty: 58 bytes an entry at 5,000 with 1,024 of them.)
+// one partition up to 24,000 entries, then 128, 1,024 from 1.6 million on, 16,384 from 20 million on, and
+// 262,144 from 320 million on. (More and earlier would leave small tables half empty: 58 bytes an entry at
+// 5,000 with 1,024 of them.) A bulk load says beforehand how many there will be, and nothing grows.
 //
 // The hash is never identity: whoever asks gets candidates and compares keys. Two keys share their 32 bits
 // once in four thousand million pairs, so at a million entries one probe in four thousand looks in vain.
@@ -16,51 +17,79 @@
 // entry is full.
 // Threads: a value; see `PageTransaction`.
 
+import CCairn
+
 /// The objects by the hash of their key.
 struct UniqueIndex: Sendable {
     /// Partition → address of its header page.
     private var partitions = RadixArray()
     private var partitionBits = 0
     private(set) var count = 0
+    /// From how many entries on there are to be more partitions.
+    private var splitLimit: Int
+    /// The slots that a new partition begins with, and one that grows has at least.
+    private var plannedCapacity = 64
+    /// Halves the limits below that often, so that tests cross them with few entries.
+    private let splitShift: Int
 
     private static let splits: [(limit: Int, bits: Int)] = [
-        (24_000, 7), (1_600_000, 10), (20_000_000, 14),
+        (24_000, 7), (1_600_000, 10), (20_000_000, 14), (320_000_000, 18),
     ]
+
+    init(splitShift: Int = 0) {
+        self.splitShift = splitShift
+        splitLimit = Self.splits[0].limit >> splitShift
+    }
 
     // MARK: Asking
 
     /// The objects whose key may have a hash, one after the other.
     struct Cursor {
-        private let header: Page
+        private let partition: HashPartition
         private let half: UInt32
         private var slot: Int
-        private var left: Int
+        /// The page of the slot; nil when there is none left.
+        private var words: UnsafeRawPointer?
 
-        fileprivate init(header: Page, half: UInt32, slot: Int, left: Int) {
-            self.header = header
+        @inline(__always)
+        fileprivate init(half: UInt32) {
+            partition = HashPartition(.none)
             self.half = half
-            self.slot = slot
-            self.left = left
+            slot = 0
+        }
+
+        @inline(__always)
+        fileprivate init(_ partition: HashPartition, half: UInt32, bits: Int) {
+            self.partition = partition
+            self.half = half
+            slot = partition.home(half, bits: bits)
+            words = UnsafeRawPointer(partition.words(slot &>> 6))
         }
 
         /// The next candidate; nil when there is none left.
         @inline(__always)
         mutating func next() -> UInt32? {
-            while left > 0 {
-                let partition = Partition(header)
-                let value = partition[slot]
+            while let words {
+                let value = words.load(fromByteOffset: (slot & 63) &* 8, as: UInt64.self)
                 if value == 0 {
-                    left = 0
+                    self.words = nil
                     return nil
                 }
                 slot &+= 1
-                if slot == partition.capacity { slot = 0 }
-                left &-= 1
+                turnPage()
                 if UInt32(truncatingIfNeeded: value) == half {
-                    return UInt32(truncatingIfNeeded: value >> 32)
+                    return UInt32(truncatingIfNeeded: value &>> 32)
                 }
             }
             return nil
+        }
+
+        /// Goes on to the next page when the slot lies there.
+        @inline(__always)
+        private mutating func turnPage() {
+            guard slot & 63 == 0 else { return }
+            if slot == partition.capacity { slot = 0 }
+            words = UnsafeRawPointer(partition.words(slot &>> 6))
         }
     }
 
@@ -69,15 +98,23 @@ struct UniqueIndex: Sendable {
     func firstCandidate(hash: UInt64) -> Cursor {
         let half = UInt32(truncatingIfNeeded: hash)
         let header = self.header(of: half)
-        if header.isNone { return Cursor(header: header, half: half, slot: 0, left: 0) }
-        let partition = Partition(header)
-        return Cursor(
-            header: header, half: half, slot: partition.home(half, bits: partitionBits),
-            left: partition.capacity)
+        if header.isNone { return Cursor(half: half) }
+        return Cursor(HashPartition(header), half: half, bits: partitionBits)
+    }
+
+    /// Asks for the memory where the entries of a hash begin, so that it is there some entries later.
+    @inline(__always)
+    func prefetch(hash: UInt64) {
+        let half = UInt32(truncatingIfNeeded: hash)
+        let header = self.header(of: half)
+        if header.isNone { return }
+        let partition = HashPartition(header)
+        let slot = partition.home(half, bits: partitionBits)
+        cairn_prefetch(partition.words(slot &>> 6) + (slot & 63) &* 8)
     }
 
     @inline(__always) private func partition(of half: UInt32) -> UInt32 {
-        partitionBits == 0 ? 0 : half >> UInt32(32 &- partitionBits)
+        partitionBits == 0 ? 0 : half &>> UInt32(truncatingIfNeeded: 32 &- partitionBits)
     }
 
     @inline(__always) private func header(of half: UInt32) -> Page {
@@ -87,12 +124,14 @@ struct UniqueIndex: Sendable {
     // MARK: Changing
 
     /// Adds an entry.
+    @inline(__always)
     mutating func insert(hash: UInt64, number: UInt32, in pages: inout PageTransaction) {
-        if partitionBits < 14 { splitIfDue(in: &pages) }
+        assert(number != 0, "object numbers count from 1")
+        if count >= splitLimit { split(expecting: count, in: &pages) }
         let half = UInt32(truncatingIfNeeded: hash)
-        let partition = makeRoom(half, in: &pages)
-        partition.insert(UInt64(number) << 32 | UInt64(half), bits: partitionBits, in: &pages)
-        count += 1
+        let partition = roomyPartition(half, in: &pages)
+        partition.insert(UInt64(number) &<< 32 | UInt64(half), bits: partitionBits, in: &pages)
+        count &+= 1
     }
 
     /// Takes an entry out; false if it is not there.
@@ -100,195 +139,124 @@ struct UniqueIndex: Sendable {
         let half = UInt32(truncatingIfNeeded: hash)
         let header = self.header(of: half)
         guard !header.isNone else { return false }
-        let value = UInt64(number) << 32 | UInt64(half)
-        guard let slot = Partition(header).slot(of: value, bits: partitionBits) else {
-            return false
-        }
-        let partition = writablePartition(half, in: &pages)
-        partition.remove(slot, bits: partitionBits, in: &pages)
-        count -= 1
+        let value = UInt64(number) &<< 32 | UInt64(half)
+        let old = HashPartition(header)
+        guard let slot = old.slot(of: value, bits: partitionBits) else { return false }
+        let own = old.writable(in: &pages)
+        if own.header != header { setPartition(partition(of: half), own, in: &pages) }
+        own.remove(slot, bits: partitionBits, in: &pages)
+        count &-= 1
         return true
     }
 
-    private mutating func writablePartition(_ half: UInt32, in pages: inout PageTransaction)
-        -> Partition
+    /// Says that there will be about `total` entries, so that partitions get their size once. Entries that do
+    /// not come leave the memory for them unused.
+    mutating func reserve(_ total: Int, in pages: inout PageTransaction) {
+        guard total > count else { return }
+        if total >= splitLimit { split(expecting: total, in: &pages) }
+        plannedCapacity = max(plannedCapacity, capacity(expecting: total))
+    }
+
+    /// The slots of a partition that gets its share of all entries, and some more: entries spread evenly, with
+    /// a little luck.
+    private func capacity(expecting total: Int) -> Int {
+        let share = total >> partitionBits
+        var spread = 1
+        while spread * spread < share { spread *= 2 }
+        // At most a share of a full table: the rest is up to growth.
+        return min(HashPartition.maximumCapacity, (share + 2 * spread) * 5 / 4 + 64)
+    }
+
+    private mutating func setPartition(
+        _ number: UInt32, _ partition: HashPartition, in pages: inout PageTransaction
+    ) {
+        partitions.set(number, UInt64(partition.header.address), in: &pages)
+    }
+
+    /// The partition of a hash, to be changed, with room for an entry.
+    @inline(__always)
+    private mutating func roomyPartition(_ half: UInt32, in pages: inout PageTransaction)
+        -> HashPartition
     {
-        let number = partition(of: half)
-        let old = Page(address: UInt(partitions[number]))
-        let own = pages.writable(old)
-        if own != old { partitions.set(number, UInt64(own.address), in: &pages) }
-        return Partition(own)
+        let header = self.header(of: half)
+        if !header.isNone, header.birth == pages.epoch {
+            let partition = HashPartition(header)
+            if partition.hasRoom { return partition }
+        }
+        return makeRoom(half, header, in: &pages)
     }
 
-    /// The partition of a hash with at least one empty slot to spare.
-    private mutating func makeRoom(_ half: UInt32, in pages: inout PageTransaction) -> Partition {
-        let number = partition(of: half)
-        let header = Page(address: UInt(partitions[number]))
+    @inline(never)
+    private mutating func makeRoom(_ half: UInt32, _ header: Page, in pages: inout PageTransaction)
+        -> HashPartition
+    {
+        let partition: HashPartition
         if header.isNone {
-            let fresh = Partition.make(capacity: 64, in: &pages)
-            partitions.set(number, UInt64(fresh.header.address), in: &pages)
-            return fresh
+            partition = .make(capacity: plannedCapacity, in: &pages)
+        } else {
+            let old = HashPartition(header)
+            if old.hasRoom {
+                partition = old.writable(in: &pages)
+            } else {
+                let capacity = max(old.capacity + 64, old.capacity * 118 / 100, plannedCapacity)
+                partition = old.resized(to: capacity, bits: partitionBits, in: &pages)
+            }
         }
-        let old = Partition(header)
-        guard (old.count + 1) * 5 > old.capacity * 4 else {
-            return writablePartition(half, in: &pages)
-        }
-        let larger = Partition.make(
-            capacity: max(old.capacity + 64, old.capacity * 118 / 100), in: &pages)
-        old.forEach { larger.insert($0, bits: partitionBits, in: &pages) }
-        old.release(in: &pages)
-        partitions.set(number, UInt64(larger.header.address), in: &pages)
-        return larger
+        setPartition(self.partition(of: half), partition, in: &pages)
+        return partition
     }
 
-    /// Makes more partitions when there are many entries.
-    private mutating func splitIfDue(in pages: inout PageTransaction) {
-        guard let step = Self.splits.first(where: { count >= $0.limit && partitionBits < $0.bits })
-        else { return }
-        let old = self
-        var fresh = UniqueIndex()
-        fresh.partitionBits = step.bits
-        // Room for what each will get, and some more: entries spread evenly, with a little luck.
-        let share = old.count >> step.bits
-        let capacity = max(64, share * 13 / 10)
-        for number in 0..<(UInt32(1) << UInt32(old.partitionBits)) {
-            let header = Page(address: UInt(old.partitions[number]))
-            if header.isNone { continue }
-            Partition(header).forEach { value in
-                let half = UInt32(truncatingIfNeeded: value)
-                let target = fresh.partition(of: half)
-                if fresh.partitions[target] == 0 {
-                    let made = Partition.make(capacity: capacity, in: &pages)
-                    fresh.partitions.set(target, UInt64(made.header.address), in: &pages)
-                }
-                let room = fresh.makeRoom(half, in: &pages)
-                room.insert(value, bits: step.bits, in: &pages)
+    /// Makes as many partitions as there are to be for a number of entries.
+    @inline(never)
+    private mutating func split(expecting total: Int, in pages: inout PageTransaction) {
+        var fresh = UniqueIndex(splitShift: splitShift)
+        fresh.splitLimit = .max
+        for split in Self.splits {
+            if total >= split.limit >> splitShift {
+                fresh.partitionBits = split.bits
+            } else {
+                fresh.splitLimit = split.limit >> splitShift
+                break
             }
-            Partition(header).release(in: &pages)
         }
-        fresh.count = old.count
-        var replacedTable = old.partitions
-        replacedTable.removeAll(in: &pages)
+        // Where nothing is announced, growth by small steps goes on: room to spare would only be empty.
+        fresh.plannedCapacity =
+            total == count
+            ? (count >> fresh.partitionBits) * 5 / 4 : fresh.capacity(expecting: total)
+        for number in 0..<(UInt32(1) << UInt32(partitionBits)) {
+            let header = Page(address: UInt(partitions[number]))
+            if header.isNone { continue }
+            let old = HashPartition(header)
+            for slot in 0..<old.capacity {
+                let value = old[slot]
+                if value == 0 { continue }
+                let room = fresh.roomyPartition(UInt32(truncatingIfNeeded: value), in: &pages)
+                room.insert(value, bits: fresh.partitionBits, in: &pages)
+            }
+            old.release(in: &pages)
+        }
+        fresh.count = count
+        if total == count { fresh.plannedCapacity = 64 }
+        partitions.removeAll(in: &pages)
         self = fresh
     }
-}
 
-/// A hash table in pages of 64 slots, under a header page that lists them.
-private struct Partition {
-    let header: Page
+    // MARK: Checking
 
-    // Header: capacity 4 | count 4 | page addresses of 8 bytes. A medium header lists 63 pages, a large one 511.
-    private static let listOffset = 8
-
-    @inline(__always) init(_ header: Page) { self.header = header }
-
-    @inline(__always) var capacity: Int { Int(header.data.load(as: UInt32.self)) }
-
-    @inline(__always) var count: Int {
-        get { Int(header.data.load(fromByteOffset: 4, as: UInt32.self)) }
-        nonmutating set {
-            header.data.storeBytes(of: UInt32(newValue), toByteOffset: 4, as: UInt32.self)
+    /// What is wrong with the index, a sentence each.
+    func _checkInvariants() -> [String] {
+        var problems: [String] = []
+        var entries = 0
+        for number in 0..<(UInt32(1) << UInt32(partitionBits)) {
+            let header = Page(address: UInt(partitions[number]))
+            if header.isNone { continue }
+            let partition = HashPartition(header)
+            entries += partition.count
+            problems += partition.problems(partition: number, bits: partitionBits)
         }
-    }
-
-    @inline(__always) private func page(_ index: Int) -> Page {
-        Page(
-            address: header.data.load(fromByteOffset: Self.listOffset &+ index &* 8, as: UInt.self))
-    }
-
-    /// An empty table.
-    static func make(capacity: Int, in pages: inout PageTransaction) -> Partition {
-        // A table of few slots lives in one small page, so that a thousand partitions are not a thousand
-        // half-kilobytes.
-        let capacity = capacity <= 64 ? max(8, capacity) : (capacity + 63) & ~63
-        let count = (capacity + 63) / 64
-        precondition(count <= 511, "a partition is split before it has 32,704 slots")
-        let header = pages.allocateZeroed(count <= 1 ? .small : count <= 63 ? .medium : .large)
-        header.data.storeBytes(of: UInt32(capacity), as: UInt32.self)
-        for index in 0..<count {
-            let page = pages.allocateZeroed(capacity <= 16 ? .small : .medium)
-            header.data.storeBytes(
-                of: page.address, toByteOffset: listOffset + index * 8, as: UInt.self)
+        if entries != count {
+            problems.append("the partitions hold \(entries) entries, not \(count)")
         }
-        return Partition(header)
-    }
-
-    func release(in pages: inout PageTransaction) {
-        for index in 0..<(capacity + 63) / 64 { pages.release(page(index)) }
-        pages.release(header)
-    }
-
-    /// Where an entry belongs.
-    @inline(__always) func home(_ half: UInt32, bits: Int) -> Int {
-        let rest = half << UInt32(bits)
-        return Int(truncatingIfNeeded: (UInt64(rest) &* UInt64(capacity)) >> 32)
-    }
-
-    @inline(__always) subscript(_ slot: Int) -> UInt64 {
-        page(slot >> 6).data.load(fromByteOffset: (slot & 63) &* 8, as: UInt64.self)
-    }
-
-    /// Sets a slot in pages of this commit; the header must be of this commit.
-    @inline(__always)
-    private func set(_ slot: Int, _ value: UInt64, in pages: inout PageTransaction) {
-        let at = header.data + (Self.listOffset &+ (slot >> 6) &* 8)
-        let old = Page(address: at.load(as: UInt.self))
-        let own = pages.writable(old)
-        if own != old { at.storeBytes(of: own.address, as: UInt.self) }
-        own.data.storeBytes(of: value, toByteOffset: (slot & 63) &* 8, as: UInt64.self)
-    }
-
-    @inline(__always)
-    func insert(_ value: UInt64, bits: Int, in pages: inout PageTransaction) {
-        var slot = home(UInt32(truncatingIfNeeded: value), bits: bits)
-        let capacity = capacity
-        while self[slot] != 0 {
-            slot &+= 1
-            if slot == capacity { slot = 0 }
-        }
-        set(slot, value, in: &pages)
-        count += 1
-    }
-
-    func slot(of value: UInt64, bits: Int) -> Int? {
-        var slot = home(UInt32(truncatingIfNeeded: value), bits: bits)
-        let capacity = capacity
-        for _ in 0..<capacity {
-            let found = self[slot]
-            if found == value { return slot }
-            if found == 0 { return nil }
-            slot &+= 1
-            if slot == capacity { slot = 0 }
-        }
-        return nil
-    }
-
-    /// Empties a slot and moves back what had to go past it.
-    func remove(_ slot: Int, bits: Int, in pages: inout PageTransaction) {
-        let capacity = capacity
-        var hole = slot
-        var next = slot
-        while true {
-            next &+= 1
-            if next == capacity { next = 0 }
-            let value = self[next]
-            if value == 0 { break }
-            let home = home(UInt32(truncatingIfNeeded: value), bits: bits)
-            // An entry may fill the hole unless its home lies after the hole, going round to the entry.
-            let isBetween =
-                hole <= next ? (home > hole && home <= next) : (home > hole || home <= next)
-            if isBetween { continue }
-            set(hole, value, in: &pages)
-            hole = next
-        }
-        set(hole, 0, in: &pages)
-        count -= 1
-    }
-
-    func forEach(_ body: (UInt64) -> Void) {
-        for slot in 0..<capacity {
-            let value = self[slot]
-            if value != 0 { body(value) }
-        }
+        return problems
     }
 }

@@ -16,7 +16,7 @@ struct BlockHandle: Hashable, Sendable {
 }
 
 /// What a state knows of a block: 64 bytes.
-struct BlockEntry {
+struct BlockEntry: BitwiseCopyable {
     var segment: UInt32 = 0
     var offset8: UInt32 = 0
     var entity: UInt16
@@ -60,7 +60,7 @@ struct BlockEntry {
 
 /// The blocks of a state.
 struct BlockTable: Sendable {
-    private var entries = PagedTable(recordBits: 6)
+    private var entries = PagedTable<BlockEntry>()
     private var heads: [UInt32] = []
     private var tails: [UInt32] = []
     private var last: UInt32 = 0
@@ -73,7 +73,7 @@ struct BlockTable: Sendable {
         guard let record = entries.record(handle.raw) else {
             preconditionFailure("a handle of a state names a block of it")
         }
-        return record.load(as: BlockEntry.self)
+        return record.pointee
     }
 
     /// The first block of an entity.
@@ -83,7 +83,6 @@ struct BlockTable: Sendable {
 
     /// Adds a block at the end of its entity's list.
     mutating func insert(_ entry: BlockEntry, in pages: inout PageTransaction) -> BlockHandle {
-        assert(MemoryLayout<BlockEntry>.size == 64, "a record of the block table has 64 bytes")
         last += 1
         count += 1
         let entity = Int(entry.entity)
@@ -95,13 +94,12 @@ struct BlockTable: Sendable {
         entry.previous = tails[entity]
         entry.next = 0
         if tails[entity] != 0 {
-            let own = last
-            change(BlockHandle(raw: tails[entity]), in: &pages) { $0.next = own }
+            entries.writableRecord(tails[entity], in: &pages).pointee.next = last
         } else {
             heads[entity] = last
         }
         tails[entity] = last
-        entries.writableRecord(last, in: &pages).storeBytes(of: entry, as: BlockEntry.self)
+        entries.writableRecord(last, in: &pages).pointee = entry
         return BlockHandle(raw: last)
     }
 
@@ -110,14 +108,16 @@ struct BlockTable: Sendable {
         _ handle: BlockHandle, place: Place, rows: Int, commit: UInt64, schemaVersion: UInt32,
         in pages: inout PageTransaction
     ) {
-        change(handle, in: &pages) {
-            $0.segment = place.segment
-            $0.offset8 = place.offset8
-            $0.rows = UInt16(rows)
-            $0.live = UInt16(rows)
-            $0.changed = commit
-            $0.schemaVersion = schemaVersion
-        }
+        let record = entries.writableRecord(handle.raw, in: &pages)
+        precondition(
+            record.pointee.isPresent != 0 && record.pointee.bitmap == 0 && rows <= 1024,
+            "a block of at most 1,024 rows is filled before the first of them dies")
+        record.pointee.segment = place.segment
+        record.pointee.offset8 = place.offset8
+        record.pointee.rows = UInt16(rows)
+        record.pointee.live = UInt16(rows)
+        record.pointee.changed = commit
+        record.pointee.schemaVersion = schemaVersion
     }
 
     /// Ends the life of a row; false if it had ended before.
@@ -126,55 +126,89 @@ struct BlockTable: Sendable {
     ) -> Bool {
         let old = entry(handle)
         guard old.isLive(slot) else { return false }
-        var bitmap = Page(address: old.bitmap)
-        if bitmap.isNone {
+        let bitmap: Page
+        if old.bitmap == 0 {
             bitmap = pages.allocate(.small)
             for word in 0..<16 {
                 bitmap.data.storeBytes(
                     of: old.liveWord(word), toByteOffset: word * 8, as: UInt64.self)
             }
         } else {
-            bitmap = pages.writable(bitmap)
+            bitmap = pages.writable(Page(address: old.bitmap))
         }
         let at = bitmap.data + (slot >> 6) * 8
         at.storeBytes(of: at.load(as: UInt64.self) & ~(1 << UInt64(slot & 63)), as: UInt64.self)
-        change(handle, in: &pages) {
-            $0.bitmap = bitmap.address
-            $0.live -= 1
-            $0.changed = commit
-        }
+        let record = entries.writableRecord(handle.raw, in: &pages)
+        record.pointee.bitmap = bitmap.address
+        record.pointee.live -= 1
+        record.pointee.changed = commit
         return true
     }
 
     /// Takes a block out.
     mutating func remove(_ handle: BlockHandle, in pages: inout PageTransaction) {
         let old = entry(handle)
+        precondition(old.isPresent != 0, "a block is taken out once")
         let entity = Int(old.entity)
         if old.bitmap != 0 { pages.release(Page(address: old.bitmap)) }
         if old.previous != 0 {
-            change(BlockHandle(raw: old.previous), in: &pages) { $0.next = old.next }
+            entries.writableRecord(old.previous, in: &pages).pointee.next = old.next
         } else {
             heads[entity] = old.next
         }
         if old.next != 0 {
-            change(BlockHandle(raw: old.next), in: &pages) { $0.previous = old.previous }
+            entries.writableRecord(old.next, in: &pages).pointee.previous = old.previous
         } else {
             tails[entity] = old.previous
         }
-        change(handle, in: &pages) {
-            $0 = BlockEntry(entity: 0)
-            $0.isPresent = 0
-        }
+        var empty = BlockEntry(entity: 0)
+        empty.isPresent = 0
+        entries.writableRecord(handle.raw, in: &pages).pointee = empty
         if handle.raw == last { last -= 1 }
         count -= 1
     }
 
-    private mutating func change(
-        _ handle: BlockHandle, in pages: inout PageTransaction, _ body: (inout BlockEntry) -> Void
-    ) {
-        let record = entries.writableRecord(handle.raw, in: &pages)
-        var entry = record.load(as: BlockEntry.self)
-        body(&entry)
-        record.storeBytes(of: entry, as: BlockEntry.self)
+    // MARK: Checking
+
+    /// What is wrong with the table, a sentence each.
+    func _checkInvariants() -> [String] {
+        var problems: [String] = []
+        var reached: Set<UInt32> = []
+        for entity in heads.indices {
+            var previous: UInt32 = 0
+            var handle = heads[entity]
+            while handle != 0 {
+                guard handle <= last, let record = entries.record(handle) else {
+                    problems.append(
+                        "the list of entity \(entity) leads to \(handle), which is no block")
+                    break
+                }
+                let entry = record.pointee
+                guard reached.insert(handle).inserted else {
+                    problems.append("block \(handle) is twice in the lists")
+                    break
+                }
+                if entry.isPresent == 0 || Int(entry.entity) != entity {
+                    problems.append(
+                        "block \(handle) does not belong in the list of entity \(entity)")
+                }
+                if entry.previous != previous {
+                    problems.append("block \(handle) does not know the block before it")
+                }
+                let live = (0..<16).reduce(0) { $0 + entry.liveWord($1).nonzeroBitCount }
+                if live != Int(entry.live) {
+                    problems.append("block \(handle) has \(live) live rows, not \(entry.live)")
+                }
+                previous = handle
+                handle = entry.next
+            }
+            if handle == 0, previous != tails[entity] {
+                problems.append("the list of entity \(entity) does not end at its last block")
+            }
+        }
+        if reached.count != count {
+            problems.append("the lists hold \(reached.count) blocks, not \(count)")
+        }
+        return problems
     }
 }

@@ -1,6 +1,6 @@
 // Raw pages for the state of a store: no object, no reference count, no zeroing unless asked for.
 //
-// Pages are cut from slabs of 1 MiB, in three sizes. Sixteen bytes before a page's data say the commit that
+// Pages are cut from slabs of 1 MiB, in three sizes, as they are needed. Sixteen bytes before a page's data say the commit that
 // allocated it (its birth) and its size, so that the data themselves stay a power of two.
 //
 // Invariants: a page is either free here, or owned by one commit or state; birth is set when it is handed out.
@@ -58,8 +58,17 @@ enum PageSize: UInt8, CaseIterable {
 
 /// Hands out pages and takes them back.
 final class PagePool: Sendable {
+    /// The pages of one size.
+    private struct Shelf {
+        /// Pages that were given back.
+        var free: [UInt] = []
+        /// The part of the youngest slab that was never handed out: untouched memory costs nothing.
+        var fresh: UInt = 0
+        var freshCount = 0
+    }
+
     private struct Contents {
-        var free: [[UInt]] = PageSize.allCases.map { _ in [] }
+        var shelves: [Shelf] = PageSize.allCases.map { _ in Shelf() }
         var slabs: [UInt] = []
         var bytesInUse = 0
     }
@@ -78,15 +87,22 @@ final class PagePool: Sendable {
     /// Bytes of the pages that somebody has.
     var bytesInUse: Int { contents.withLock { $0.bytesInUse } }
 
-    /// Moves up to `count` pages of a size to the end of `pages`; at least one.
+    /// Adds `count` pages of a size to the end of `pages`.
     func take(_ size: PageSize, _ count: Int, into pages: inout [UInt]) {
         contents.withLock { contents in
             let index = Int(size.rawValue)
-            if contents.free[index].isEmpty { Self.cut(size, &contents) }
-            let taken = min(count, contents.free[index].count)
-            pages.append(contentsOf: contents.free[index].suffix(taken))
-            contents.free[index].removeLast(taken)
-            contents.bytesInUse += taken * size.bytes
+            let used = min(count, contents.shelves[index].free.count)
+            pages.append(contentsOf: contents.shelves[index].free.suffix(used))
+            contents.shelves[index].free.removeLast(used)
+            for _ in used..<count {
+                if contents.shelves[index].freshCount == 0 { Self.addSlab(size, &contents) }
+                let page = Page(address: contents.shelves[index].fresh)
+                page.size = size
+                contents.shelves[index].fresh += UInt(size.bytes + Page.headerSize)
+                contents.shelves[index].freshCount -= 1
+                pages.append(page.address)
+            }
+            contents.bytesInUse += count * size.bytes
         }
     }
 
@@ -95,22 +111,17 @@ final class PagePool: Sendable {
         contents.withLock { contents in
             for address in pages {
                 let size = Page(address: address).size
-                contents.free[Int(size.rawValue)].append(address)
+                contents.shelves[Int(size.rawValue)].free.append(address)
                 contents.bytesInUse -= size.bytes
             }
         }
     }
 
-    private static func cut(_ size: PageSize, _ contents: inout Contents) {
+    private static func addSlab(_ size: PageSize, _ contents: inout Contents) {
         let slab = UnsafeMutableRawPointer.allocate(byteCount: slabBytes, alignment: 64)
         contents.slabs.append(UInt(bitPattern: slab))
-        let stride = size.bytes + Page.headerSize
-        var offset = Page.headerSize
-        while offset + size.bytes <= slabBytes {
-            let page = Page(address: UInt(bitPattern: slab + offset))
-            page.size = size
-            contents.free[Int(size.rawValue)].append(page.address)
-            offset += stride
-        }
+        let index = Int(size.rawValue)
+        contents.shelves[index].fresh = UInt(bitPattern: slab + Page.headerSize)
+        contents.shelves[index].freshCount = slabBytes / (size.bytes + Page.headerSize)
     }
 }

@@ -1,25 +1,35 @@
 // The pages that one commit allocates and replaces.
 //
+// Pages that are taken but not in use form a chain through their first eight bytes, one for each size.
+//
 // Invariant ST1: a page is changed in place only by the commit that allocated it. So failure at any point
 // means giving back what was taken; there is no undo.
 // Threads: used by the holder of the turn alone.
 
-/// The pages of a commit that is being made.
+/// The pages of a commit that is being made. It ends by `commit` or `abandon`, and by nothing else.
 struct PageTransaction: ~Copyable {
     /// The commit's number.
     let epoch: UInt64
     private let pool: PagePool
     /// Everything taken from the pool, whether in use or not.
     private var taken: [UInt] = []
-    /// Taken pages that are not in use, by size.
-    private var idle: [[UInt]] = PageSize.allCases.map { _ in [] }
+    /// The first page of each chain of taken pages that are not in use.
+    private var idleSmall = Page.none
+    private var idleMedium = Page.none
+    private var idleLarge = Page.none
     /// Pages of older commits that the new state does without.
-    private var replaced: [UInt] = []
-    private var handful = 8
+    private var replaced: [Page] = []
+    private var handful = 4
+    private var isFinished = false
 
     init(epoch: UInt64, pool: PagePool) {
         self.epoch = epoch
         self.pool = pool
+    }
+
+    deinit {
+        // Giving the pages back here would be wrong if a state with them was published; a leak is harmless.
+        assert(isFinished, "a page transaction is committed or abandoned")
     }
 
     /// A page of this commit with the same content: the page itself if it is one already.
@@ -28,23 +38,22 @@ struct PageTransaction: ~Copyable {
         page.birth == epoch ? page : copy(page)
     }
 
+    @inline(never)
     private mutating func copy(_ page: Page) -> Page {
         let fresh = allocate(page.size)
         fresh.data.copyMemory(from: page.data, byteCount: page.size.bytes)
-        replaced.append(page.address)
+        replaced.append(page)
         return fresh
     }
 
     /// A page of this commit; its content is whatever was there.
     mutating func allocate(_ size: PageSize) -> Page {
-        let index = Int(size.rawValue)
-        if idle[index].isEmpty {
-            let start = taken.count
-            pool.take(size, handful, into: &taken)
-            idle[index].append(contentsOf: taken[start...])
-            handful = min(handful * 2, 256)
+        var page = idle(size)
+        if page.isNone {
+            takeHandful(size)
+            page = idle(size)
         }
-        let page = Page(address: idle[index].removeLast())
+        setIdle(size, Page(address: page.data.load(as: UInt.self)))
         page.birth = epoch
         return page
     }
@@ -59,20 +68,67 @@ struct PageTransaction: ~Copyable {
     /// Says that the new state does without a page.
     mutating func release(_ page: Page) {
         if page.birth == epoch {
-            idle[Int(page.size.rawValue)].append(page.address)
+            putIdle(page)
         } else {
-            replaced.append(page.address)
+            replaced.append(page)
         }
     }
 
     /// The commit is published: gives the pages that the states before may still need.
     consuming func commit() -> [Page] {
-        for pages in idle where !pages.isEmpty { pool.give(pages) }
-        return replaced.map { Page(address: $0) }
+        var unused: [UInt] = []
+        for size in PageSize.allCases {
+            var page = idle(size)
+            while !page.isNone {
+                unused.append(page.address)
+                page = Page(address: page.data.load(as: UInt.self))
+            }
+        }
+        if !unused.isEmpty { pool.give(unused) }
+        isFinished = true
+        return replaced
     }
 
     /// The commit failed: everything it took goes back, and nothing else is touched.
     consuming func abandon() {
-        pool.give(taken)
+        if !taken.isEmpty { pool.give(taken) }
+        isFinished = true
+    }
+
+    // MARK: Idle pages
+
+    @inline(never)
+    private mutating func takeHandful(_ size: PageSize) {
+        let start = taken.count
+        pool.take(size, handful, into: &taken)
+        for index in stride(from: taken.count - 1, through: start, by: -1) {
+            putIdle(Page(address: taken[index]))
+        }
+        handful = min(handful * 2, 256)
+    }
+
+    @inline(__always)
+    private mutating func putIdle(_ page: Page) {
+        let size = page.size
+        page.data.storeBytes(of: idle(size).address, as: UInt.self)
+        setIdle(size, page)
+    }
+
+    @inline(__always)
+    private func idle(_ size: PageSize) -> Page {
+        switch size {
+        case .small: idleSmall
+        case .medium: idleMedium
+        case .large: idleLarge
+        }
+    }
+
+    @inline(__always)
+    private mutating func setIdle(_ size: PageSize, _ page: Page) {
+        switch size {
+        case .small: idleSmall = page
+        case .medium: idleMedium = page
+        case .large: idleLarge = page
+        }
     }
 }

@@ -1,88 +1,110 @@
 // Records by index in copy-on-write pages: a radix of raw pages.
 //
 // Leaves are large pages of records whose size is a power of two; inner pages hold 512 page addresses. The
-// height grows with the highest index. What was never written reads as no record.
+// height grows with the highest index. What was never written reads as no record. The leaf that was written
+// last is remembered, since rows are numbered in the order in which they are made.
 //
-// Invariants: every page on the path to a record that this commit changed is born in this commit (ST1).
+// Invariants: every page on the path to a record that this commit changed is born in this commit (ST1). The
+// leaf remembered is the one at its place in the tree.
 // Threads: a value; see `PageTransaction`.
 
 /// An array of records over raw pages.
-struct PagedTable: Sendable {
+struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
     private var root = Page.none
-    /// Levels of pages; 0 = empty.
-    private var height = 0
-    private let recordBits: Int
-    private let leafBits: Int
+    /// Bits of an index that the root page does not tell apart; 0 and no root = empty.
+    private var rootShift = 0
+    /// The leaf written last, and the index bits above it; -1 = none.
+    private var lastLeaf = Page.none
+    private var lastLeafNumber = -1
 
-    /// A table of records of 2^`recordBits` bytes.
-    init(recordBits: Int) {
-        self.recordBits = recordBits
-        leafBits = 12 - recordBits
+    init() {
+        precondition(
+            1 << Self.recordBits == MemoryLayout<Record>.size && Self.recordBits < 12,
+            "the size of a record is a power of two")
     }
 
-    private static let innerBits = 9
+    private static var recordBits: Int {
+        @inline(__always) get { MemoryLayout<Record>.size.trailingZeroBitCount }
+    }
+    private static var leafBits: Int { @inline(__always) get { 12 &- recordBits } }
+    private static var leafMask: Int { @inline(__always) get { (1 << leafBits) &- 1 } }
+    private static var innerBits: Int { @inline(__always) get { 9 } }
 
     /// Bits of an index that a tree of the present height covers.
-    @inline(__always) private var coveredBits: Int { leafBits &+ Self.innerBits &* (height &- 1) }
+    @inline(__always) private var coveredBits: Int {
+        rootShift == 0 ? Self.leafBits : rootShift &+ Self.innerBits
+    }
 
     /// The record at an index, or nil if its page was never written.
     @inline(__always)
-    func record(_ index: UInt32) -> UnsafeRawPointer? {
-        guard height > 0 else { return nil }
+    func record(_ index: UInt32) -> UnsafePointer<Record>? {
         let index = Int(index)
-        guard index >> coveredBits == 0 else { return nil }
+        if root.isNone || index >> coveredBits != 0 { return nil }
         var page = root
-        var shift = coveredBits &- Self.innerBits
-        while shift >= leafBits {
-            let slot = (index >> shift) & 511
+        var shift = rootShift
+        while shift > 0 {
+            let slot = (index &>> shift) & 511
             page = Page(address: page.data.load(fromByteOffset: slot &* 8, as: UInt.self))
             if page.isNone { return nil }
-            shift &-= Self.innerBits
+            shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
         }
-        return UnsafeRawPointer(page.data + (index & ((1 << leafBits) &- 1)) << recordBits)
+        return UnsafePointer(Self.record(index, in: page))
     }
 
-    /// The record at an index, to be changed; zeros if it was never written.
+    /// The record at an index, to be changed; zeros if it was never written. The pointer is good until the
+    /// table is emptied or the commit ends.
+    @inline(__always)
     mutating func writableRecord(_ index: UInt32, in pages: inout PageTransaction)
-        -> UnsafeMutableRawPointer
+        -> UnsafeMutablePointer<Record>
     {
         let index = Int(index)
-        if height == 0 {
-            root = pages.allocateZeroed(.large)
-            height = 1
+        if index &>> Self.leafBits == lastLeafNumber, lastLeaf.birth == pages.epoch {
+            return Self.record(index, in: lastLeaf)
         }
+        lastLeaf = writableLeaf(index, in: &pages)
+        lastLeafNumber = index &>> Self.leafBits
+        return Self.record(index, in: lastLeaf)
+    }
+
+    @inline(__always)
+    private static func record(_ index: Int, in leaf: Page) -> UnsafeMutablePointer<Record> {
+        (leaf.data + (index & leafMask) &<< recordBits).assumingMemoryBound(to: Record.self)
+    }
+
+    private mutating func writableLeaf(_ index: Int, in pages: inout PageTransaction) -> Page {
+        if root.isNone { root = pages.allocateZeroed(.large) }
         while index >> coveredBits != 0 {
             let above = pages.allocateZeroed(.large)
             above.data.storeBytes(of: root.address, as: UInt.self)
             root = above
-            height += 1
+            rootShift = coveredBits
         }
         root = pages.writable(root)
         var page = root
-        var shift = coveredBits &- Self.innerBits
-        while shift >= leafBits {
-            let at = page.data + ((index >> shift) & 511) &* 8
+        var shift = rootShift
+        while shift > 0 {
+            let at = page.data + ((index &>> shift) & 511) &* 8
             let child = Page(address: at.load(as: UInt.self))
             let own = child.isNone ? pages.allocateZeroed(.large) : pages.writable(child)
             if own != child { at.storeBytes(of: own.address, as: UInt.self) }
             page = own
-            shift &-= Self.innerBits
+            shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
         }
-        return page.data + (index & ((1 << leafBits) &- 1)) << recordBits
+        return page
     }
 
     /// Gives all pages back.
     mutating func removeAll(in pages: inout PageTransaction) {
-        if height > 0 { Self.release(root, levels: height, in: &pages) }
-        root = .none
-        height = 0
+        if !root.isNone { Self.release(root, shift: rootShift, in: &pages) }
+        self = PagedTable()
     }
 
-    private static func release(_ page: Page, levels: Int, in pages: inout PageTransaction) {
-        if levels > 1 {
+    private static func release(_ page: Page, shift: Int, in pages: inout PageTransaction) {
+        if shift > 0 {
             for slot in 0..<512 {
                 let child = Page(address: page.data.load(fromByteOffset: slot * 8, as: UInt.self))
-                if !child.isNone { release(child, levels: levels - 1, in: &pages) }
+                guard !child.isNone else { continue }
+                release(child, shift: shift == leafBits ? 0 : shift - innerBits, in: &pages)
             }
         }
         pages.release(page)
@@ -91,16 +113,24 @@ struct PagedTable: Sendable {
 
 /// An array of 64-bit cells over raw pages; what was never written is 0.
 struct RadixArray: Sendable {
-    private var table = PagedTable(recordBits: 3)
+    private var table = PagedTable<UInt64>()
 
     @inline(__always)
     subscript(_ index: UInt32) -> UInt64 {
-        table.record(index)?.load(as: UInt64.self) ?? 0
+        table.record(index)?.pointee ?? 0
     }
 
     @inline(__always)
     mutating func set(_ index: UInt32, _ value: UInt64, in pages: inout PageTransaction) {
-        table.writableRecord(index, in: &pages).storeBytes(of: value, as: UInt64.self)
+        table.writableRecord(index, in: &pages).pointee = value
+    }
+
+    /// A cell to be changed; good until the array is emptied or the commit ends.
+    @inline(__always)
+    mutating func writableCell(_ index: UInt32, in pages: inout PageTransaction)
+        -> UnsafeMutablePointer<UInt64>
+    {
+        table.writableRecord(index, in: &pages)
     }
 
     mutating func removeAll(in pages: inout PageTransaction) { table.removeAll(in: &pages) }

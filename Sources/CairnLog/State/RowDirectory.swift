@@ -10,6 +10,7 @@ struct DirectoryCell: Equatable, Sendable {
     @inline(__always) init(bits: UInt64) { self.bits = bits }
 
     @inline(__always) init(handle: BlockHandle, slot: Int, version: UInt32) {
+        assert(slot >> 10 == 0 && version <= Self.maximumVersion, "slot and version fit a cell")
         bits = UInt64(handle.raw) << 32 | UInt64(slot) << 22 | UInt64(version)
     }
 

@@ -14,8 +14,7 @@ import Synchronization
 /// The states of a store that somebody can read.
 final class StateRegistry<State: Sendable>: Sendable {
     private struct Entry: Sendable {
-        let epoch: UInt64
-        let state: State
+        let held: HeldState<State>
         var pins = 0
         var kept: [Page] = []
     }
@@ -25,23 +24,23 @@ final class StateRegistry<State: Sendable>: Sendable {
     private let pool: PagePool
 
     init(_ state: State, epoch: UInt64, pool: PagePool) {
-        entries = Mutex([Entry(epoch: epoch, state: state)])
+        entries = Mutex([Entry(held: HeldState(state, epoch: epoch))])
         self.pool = pool
     }
 
     /// Keeps the published state readable until the result is let go.
     func pin() -> PinnedState<State> {
-        entries.withLock { entries in
+        let held = entries.withLock { entries in
             let last = entries.count - 1
             entries[last].pins += 1
-            return PinnedState(
-                state: entries[last].state, epoch: entries[last].epoch, registry: self)
+            return entries[last].held
         }
+        return PinnedState(held, registry: self)
     }
 
     /// The published state, for a commit that is about to replace it and nobody else.
     func published() -> State {
-        entries.withLock { $0[$0.count - 1].state }
+        entries.withLock { $0[$0.count - 1].held }.state
     }
 
     /// How many states are kept readable, the published one included.
@@ -52,19 +51,20 @@ final class StateRegistry<State: Sendable>: Sendable {
 
     /// Makes a state the one that readers get.
     func publish(_ state: State, epoch: UInt64, replaced: [Page]) {
+        let held = HeldState(state, epoch: epoch)
         var free: [UInt] = []
-        // A state that nobody reads ends outside the lock: what it holds may have system calls to make.
-        var ended: Entry?
-        entries.withLock { entries in
+        // What a state holds may end with it, and whatever that does must not happen under the lock.
+        let dropped = entries.withLock { entries -> Entry? in
             let last = entries.count - 1
             precondition(
-                epoch > entries[last].epoch, "states are published in the order of commits")
-            if entries[last].pins == 0 { ended = entries.removeLast() }
+                epoch > entries[last].held.epoch, "states are published in the order of commits")
+            let dropped = entries[last].pins == 0 ? entries.removeLast() : nil
             Self.keep(replaced, in: &entries, before: entries.count, free: &free)
-            entries.append(Entry(epoch: epoch, state: state))
+            entries.append(Entry(held: held))
+            return dropped
         }
         if !free.isEmpty { pool.give(free) }
-        withExtendedLifetime(ended) {}
+        withExtendedLifetime(dropped) {}
     }
 
     /// Puts pages with the youngest state below `index`, or frees them.
@@ -75,8 +75,9 @@ final class StateRegistry<State: Sendable>: Sendable {
             free.append(contentsOf: pages.lazy.map(\.address))
             return
         }
+        let epoch = entries[index - 1].held.epoch
         for page in pages {
-            if page.birth <= entries[index - 1].epoch {
+            if page.birth <= epoch {
                 entries[index - 1].kept.append(page)
             } else {
                 free.append(page.address)
@@ -86,33 +87,89 @@ final class StateRegistry<State: Sendable>: Sendable {
 
     fileprivate func unpin(epoch: UInt64) {
         var free: [UInt] = []
-        var ended: Entry?
-        entries.withLock { entries in
-            guard let index = entries.firstIndex(where: { $0.epoch == epoch }) else {
-                preconditionFailure("a pinned state is in the table")
-            }
+        let dropped = entries.withLock { entries -> Entry? in
+            let index = Self.position(of: epoch, in: entries)
             entries[index].pins -= 1
-            guard entries[index].pins == 0, index < entries.count - 1 else { return }
-            let removed = entries.remove(at: index)
-            Self.keep(removed.kept, in: &entries, before: index, free: &free)
-            ended = removed
+            guard entries[index].pins == 0, index < entries.count - 1 else { return nil }
+            let dropped = entries.remove(at: index)
+            Self.keep(dropped.kept, in: &entries, before: index, free: &free)
+            return dropped
         }
         if !free.isEmpty { pool.give(free) }
-        withExtendedLifetime(ended) {}
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Where a state is in the table; most readers hold the published one.
+    private static func position(of epoch: UInt64, in entries: [Entry]) -> Int {
+        var low = 0
+        var high = entries.count - 1
+        if entries[high].held.epoch == epoch { return high }
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].held.epoch < epoch { low = middle + 1 } else { high = middle }
+        }
+        precondition(entries[low].held.epoch == epoch, "a pinned state is in the table")
+        return low
+    }
+
+    // MARK: Checking
+
+    /// What is wrong with the table, a sentence each.
+    func _checkInvariants() -> [String] {
+        entries.withLock { entries in
+            var problems: [String] = []
+            var seen: Set<UInt> = []
+            for (index, entry) in entries.enumerated() {
+                let isPublished = index == entries.count - 1
+                if index > 0, entries[index - 1].held.epoch >= entry.held.epoch {
+                    problems.append("state \(entry.held.epoch) is behind a younger one")
+                }
+                if !isPublished, entry.pins <= 0 {
+                    problems.append("state \(entry.held.epoch) is kept and nobody reads it")
+                }
+                if isPublished, !entry.kept.isEmpty {
+                    problems.append("the published state keeps pages that no state needs")
+                }
+                for page in entry.kept {
+                    if page.birth > entry.held.epoch {
+                        problems.append(
+                            "state \(entry.held.epoch) keeps a page of commit \(page.birth)")
+                    }
+                    if !seen.insert(page.address).inserted {
+                        problems.append(
+                            "state \(entry.held.epoch) keeps a page that is kept already")
+                    }
+                }
+            }
+            return problems
+        }
+    }
+}
+
+/// A state and its number, shared by all who read it: pinning costs one reference count, however many
+/// arrays a state has.
+private final class HeldState<State: Sendable>: Sendable {
+    let state: State
+    let epoch: UInt64
+
+    init(_ state: State, epoch: UInt64) {
+        self.state = state
+        self.epoch = epoch
     }
 }
 
 /// A state that stays readable as long as this lives.
 final class PinnedState<State: Sendable>: Sendable {
-    let state: State
-    let epoch: UInt64
+    private let held: HeldState<State>
     private let registry: StateRegistry<State>
 
-    fileprivate init(state: State, epoch: UInt64, registry: StateRegistry<State>) {
-        self.state = state
-        self.epoch = epoch
+    fileprivate init(_ held: HeldState<State>, registry: StateRegistry<State>) {
+        self.held = held
         self.registry = registry
     }
 
-    deinit { registry.unpin(epoch: epoch) }
+    var state: State { held.state }
+    var epoch: UInt64 { held.epoch }
+
+    deinit { registry.unpin(epoch: held.epoch) }
 }

@@ -70,25 +70,57 @@ struct PageTests {
         #expect(registry.keptPages == 0, "ST2: nobody needs older pages any more")
     }
 
-    @Test("A slow reader keeps its own difference and no more (ST2)")
-    func slowReader() {
+    @Test("Pages that a commit lets go are used again, and nothing leaks")
+    func reuse() {
         let pool = PagePool()
-        let registry = StateRegistry(ArrayState(), epoch: 0, pool: pool)
-        var epoch: UInt64 = 0
-        func write(_ index: UInt32) {
-            epoch += 1
-            var state = registry.published()
-            var pages = PageTransaction(epoch: epoch, pool: pool)
-            state.array.set(index, epoch, in: &pages)
-            registry.publish(state, epoch: epoch, replaced: pages.commit())
+        var first = PageTransaction(epoch: 1, pool: pool)
+        let old = first.allocateZeroed(.medium)
+        old.data.storeBytes(of: 77, as: UInt64.self)
+        #expect(first.writable(old) == old)
+        for _ in 0..<1000 {
+            let page = first.allocate(.large)
+            #expect(page != old)
+            first.release(page)
         }
-        for index in 0..<2000 as Range<UInt32> { write(index) }
-        let pin = registry.pin()
-        let used = pool.bytesInUse
-        for round in 0..<20_000 as Range<UInt32> { write(round % 2000) }
-        #expect(pool.bytesInUse <= used * 2 + (1 << 20))
-        #expect(pin.state.array[7] == 8)
-        withExtendedLifetime(pin) {}
+        #expect(first.commit().isEmpty)
+        #expect(pool.bytesInUse == 512)
+        var second = PageTransaction(epoch: 2, pool: pool)
+        let copy = second.writable(old)
+        #expect(copy != old && copy.data.load(as: UInt64.self) == 77)
+        copy.data.storeBytes(of: 78, as: UInt64.self)
+        #expect(second.writable(copy) == copy)
+        #expect(old.data.load(as: UInt64.self) == 77)
+        let replaced = second.commit()
+        #expect(replaced == [old])
+        pool.give(replaced.map(\.address))
+        #expect(pool.bytesInUse == 512)
+        var third = PageTransaction(epoch: 3, pool: pool)
+        third.release(copy)
+        pool.give(third.commit().map(\.address))
+        #expect(pool.bytesInUse == 0)
+    }
+
+    @Test("Cells at the borders of every height keep their values", arguments: [0, 1, 2])
+    func heights(order: Int) {
+        let borders: [UInt32] = [
+            0, 511, 512, (1 << 18) - 1, 1 << 18, (1 << 27) - 1, 1 << 27, .max - 1, .max,
+        ]
+        let indexes = order == 0 ? borders : order == 1 ? borders.reversed() : [.max, 0, 1 << 27]
+        let pool = PagePool()
+        var array = RadixArray()
+        var pages = PageTransaction(epoch: 1, pool: pool)
+        for (position, index) in indexes.enumerated() {
+            #expect(array[index] == 0)
+            array.set(index, UInt64(position) + 1, in: &pages)
+            for before in 0...position {
+                #expect(array[indexes[before]] == UInt64(before) + 1)
+            }
+        }
+        #expect(array[1 << 20] == 0 && array[.max - (1 << 20)] == 0)
+        array.removeAll(in: &pages)
+        #expect(array[0] == 0 && array[.max] == 0)
+        #expect(pages.commit().isEmpty)
+        #expect(pool.bytesInUse == 0)
     }
 
     @Test("Several threads read pinned states while one writes")

@@ -1,0 +1,243 @@
+// One hash table of the unique index, in pages of 64 slots under a header page that lists them.
+//
+//   header  capacity 4 | count 4 | page addresses of 8 bytes: 15 in a small header, 63 in a medium one, 511
+//           in a large one
+//
+// The lowest bit of a listed address says that the page was born in the commit of the header, so that a
+// change need not read the page's own header, which is another line of memory for each entry of a batch. The
+// bits are cleared when the header is copied.
+//
+// Invariants: capacity is a multiple of 64; at least one slot is empty, which is where every search ends; every
+// slot between an entry's home and the entry is full.
+// Threads: a value; see `PageTransaction`.
+
+/// A hash table of one partition.
+struct HashPartition {
+    let header: Page
+
+    private static let listOffset = 8
+    private static let ownBit: UInt = 1
+    /// The slots that the largest header can list.
+    static let maximumCapacity = 511 * 64
+
+    @inline(__always) init(_ header: Page) { self.header = header }
+
+    @inline(__always) var capacity: Int { Int(header.data.load(as: UInt32.self)) }
+
+    @inline(__always) var count: Int {
+        get { Int(header.data.load(fromByteOffset: 4, as: UInt32.self)) }
+        nonmutating set {
+            header.data.storeBytes(
+                of: UInt32(truncatingIfNeeded: newValue), toByteOffset: 4, as: UInt32.self)
+        }
+    }
+
+    /// Whether another entry leaves it at most 0.8 full.
+    @inline(__always) var hasRoom: Bool { (count &+ 1) &* 5 <= capacity &* 4 }
+
+    /// The slots of a page.
+    @inline(__always) func words(_ page: Int) -> UnsafeMutableRawPointer {
+        let listed = header.data.load(
+            fromByteOffset: Self.listOffset &+ page &* 8, as: UInt.self)
+        return Page(address: listed & ~Self.ownBit).data
+    }
+
+    /// The slots of a page, to be changed; the header is of this commit.
+    @inline(__always)
+    private func writableWords(_ page: Int, in pages: inout PageTransaction)
+        -> UnsafeMutableRawPointer
+    {
+        let at = header.data + (Self.listOffset &+ page &* 8)
+        let listed = at.load(as: UInt.self)
+        if listed & Self.ownBit != 0 { return Page(address: listed & ~Self.ownBit).data }
+        let own = pages.writable(Page(address: listed))
+        at.storeBytes(of: own.address | Self.ownBit, as: UInt.self)
+        return own.data
+    }
+
+    // MARK: Making
+
+    /// An empty table; the capacity is rounded up.
+    static func make(capacity: Int, in pages: inout PageTransaction) -> HashPartition {
+        let count = max(1, (capacity + 63) / 64)
+        precondition(
+            count <= 511, "a partition of evenly spread hashes is split before it has 32,704 slots")
+        let header = pages.allocate(count <= 15 ? .small : count <= 63 ? .medium : .large)
+        header.data.storeBytes(of: UInt32(count * 64), as: UInt32.self)
+        header.data.storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
+        for index in 0..<count {
+            let page = pages.allocateZeroed(.medium)
+            header.data.storeBytes(
+                of: page.address | ownBit, toByteOffset: listOffset + index * 8, as: UInt.self)
+        }
+        return HashPartition(header)
+    }
+
+    /// The same table with a header of this commit.
+    @inline(__always)
+    func writable(in pages: inout PageTransaction) -> HashPartition {
+        header.birth == pages.epoch ? self : copy(in: &pages)
+    }
+
+    @inline(never)
+    private func copy(in pages: inout PageTransaction) -> HashPartition {
+        let own = pages.writable(header)
+        for index in 0..<capacity / 64 {
+            let at = own.data + (Self.listOffset + index * 8)
+            at.storeBytes(of: at.load(as: UInt.self) & ~Self.ownBit, as: UInt.self)
+        }
+        return HashPartition(own)
+    }
+
+    /// A table of another capacity with the same entries; this one is given back.
+    func resized(to capacity: Int, bits: Int, in pages: inout PageTransaction) -> HashPartition {
+        let larger = HashPartition.make(capacity: capacity, in: &pages)
+        for page in 0..<self.capacity / 64 {
+            let words = words(page)
+            for slot in 0..<64 {
+                let value = words.load(fromByteOffset: slot &* 8, as: UInt64.self)
+                if value != 0 { larger.fill(value, bits: bits) }
+            }
+        }
+        larger.count = count
+        release(in: &pages)
+        return larger
+    }
+
+    func release(in pages: inout PageTransaction) {
+        for index in 0..<capacity / 64 {
+            pages.release(Page(address: UInt(bitPattern: words(index))))
+        }
+        pages.release(header)
+    }
+
+    // MARK: Entries
+
+    /// Where an entry belongs.
+    @inline(__always) func home(_ half: UInt32, bits: Int) -> Int {
+        let rest = half &<< UInt32(truncatingIfNeeded: bits)
+        return Int(truncatingIfNeeded: (UInt64(rest) &* UInt64(capacity)) &>> 32)
+    }
+
+    @inline(__always) subscript(_ slot: Int) -> UInt64 {
+        words(slot &>> 6).load(fromByteOffset: (slot & 63) &* 8, as: UInt64.self)
+    }
+
+    @inline(__always)
+    private func set(_ slot: Int, _ value: UInt64, in pages: inout PageTransaction) {
+        writableWords(slot &>> 6, in: &pages).storeBytes(
+            of: value, toByteOffset: (slot & 63) &* 8, as: UInt64.self)
+    }
+
+    /// The first empty slot from the home of an entry on.
+    @inline(__always)
+    private func emptySlot(_ value: UInt64, bits: Int) -> Int {
+        let capacity = capacity
+        var slot = home(UInt32(truncatingIfNeeded: value), bits: bits)
+        var words = words(slot &>> 6)
+        while words.load(fromByteOffset: (slot & 63) &* 8, as: UInt64.self) != 0 {
+            slot &+= 1
+            if slot & 63 == 0 {
+                if slot == capacity { slot = 0 }
+                words = self.words(slot &>> 6)
+            }
+        }
+        return slot
+    }
+
+    /// Adds an entry to a table that has room, and a header of this commit.
+    @inline(__always)
+    func insert(_ value: UInt64, bits: Int, in pages: inout PageTransaction) {
+        set(emptySlot(value, bits: bits), value, in: &pages)
+        count &+= 1
+    }
+
+    /// Adds an entry to a table of which every page is of this commit, and does not count it.
+    @inline(__always)
+    private func fill(_ value: UInt64, bits: Int) {
+        let slot = emptySlot(value, bits: bits)
+        words(slot &>> 6).storeBytes(of: value, toByteOffset: (slot & 63) &* 8, as: UInt64.self)
+    }
+
+    @inline(__always)
+    func slot(of value: UInt64, bits: Int) -> Int? {
+        let capacity = capacity
+        var slot = home(UInt32(truncatingIfNeeded: value), bits: bits)
+        while true {
+            let found = self[slot]
+            if found == value { return slot }
+            if found == 0 { return nil }
+            slot &+= 1
+            if slot == capacity { slot = 0 }
+        }
+    }
+
+    /// Empties a slot and moves back what had to go past it; the header is of this commit.
+    func remove(_ slot: Int, bits: Int, in pages: inout PageTransaction) {
+        let capacity = capacity
+        var hole = slot
+        var next = slot
+        while true {
+            next &+= 1
+            if next == capacity { next = 0 }
+            let value = self[next]
+            if value == 0 { break }
+            let home = home(UInt32(truncatingIfNeeded: value), bits: bits)
+            // An entry may fill the hole unless its home lies after the hole, going round to the entry.
+            let staysPut =
+                hole <= next ? (home > hole && home <= next) : (home > hole || home <= next)
+            if staysPut { continue }
+            set(hole, value, in: &pages)
+            hole = next
+        }
+        set(hole, 0, in: &pages)
+        count &-= 1
+    }
+
+    // MARK: Checking
+
+    /// What is wrong with the table of a partition, a sentence each.
+    func problems(partition: UInt32, bits: Int) -> [String] {
+        var problems: [String] = []
+        let capacity = capacity
+        let values = (0..<capacity).map { self[$0] }
+        let full = values.reduce(0) { $0 + ($1 == 0 ? 0 : 1) }
+        if full != count {
+            problems.append("partition \(partition) holds \(full) entries, not \(count)")
+        }
+        guard let empty = values.firstIndex(of: 0) else {
+            return problems + ["partition \(partition) has no empty slot"]
+        }
+        // Once round from an empty slot: an entry's home lies between the last empty slot and the entry.
+        var run = 0
+        for step in 1...capacity {
+            let slot = (empty + step) % capacity
+            let value = values[slot]
+            if value == 0 {
+                run = 0
+                continue
+            }
+            let half = UInt32(truncatingIfNeeded: value)
+            if bits > 0, half >> UInt32(32 - bits) != partition {
+                problems.append("slot \(slot) of partition \(partition) belongs in another one")
+            }
+            let distance = (slot - home(half, bits: bits) + capacity) % capacity
+            if distance > run {
+                problems.append(
+                    "slot \(slot) of partition \(partition) cannot be reached from its home")
+            }
+            if value >> 32 == 0 { problems.append("slot \(slot) has no object number") }
+            run += 1
+        }
+        for index in 0..<capacity / 64 {
+            let listed = header.data.load(
+                fromByteOffset: Self.listOffset + index * 8, as: UInt.self)
+            let birth = Page(address: listed & ~Self.ownBit).birth
+            if birth > header.birth || (listed & Self.ownBit != 0 && birth != header.birth) {
+                problems.append(
+                    "page \(index) of partition \(partition) is younger than its header says")
+            }
+        }
+        return problems
+    }
+}
