@@ -51,6 +51,24 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         return UnsafePointer(Self.record(index, in: page))
     }
 
+    /// The first index from `start` on whose page was written; nil if there is none.
+    func written(from start: UInt32) -> UInt32? {
+        var index = Int(start)
+        while !root.isNone, index >> coveredBits == 0 {
+            var page = root
+            var shift = rootShift
+            while shift > 0, !page.isNone {
+                let slot = (index &>> shift) & 511
+                page = Page(address: page.data.load(fromByteOffset: slot &* 8, as: UInt.self))
+                // All that this empty slot covers is passed over.
+                if page.isNone { index = (index &>> shift &+ 1) &<< shift }
+                shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
+            }
+            if !page.isNone { return UInt32(exactly: index) }
+        }
+        return nil
+    }
+
     /// The record at an index, to be changed; zeros if it was never written. The pointer is good until the
     /// table is emptied or the commit ends.
     @inline(__always)
@@ -119,6 +137,9 @@ struct RadixArray: Sendable {
     subscript(_ index: UInt32) -> UInt64 {
         table.record(index)?.pointee ?? 0
     }
+
+    /// The first index from `start` on whose page was written; nil if there is none.
+    func written(from start: UInt32) -> UInt32? { table.written(from: start) }
 
     @inline(__always)
     mutating func set(_ index: UInt32, _ value: UInt64, in pages: inout PageTransaction) {

@@ -34,6 +34,22 @@ struct RowDirectory: Sendable {
     @inline(__always)
     subscript(_ number: UInt32) -> DirectoryCell { DirectoryCell(bits: cells[number]) }
 
+    /// The first number from `start` on that has a row; nil if there is none. Pages without rows cost nothing:
+    /// numbers may lie far apart.
+    func next(from start: UInt32) -> UInt32? {
+        var number = start
+        while let candidate = cells.written(from: number) {
+            var index = candidate
+            repeat {
+                if cells[index] != 0 { return index }
+                if index == .max { return nil }
+                index += 1
+            } while index & 511 != 0
+            number = index
+        }
+        return nil
+    }
+
     @inline(__always)
     mutating func set(_ number: UInt32, _ cell: DirectoryCell, in pages: inout PageTransaction) {
         cells.set(number, cell.bits, in: &pages)

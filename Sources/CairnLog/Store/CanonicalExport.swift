@@ -41,16 +41,13 @@ struct CanonicalExport: ~Copyable {
         for tree in catalog.trees.indices.sorted(by: { catalog.trees[$0].id < catalog.trees[$1].id }
         ) {
             var number: UInt32 = 1
-            while number < state.nextNumbers[tree] {
-                let cell = state.directories[tree][number]
-                if !cell.isEmpty {
-                    try append(number, cell)
-                    if writer.count >= 1 << 20 {
-                        try body(writer.bytes)
-                        writer.reset()
-                    }
+            while let next = state.directories[tree].next(from: number) {
+                try append(next, state.directories[tree][next])
+                if writer.count >= 1 << 20 {
+                    try body(writer.bytes)
+                    writer.reset()
                 }
-                number += 1
+                number = next + 1
             }
         }
         try body(writer.bytes)

@@ -29,6 +29,36 @@ struct PageTests {
         for index in 0..<5000 as Range<UInt32> { #expect(array[index * 7] == UInt64(index)) }
     }
 
+    @Test("Going through a directory finds every row in order, however far apart they lie")
+    func directory() {
+        var random = RandomSource()
+        let pool = PagePool()
+        for height in [1, 3, 9, 10, 18, 20, 28, 32] as [UInt32] {
+            var directory = RowDirectory()
+            var pages = PageTransaction(epoch: 1, pool: pool)
+            var numbers: Set<UInt32> = []
+            #expect(directory.next(from: 1) == nil)
+            for _ in 0..<200 {
+                numbers.insert(
+                    UInt32(truncatingIfNeeded: random.next() >> 32) >> (32 - height) | 1)
+            }
+            if height == 32 { numbers.insert(.max) }
+            for number in numbers {
+                directory.set(
+                    number, DirectoryCell(handle: BlockHandle(raw: 1), slot: 0, version: 1),
+                    in: &pages)
+            }
+            var found: [UInt32] = []
+            var number: UInt32? = directory.next(from: 0)
+            while let next = number {
+                found.append(next)
+                number = next == .max ? nil : directory.next(from: next + 1)
+            }
+            #expect(found == numbers.sorted())
+            pool.give(pages.commit().map(\.address))
+        }
+    }
+
     @Test("An array holds what a dictionary holds, at every height, and pinned states never change")
     func pinned() {
         var random = RandomSource()
