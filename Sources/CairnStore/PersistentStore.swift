@@ -23,7 +23,8 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// Writes changes, all or nothing.
     ///
     /// - Throws: `StoreError`: `.mergeConflict` or `.constraintConflict` with all conflicts under the
-    ///   error policy, `.missingMandatory` if a merge left a mandatory property nil, `.inputOutput`.
+    ///   error policy, `.missingMandatory` if a merge left a mandatory property nil, `.noSpace`,
+    ///   `.inputOutput`.
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome
 
     /// Inserts and updates many rows as one unit.

@@ -50,6 +50,8 @@ public struct StoreError: Error, Sendable {
         public static let readOnly = Code(rawValue: 134_030)
         /// Reading or writing failed in the operating system.
         public static let inputOutput = Code(rawValue: 134_070)
+        /// The disk is full, or a quota is used up. Nothing was changed; writing works again once there is room.
+        public static let noSpace = Code(rawValue: 640)
         /// The store's bytes are damaged.
         public static let damaged = Code(rawValue: 134_085)
         /// The store was closed, or an earlier failure forbids writing.

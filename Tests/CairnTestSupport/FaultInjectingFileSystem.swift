@@ -34,6 +34,20 @@ package final class FaultInjectingFileSystem: FileSystem {
     private struct State: Sendable {
         var plan = FaultPlan()
         var open: [WeakFile] = []
+        var gates: [(operation: FileSystemError.Operation, callsBefore: Int, gate: CallGate)] = []
+
+        /// The gate that a call stops at.
+        mutating func gate(for operation: FileSystemError.Operation) -> CallGate? {
+            var found: CallGate?
+            for index in gates.indices.reversed() where gates[index].operation == operation {
+                if gates[index].callsBefore == 0 {
+                    found = gates.remove(at: index).gate
+                } else {
+                    gates[index].callsBefore -= 1
+                }
+            }
+            return found
+        }
     }
 
     private struct WeakFile: Sendable {
@@ -60,6 +74,14 @@ package final class FaultInjectingFileSystem: FileSystem {
                 operation, number: number, of: file, with: code, afterWriting: bytes,
                 repeats: repeats)
         }
+    }
+
+    /// Holds the `number`-th call from now of this operation at a gate until that is opened. What else shall
+    /// happen to the call happens then.
+    package func hold(_ operation: FileSystemError.Operation, number: Int = 1) -> CallGate {
+        let gate = CallGate()
+        state.withLock { $0.gates.append((operation, number - 1, gate)) }
+        return gate
     }
 
     /// Crashes at the `number`-th mutation since this disk was made.
@@ -142,6 +164,7 @@ package final class FaultInjectingFileSystem: FileSystem {
         let call = Call(
             operation: operation, path: path, offset: offset, length: length, isMutation: isMutation
         )
+        state.withLock { $0.gate(for: operation) }?.pass()
         switch state.withLock({ $0.plan.decide(call) }) {
         case .goOn:
             return

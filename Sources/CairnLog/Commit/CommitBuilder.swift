@@ -17,8 +17,8 @@ struct CommitBuilder: ~Copyable {
     var state: EngineState
     var pages: PageTransaction
     var log: LogWriter
-    /// Blocks of this commit that were read back.
-    private var ownBlocks: [Place: CachedBlock] = [:]
+    /// Blocks of this commit, and of others that are not published, that were read back.
+    private var youngBlocks: [Place: CachedBlock] = [:]
     /// Slots that died, by block.
     private var deaths: [BlockHandle: [UInt16]] = [:]
     private var encoder = RowBlockEncoder()
@@ -26,14 +26,14 @@ struct CommitBuilder: ~Copyable {
     var updatedCount = 0
     var deletedCount = 0
     var hasChanges = false
-    /// Numbers below these are handed out, whether or not their objects are saved.
-    private(set) var reserved: [UInt32]
+    /// Where what is written for sure ends: blocks behind it may be in the queue of commits only.
+    private let writtenLSN: UInt64
 
     init(
         engine: Engine, state: EngineState, pages: consuming PageTransaction,
-        log: consuming LogWriter, reserved: [UInt32]
+        log: consuming LogWriter, writtenLSN: UInt64
     ) {
-        self.reserved = reserved
+        self.writtenLSN = writtenLSN
         self.engine = engine
         self.state = state
         self.pages = pages
@@ -48,15 +48,29 @@ struct CommitBuilder: ~Copyable {
     /// A block of the state.
     mutating func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {
         let place = state.blocks.entry(handle).place
-        guard place.segment == log.segment.number,
-            log.segment.baseLSN + UInt64(place.byteOffset) >= log.firstLSN
-        else { return try engine.block(place, in: state) }
-        if let known = ownBlocks[place] { return known }
+        let lsn = log.segment.baseLSN + UInt64(place.byteOffset)
+        guard place.segment == log.segment.number, lsn >= writtenLSN else {
+            return try engine.block(place, in: state)
+        }
+        if let known = youngBlocks[place] { return known }
+        let payload: RawBytes
+        if lsn >= log.firstLSN {
+            if log.hasValues { try log.flush() }
+            payload = try log.payload(at: place, kind: .block)
+        } else {
+            // A block of a commit that fails must not stay in the cache: its place is used again.
+            let offset = UInt64(place.byteOffset)
+            if let waiting = engine.queue.payload(in: place.segment, at: offset) {
+                payload = waiting
+            } else {
+                payload = try log.segment.payload(
+                    at: offset, kind: .block, storeTag: log.storeTag)
+            }
+        }
         let block = try CachedBlock(
-            payload: try log.payload(at: place, kind: .block), place: place,
-            largeValues: engine.largeValues)
-        if ownBlocks.count >= 64 { ownBlocks.removeAll(keepingCapacity: true) }
-        ownBlocks[place] = block
+            payload: payload, place: place, largeValues: engine.largeValues)
+        if youngBlocks.count >= 64 { youngBlocks.removeAll(keepingCapacity: true) }
+        youngBlocks[place] = block
         return block
     }
 
@@ -128,8 +142,8 @@ struct CommitBuilder: ~Copyable {
     /// written, so that no crash lets one be given again (DR1).
     mutating func handOutNumber(tree: Int) throws(StoreError) -> UInt32 {
         let number = try issueNumber(tree: tree)
-        if number >= reserved[tree] {
-            reserved[tree] = min(FormatLimits.maximumNumber, number &+ 1024)
+        if number >= state.reserved[tree] {
+            state.reserved[tree] = min(FormatLimits.maximumNumber, number &+ 1024)
             hasChanges = true
         }
         return number
@@ -220,7 +234,7 @@ struct CommitBuilder: ~Copyable {
 
     // MARK: Finishing
 
-    /// Appends deaths and the commit frame, and writes everything.
+    /// Appends deaths and the commit frame. What is large is written; the rest is for the queue.
     mutating func seal(time: Double, author: String?, contextName: String?) throws(StoreError) {
         if !deaths.isEmpty { try appendDeaths() }
         let payload = CommitPayload(
@@ -229,11 +243,12 @@ struct CommitBuilder: ~Copyable {
             deleted: UInt64(deletedCount),
             counters: catalog.trees.indices.map {
                 TreeCounter(
-                    tree: catalog.trees[$0].id, next: max(state.nextNumbers[$0], reserved[$0]))
+                    tree: catalog.trees[$0].id, next: max(state.nextNumbers[$0], state.reserved[$0])
+                )
             },
             author: author ?? "", context: contextName ?? "")
         try log.append(.commit) { writer throws(StoreError) in payload.encode(to: &writer) }
-        try log.flush()
+        if log.hasWritten || log.hasValues { try log.flush() }
         state.commit = log.commit
         state.end = log.end
     }

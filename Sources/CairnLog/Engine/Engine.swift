@@ -1,14 +1,15 @@
 // A store that is open in this process: one engine for all coordinators that opened it.
 //
-// Readers pin the published state and take no lock after that. Writers take the turn, one after the other;
-// the turn covers everything from the check to the sync. (Sharing a sync among committers is the next step;
-// the parts of a commit are separate functions for that.)
+// Readers pin the published state and take no lock after that. Writers take the turn, one after the other; the
+// turn covers check, apply and encode, against the newest state that was sealed (the head), which need not be
+// published. Writing, syncing and publishing follow without the turn, see `CommitQueue`.
 //
-//   commit = begin (roll the segment if it is full) → body → seal → sync → mark → publish
+//   commit = begin (roll the segment if it is full) → body → seal → give the turn back → wait for the queue
 //
-// When something fails before the sync, the file is cut back to the end of the last commit and the state is
-// forgotten. When the sync fails, or the cut, nothing is known any more: the engine is poisoned, goes on
-// reading, and every commit throws the first cause.
+// A commit that fails before it is sealed is forgotten: its state, and what it wrote behind the end. When the
+// queue fails, the next holder of the turn cuts the log back and makes the published state the head again.
+// When a sync fails, or the cut, nothing is known any more: the engine is poisoned, goes on reading, and every
+// commit throws the first cause.
 //
 // Invariants: CM1: after return every new snapshot contains the commit. CM2: after a crash the store holds a
 // prefix of the commits that includes every full one that returned.
@@ -34,21 +35,19 @@ import SystemPackage
 final class Engine: Sendable {
     /// What only the holder of the turn may touch.
     struct Turn {
+        /// The newest state that was sealed.
+        var head: EngineState
+        /// The commit that made it, if it may not be published yet.
+        var last: CommitTicket?
         /// Where the next frame goes.
         var end: LogEnd
         /// The segments of the log, the last one taking commits.
         var segments: [Segment]
-        /// The LSN below which the log is durable.
-        var durable: UInt64
-        /// Why nothing can be written any more.
-        var failure: StoreError?
         var isClosed = false
         /// Whether the next commit must begin a new segment: what follows the end is not ours to touch.
         var mustRoll: Bool
         /// The next number of each tree, also after commits that failed: a number is given once.
         var nextNumbers: [UInt32]
-        /// Numbers below these may have been handed out as ids of objects that are not saved yet.
-        var reserved: [UInt32]
     }
 
     let files: StoreFiles
@@ -63,6 +62,8 @@ final class Engine: Sendable {
     let cache: BlockCache
     let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
+    let queue: CommitQueue
+    private let disk: CommitDisk
     /// What recovery found.
     let recovery: RecoveryReport
     /// Where the log ended when it was opened, if a close frame was its last.
@@ -92,11 +93,13 @@ final class Engine: Sendable {
         let state = try StateBuilder.build(
             opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed)
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
+        disk = CommitDisk(files: files, storeID: storeID)
+        queue = CommitQueue(
+            end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool)
         turn = LongLock(
             Turn(
-                end: opened.end, segments: opened.segments, durable: opened.durable, failure: nil,
-                mustRoll: !opened.report.wasClosed,
-                nextNumbers: state.nextNumbers, reserved: state.nextNumbers))
+                head: state, end: opened.end, segments: opened.segments,
+                mustRoll: !opened.report.wasClosed, nextNumbers: state.nextNumbers))
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
@@ -128,14 +131,52 @@ final class Engine: Sendable {
 
     // MARK: Writing
 
+    /// What became of a commit when the turn was given back.
+    private enum Made<R> {
+        case sealed(R, UInt64, CommitTicket)
+        /// Nothing changed. The ticket is that of the state it was found in, if that may not be published.
+        case unchanged(R, CommitTicket?)
+        /// The body threw, as it found the state of the ticket.
+        case failed(StoreError, CommitTicket?)
+    }
+
     /// Makes one commit of what the body does. Gives the body's result and the commit's number, nil if
     /// nothing changed.
     func commit<R>(
         author: String?, contextName: String?,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
-        try withTurn { turn throws(StoreError) in
-            try commit(&turn, author: author, contextName: contextName, body)
+        for (name, text) in [("author", author), ("context's name", contextName)]
+        where text.map({ $0.utf8.count > CommitPayload.maximumText }) ?? false {
+            throw StoreError(
+                .invalidRequest, "the \(name) has more than \(CommitPayload.maximumText) bytes")
+        }
+        let made = try withTurn { turn throws(StoreError) in
+            try make(&turn, author: author, contextName: contextName, body)
+        }
+        switch made {
+        case .sealed(let result, let number, let ticket):
+            try wait(for: ticket)
+            return (result, number)
+        case .unchanged(let result, let ticket):
+            // What made a change needless must not be lost after we have said so.
+            if let ticket { try wait(for: ticket) }
+            return (result, nil)
+        case .failed(let error, let ticket):
+            // Who looks for what stands against the commit must be able to find it.
+            if let ticket { try? wait(for: ticket) }
+            throw error
+        }
+    }
+
+    /// Waits until a commit is published, or throws what it failed for.
+    private func wait(for ticket: CommitTicket) throws(StoreError) {
+        while true {
+            switch queue.wait(for: ticket) {
+            case .published: return
+            case .failed(let error): throw error
+            case .broken: try withTurn { turn throws(StoreError) in repair(&turn) }
+            }
         }
     }
 
@@ -148,6 +189,8 @@ final class Engine: Sendable {
                 "the store is written to from within a batch insert's closure, which would wait for itself"
             )
         }
+        queue.committers.add(1, ordering: .relaxed)
+        defer { queue.committers.subtract(1, ordering: .relaxed) }
         return try turn.withLock { turn throws(StoreError) in
             holder.store(me, ordering: .relaxed)
             defer { holder.store(0, ordering: .relaxed) }
@@ -164,51 +207,66 @@ final class Engine: Sendable {
         #endif
     }
 
-    private func commit<R>(
+    private func make<R>(
         _ turn: inout Turn, author: String?, contextName: String?,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
-    ) throws(StoreError) -> (R, UInt64?) {
+    ) throws(StoreError) -> Made<R> {
+        repair(&turn)
         try checkWritable(turn)
-        for (name, text) in [("author", author), ("context's name", contextName)]
-        where text.map({ $0.utf8.count > CommitPayload.maximumText }) ?? false {
-            throw StoreError(
-                .invalidRequest, "the \(name) has more than \(CommitPayload.maximumText) bytes")
-        }
+        if queue.isFull { try drain(&turn) }
         if turn.mustRoll || turn.end.offset >= sizes.segmentBytes { try beginSegment(&turn) }
         guard let segment = turn.segments.last else {
             preconditionFailure("a log that is open has a segment")
         }
-        var state = registry.published()
+        var state = turn.head
         state.nextNumbers = turn.nextNumbers
         state.segments = turn.segments
+        let (written, durable) = queue.progress
         var builder = CommitBuilder(
             engine: self, state: state, pages: PageTransaction(epoch: state.commit + 1, pool: pool),
             log: LogWriter(
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit + 1,
-                mark: turn.durable, limit: sizes.writeBufferBytes), reserved: turn.reserved)
+                mark: durable, limit: sizes.writeBufferBytes), writtenLSN: written)
         let result: R
         do {
             result = try body(&builder)
             turn.nextNumbers = builder.state.nextNumbers
-            if builder.hasChanges {
-                try builder.seal(time: clock.now(), author: author, contextName: contextName)
+            guard builder.hasChanges else {
+                abandon(builder, turn)
+                return .unchanged(result, turn.last)
             }
+            try builder.seal(time: clock.now(), author: author, contextName: contextName)
         } catch {
             turn.nextNumbers = builder.state.nextNumbers
-            try abandon(builder, &turn)
-            throw error
+            abandon(builder, turn)
+            return .failed(error, turn.last)
         }
-        guard builder.hasChanges else {
-            try abandon(builder, &turn)
-            return (result, nil)
+        state = builder.state
+        let ticket = CommitTicket()
+        let end = builder.log.end
+        let chunk = builder.log.rest()
+        let sealed = SealedCommit(
+            state: state, pages: builder.pages.seal(), ticket: ticket, isFull: durability == .full)
+        guard queue.seal(sealed, chunk) else {
+            sealed.pages.giveAll(to: pool)
+            // The states it was made on will never be. Nothing of it is in the log once that is cut.
+            let error = queue.currentFailure()?.failure.error ?? queue.cause
+            repair(&turn)
+            guard let error else {
+                preconditionFailure("a queue that takes no commit says why")
+            }
+            return .failed(error, nil)
         }
-        return (result, try finish(builder, &turn))
+        turn.end = end
+        turn.head = state
+        turn.last = ticket
+        return .sealed(result, state.commit, ticket)
     }
 
     private func checkWritable(_ turn: Turn) throws(StoreError) {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
         if turn.isClosed { throw StoreError(.unusable, "the store is closed") }
-        if var failure = turn.failure {
+        if var failure = queue.cause {
             failure.code = .unusable
             failure.message =
                 "an earlier failure forbids writing until the store is opened again: \(failure.message)"
@@ -216,78 +274,72 @@ final class Engine: Sendable {
         }
     }
 
-    /// Syncs a sealed commit and makes it what readers see. Gives its number.
-    private func finish(_ builder: consuming CommitBuilder, _ turn: inout Turn) throws(StoreError)
-        -> UInt64
-    {
-        let end = builder.log.end
-        if durability == .full {
-            do {
-                try synchronize(end, commit: builder.state.commit, &turn)
-            } catch {
-                builder.pages.abandon()
-                throw error
-            }
-        }
-        turn.end = end
-        turn.reserved = builder.reserved
-        let state = builder.state
-        registry.publish(state, epoch: state.commit, replaced: builder.pages.commit())
-        return state.commit
-    }
-
-    /// Makes the log durable up to an end, and says so in the mark file.
-    private func synchronize(_ end: LogEnd, commit: UInt64, _ turn: inout Turn) throws(StoreError) {
-        do {
-            // Relaxed commits may have left a segment behind that was not synced yet.
-            for segment in turn.segments
-            where segment.baseLSN <= end.lsn
-                && segment.lsnIsBehind(turn.durable, last: turn.segments.last)
-            {
-                try segment.file.synchronizeData()
-            }
-        } catch {
-            // After a failed sync nothing is known of the bytes: trying again could report success for lost ones.
-            turn.failure = StoreError(error)
-            throw StoreError(error)
-        }
-        turn.durable = end.lsn
-        files.writeMark(
-            MarkRecord(
-                store: storeID, commit: commit, lsn: end.lsn, chain: end.chain, segment: end.segment
-            ))
-    }
-
     /// Forgets a commit: what it wrote is cut off before anybody hears of the failure.
-    private func abandon(_ builder: consuming CommitBuilder, _ turn: inout Turn) throws(StoreError)
-    {
+    private func abandon(_ builder: consuming CommitBuilder, _ turn: Turn) {
+        let hasWritten = builder.log.hasWritten
         builder.pages.abandon()
-        guard builder.log.hasWritten, let segment = turn.segments.last else { return }
+        if hasWritten { cut(to: turn.end, turn) }
+    }
+
+    /// Cuts the last segment off behind an end, durably. If that fails nothing is known of the log any more.
+    private func cut(to end: LogEnd, _ turn: Turn) {
+        guard let segment = turn.segments.last else { return }
         do {
-            try segment.file.truncate(to: turn.end.offset)
+            try segment.file.truncate(to: end.offset)
             try segment.file.synchronizeData()
         } catch {
-            turn.failure = StoreError(error)
+            queue.poison(StoreError(error))
         }
+    }
+
+    /// Undoes what failed in the queue, if anything did: complete commit frames may lie in the file already,
+    /// and the head stands on states that will never be.
+    private func repair(_ turn: inout Turn) {
+        guard let (failure, end) = queue.currentFailure() else { return }
+        turn.end = end
+        turn.head = registry.published()
+        turn.last = nil
+        if !failure.isFinal { cut(to: end, turn) }
+        queue.finishFailure(cause: failure.isFinal ? failure.error : nil)
+    }
+
+    /// Waits until all that is sealed is published.
+    private func drain(_ turn: inout Turn) throws(StoreError) {
+        if queue.drain() { return }
+        let error = queue.currentFailure()?.failure.error
+        repair(&turn)
+        if let error { throw error }
+    }
+
+    /// Makes all that is published durable. Nothing is sealed, as the caller has drained the queue.
+    private func synchronize(_ turn: inout Turn) throws(StoreError) {
+        guard queue.durable < turn.end.lsn else { return }
+        do {
+            try disk.synchronize(turn.head)
+        } catch {
+            // Trying again could report success for lost bytes.
+            queue.poison(error)
+            throw error
+        }
+        queue.advance(to: turn.end, durable: turn.end.lsn)
     }
 
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
     private func beginSegment(_ turn: inout Turn) throws(StoreError) {
         // A successor states where its predecessor ends, so what lies below must not be lost any more.
-        if turn.durable < turn.end.lsn {
-            try synchronize(turn.end, commit: registry.published().commit, &turn)
-        }
-        let catalog = registry.published().catalog
+        try drain(&turn)
+        try synchronize(&turn)
+        let catalog = turn.head.catalog
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {
             segment = try files.makeSegment(
                 after: turn.end, segments: turn.segments, storeID: storeID, time: clock.now(),
-                commit: registry.published().commit, durable: turn.durable,
+                commit: turn.head.commit, durable: queue.durable,
                 counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version)
         } catch {
             // As with every failed sync: that a later one succeeds would prove nothing.
             if error.operation == .synchronize || error.operation == .syncDirectory {
-                turn.failure = StoreError(error)
+                queue.poison(StoreError(error))
             }
             throw StoreError(error)
         }
@@ -295,23 +347,25 @@ final class Engine: Sendable {
         turn.segments.append(segment.segment)
         turn.end = segment.end
         turn.mustRoll = false
+        queue.advance(to: segment.end, durable: segment.end.lsn)
     }
 
     /// Ends the use of the log: what is relaxed is synced, and a close frame says that nothing is missing.
     func close() throws(StoreError) {
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
-            turn.isClosed = true
-            defer { files.release() }
-            guard !isReadOnly, turn.failure == nil, !turn.mustRoll,
-                let segment = turn.segments.last
+            defer {
+                turn.isClosed = true
+                files.release()
+            }
+            try drain(&turn)
+            guard !isReadOnly, queue.cause == nil, !turn.mustRoll, let segment = turn.segments.last
             else { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
-            if turn.end == openedAt, turn.nextNumbers == turn.reserved { return }
-            let state = registry.published()
+            if turn.end == openedAt, turn.nextNumbers == turn.head.reserved { return }
             var log = LogWriter(
-                segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit,
-                mark: turn.durable, limit: sizes.writeBufferBytes)
+                segment: segment, end: turn.end, storeTag: storeID.tag, commit: turn.head.commit,
+                mark: queue.durable, limit: sizes.writeBufferBytes)
             let payload = ClosePayload(time: clock.now(), counters: counters(turn))
             do throws(StoreError) {
                 try log.append(.close) { writer throws(StoreError) in payload.encode(to: &writer) }
@@ -319,28 +373,21 @@ final class Engine: Sendable {
             } catch {
                 // No room for the close frame: the commits before it are to be durable all the same.
                 try? segment.file.truncate(to: turn.end.offset)
-                if turn.durable < turn.end.lsn {
-                    try synchronize(turn.end, commit: state.commit, &turn)
-                }
+                try synchronize(&turn)
                 throw error
             }
-            try synchronize(log.end, commit: state.commit, &turn)
             turn.end = log.end
+            turn.head.end = log.end
+            try synchronize(&turn)
         }
     }
 
     /// How far numbers are issued: the log never says less than it said before (DR1).
     private func counters(_ turn: borrowing Turn) -> [TreeCounter] {
-        let trees = registry.published().catalog.trees
+        let trees = turn.head.catalog.trees
         return trees.indices.map {
-            TreeCounter(tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.reserved[$0]))
+            TreeCounter(
+                tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.reserved[$0]))
         }
-    }
-}
-
-extension Segment {
-    /// Whether bytes of the segment may lie above what is durable: it is the last one, or ends above it.
-    fileprivate func lsnIsBehind(_ durable: UInt64, last: Segment?) -> Bool {
-        self === last || knownEnd.map { baseLSN + $0 > durable } ?? true
     }
 }

@@ -22,6 +22,8 @@ struct EngineState: Sendable {
     var directories: [RowDirectory]
     /// By tree: the next number to be issued.
     var nextNumbers: [UInt32]
+    /// By tree: numbers below may have been handed out as ids of objects that are not saved yet.
+    var reserved: [UInt32]
     /// All blocks.
     var blocks: BlockTable
     /// By unique definition of the catalog.
@@ -40,6 +42,7 @@ struct EngineState: Sendable {
         self.catalog = catalog
         directories = catalog.trees.map { _ in RowDirectory() }
         nextNumbers = catalog.trees.map { _ in 1 }
+        reserved = nextNumbers
         blocks = BlockTable()
         uniques = catalog.uniques.map { _ in UniqueIndex() }
         inverses = catalog.references.map { _ in InverseTable() }

@@ -8,9 +8,13 @@ import SystemPackage
 extension StoreError {
     /// A failed call of the operating system.
     init(_ error: FileSystemError) {
-        self.init(
-            error.code == .resourceBusy ? .storeInUse : .inputOutput, "\(error)",
-            context: Context(path: "\(error.path)"))
+        let code: Code =
+            switch error.code {
+            case .resourceBusy: .storeInUse
+            case .noSpace, .diskQuotaExceeded: .noSpace
+            default: .inputOutput
+            }
+        self.init(code, "\(error)", context: Context(path: "\(error.path)"))
     }
 
     /// Damage in a segment.

@@ -2,8 +2,8 @@
 //
 //   1. Frames are built in a buffer; when it is full it is written behind the end of the log. What lies
 //      beyond the end means nothing yet (SG2), so a commit that fails leaves nothing of itself.
-//   2. The commit frame is last; then everything is written, and synced if the level asks for it.
-//   3. Only then the end moves.
+//   2. The commit frame is last. What is in the buffer then is for the queue of commits to write, so that
+//      several commits share a write. Large values are written at once: whoever reads one reads the file.
 //
 // Invariants: frames of a commit lie together in one segment (SG5); a frame's mark is the durable end when
 // it is made (SG4); `buffer` holds the bytes from `bufferStart` on.
@@ -27,6 +27,8 @@ struct LogWriter: ~Copyable {
     private var buffer: ByteWriter
     private var bufferStart: UInt64
     private(set) var hasWritten = false
+    /// Whether there are large values in it.
+    private(set) var hasValues = false
 
     init(segment: Segment, end: LogEnd, storeTag: UInt32, commit: UInt64, mark: UInt64, limit: Int)
     {
@@ -37,7 +39,7 @@ struct LogWriter: ~Copyable {
         self.commit = commit
         self.mark = mark
         self.limit = limit
-        buffer = ByteWriter(capacity: 64 << 10)
+        buffer = ByteWriter(capacity: 4096)
         bufferStart = end.offset
     }
 
@@ -72,6 +74,7 @@ struct LogWriter: ~Copyable {
         end.lsn += length
         end.chain = header.chain
         frameCount += 1
+        if kind == .value { hasValues = true }
         if buffer.count >= limit { try flush() }
         return place
     }
@@ -95,17 +98,28 @@ struct LogWriter: ~Copyable {
         guard offset >= bufferStart else {
             return try segment.payload(at: offset, kind: kind, storeTag: storeTag)
         }
-        let start = Int(offset - bufferStart)
+        return Self.payload(ofFrameAt: Int(offset - bufferStart), in: buffer.bytes)
+    }
+
+    /// The payload of a frame in memory.
+    static func payload(ofFrameAt start: Int, in bytes: UnsafeRawBufferPointer) -> RawBytes {
         do {
-            let head = UnsafeRawBufferPointer(rebasing: buffer.bytes[start...])
-            let header = try FrameHeader(decoding: head)
+            let header = try FrameHeader(
+                decoding: UnsafeRawBufferPointer(rebasing: bytes[start...]))
             let from = start + FrameHeader.size
             return RawBytes(
                 copying: UnsafeRawBufferPointer(
-                    rebasing: buffer.bytes[from..<from + Int(header.payloadLength)]))
+                    rebasing: bytes[from..<from + Int(header.payloadLength)]))
         } catch {
-            preconditionFailure("a frame of this commit is whole: \(error)")
+            preconditionFailure("a frame that was just made is whole: \(error)")
         }
+    }
+
+    /// The frames that are not written, for whoever writes them.
+    func rest() -> CommitQueue.Chunk? {
+        guard buffer.count > 0 else { return nil }
+        return CommitQueue.Chunk(
+            segment: segment, start: bufferStart, bytes: Array(buffer.bytes))
     }
 }
 

@@ -24,6 +24,7 @@ enum StateBuilder {
         for (index, tree) in log.catalog.trees.enumerated() {
             state.nextNumbers[index] = log.counters[tree.id] ?? 1
         }
+        state.reserved = state.nextNumbers
         var pages = PageTransaction(epoch: log.commit, pool: pool)
         do {
             try fill(&state, log, cache, largeValues, hashSeed, &pages)

@@ -74,8 +74,8 @@ struct PageTransaction: ~Copyable {
         }
     }
 
-    /// The commit is published: gives the pages that the states before may still need.
-    consuming func commit() -> [Page] {
+    /// The commit is whole: its pages wait for what becomes of it.
+    consuming func seal() -> SealedPages {
         var unused: [UInt] = []
         for size in PageSize.allCases {
             var page = idle(size)
@@ -84,9 +84,16 @@ struct PageTransaction: ~Copyable {
                 page = Page(address: page.data.load(as: UInt.self))
             }
         }
-        if !unused.isEmpty { pool.give(unused) }
         isFinished = true
-        return replaced
+        return SealedPages(taken: taken, unused: unused, replaced: replaced)
+    }
+
+    /// The commit is published: gives the pages that the states before may still need.
+    consuming func commit() -> [Page] {
+        let pool = pool
+        let sealed = seal()
+        sealed.giveUnused(to: pool)
+        return sealed.replaced
     }
 
     /// The commit failed: everything it took goes back, and nothing else is touched.
@@ -130,5 +137,25 @@ struct PageTransaction: ~Copyable {
         case .medium: idleMedium = page
         case .large: idleLarge = page
         }
+    }
+}
+
+/// The pages of a commit that is whole and not yet published.
+struct SealedPages: Sendable {
+    /// Everything that was taken from the pool.
+    fileprivate let taken: [UInt]
+    /// What of it is not in use.
+    fileprivate let unused: [UInt]
+    /// Pages of older commits that the new state does without.
+    let replaced: [Page]
+
+    /// The commit is published: what it did not use goes back.
+    func giveUnused(to pool: PagePool) {
+        if !unused.isEmpty { pool.give(unused) }
+    }
+
+    /// The commit failed: everything it took goes back, and nothing else is touched.
+    func giveAll(to pool: PagePool) {
+        if !taken.isEmpty { pool.give(taken) }
     }
 }

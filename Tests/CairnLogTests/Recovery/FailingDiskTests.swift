@@ -58,7 +58,8 @@ struct FailingDiskTests {
                         return try body()
                     } catch let error as StoreError {
                         failures += 1
-                        #expect(error.code == .inputOutput)
+                        let isFull = fault.code == .noSpace || fault.code == .diskQuotaExceeded
+                        #expect(error.code == (isFull ? .noSpace : .inputOutput))
                         if let store, let before {
                             #expect(try SampleStore.text(store) == before)
                             #expect(try DiskImage(of: run.base).content().text == before)
@@ -143,7 +144,7 @@ struct FailingDiskTests {
             run.disk.fail(.write, number: 2, with: .noSpace, afterWriting: 8)
             run.disk.fail(operation, with: .ioError)
             let first = #expect(throws: StoreError.self) { try SampleStore.manyRows(store) }
-            #expect(first?.code == .inputOutput)
+            #expect(first?.code == .noSpace)
             let second = #expect(throws: StoreError.self) { try SampleStore.manyRows(store) }
             #expect(second?.code == .unusable)
             #expect(try SampleStore.text(store) == before)

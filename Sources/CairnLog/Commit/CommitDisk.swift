@@ -1,0 +1,43 @@
+// What the queue of commits does to the disk.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+
+/// Writes and syncs the log of a store.
+struct CommitDisk: Sendable {
+    let files: StoreFiles
+    let storeID: StoreID
+
+    func write(_ chunk: CommitQueue.Chunk) throws(StoreError) {
+        do {
+            try chunk.bytes.withUnsafeBufferPointer { (bytes) throws(FileSystemError) in
+                try chunk.segment.file.write(UnsafeRawBufferPointer(bytes), at: chunk.start)
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Makes the log durable up to the end of a state, and says so in the mark file. Everything before the
+    /// state's last segment is durable already: that is so before a segment is begun.
+    func synchronize(_ state: EngineState) throws(StoreError) {
+        guard let segment = state.segments.last else {
+            preconditionFailure("a log that is open has a segment")
+        }
+        do {
+            try segment.file.synchronizeData()
+        } catch {
+            throw StoreError(error)
+        }
+        mark(state.end, commit: state.commit)
+    }
+
+    /// Says in the mark file that the log is durable up to an end.
+    func mark(_ end: LogEnd, commit: UInt64) {
+        files.writeMark(
+            MarkRecord(
+                store: storeID, commit: commit, lsn: end.lsn, chain: end.chain,
+                segment: end.segment))
+    }
+}

@@ -1,0 +1,304 @@
+// What is sealed and not yet published: written, synced and published in the order of the commits.
+//
+//   seal     the holder of the turn appends a commit's frames and its state
+//   lead     one thread at a time takes all that is sealed: one write, one sync if any of them is to be
+//            durable at its return, and then each is published
+//   await    a committer leads if nobody does, else it waits until its commit is published or has failed
+//
+// So committers who come while a sync is under way share the next one. Nothing changes its thread: the leader
+// is one of the committers.
+//
+// A failure leaves the queue broken: nobody leads and nothing more is sealed until the holder of the turn has
+// cut the log back (`takeFailure`, `finishFailure`), because a commit that is being made stands on states that
+// will never be. What was sealed meanwhile fails too.
+//
+// Invariants: publication is in the order of commits (CM1); bytes that are sealed and not written are kept
+// here, since commits that are being made may read them.
+// Threads: any.
+
+import CairnFormat
+import CairnStore
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The commits on their way to the disk.
+final class CommitQueue: Sendable {
+    /// Frames that lie together in a segment.
+    struct Chunk: Sendable {
+        let segment: Segment
+        let start: UInt64
+        var bytes: [UInt8]
+    }
+
+    /// A failure of writing or syncing, with all that fails with it.
+    struct Failure: Sendable {
+        let error: StoreError
+        /// Whether nothing is known of the disk any more.
+        let isFinal: Bool
+        let commits: [SealedCommit]
+    }
+
+    fileprivate struct Contents {
+        var waiting: [SealedCommit] = []
+        var waitingChunks: [Chunk] = []
+        var waitingBytes = 0
+        var written: [Chunk] = []
+        var isLeading = false
+        var failure: Failure?
+        /// Where what is written and published ends.
+        var end: LogEnd
+        /// The LSN below which the log is durable.
+        var durable: UInt64
+        /// Why nothing is written any more.
+        var cause: StoreError?
+    }
+
+    private let contents: Monitor<Contents>
+    private let disk: CommitDisk
+    private let registry: StateRegistry<EngineState>
+    private let pool: PagePool
+    /// Threads that have the turn or wait for it.
+    let committers = Atomic<Int>(0)
+
+    /// What a group may hold before its committers are made to wait.
+    static let groupBytes = 8 << 20
+    static let groupCommits = 1024
+
+    init(
+        end: LogEnd, durable: UInt64, disk: CommitDisk, registry: StateRegistry<EngineState>,
+        pool: PagePool
+    ) {
+        contents = Monitor(Contents(end: end, durable: durable))
+        self.disk = disk
+        self.registry = registry
+        self.pool = pool
+    }
+
+    /// The LSN below which the log is durable.
+    var durable: UInt64 { contents.withLock { $0.durable } }
+
+    /// Why nothing is written any more; nil if all is well.
+    var cause: StoreError? { contents.withLock { $0.cause } }
+
+    /// The LSNs below which the log is written and published, and durable.
+    var progress: (written: UInt64, durable: UInt64) {
+        contents.withLock { ($0.end.lsn, $0.durable) }
+    }
+
+    /// How many commits are sealed and not yet taken to be written.
+    var waitingCount: Int { contents.withLock { $0.waiting.count } }
+
+    // MARK: Sealing
+
+    /// Takes over a commit from the holder of the turn; false if the queue is broken.
+    func seal(_ commit: SealedCommit, _ chunk: Chunk?) -> Bool {
+        contents.withLock { contents in
+            guard contents.failure == nil, contents.cause == nil else { return false }
+            contents.waiting.append(commit)
+            if let chunk, !chunk.bytes.isEmpty {
+                contents.waitingBytes += chunk.bytes.count
+                let last = contents.waitingChunks.count - 1
+                if last >= 0, contents.waitingChunks[last].segment === chunk.segment,
+                    contents.waitingChunks[last].start
+                        + UInt64(contents.waitingChunks[last].bytes.count) == chunk.start
+                {
+                    contents.waitingChunks[last].bytes += chunk.bytes
+                } else {
+                    contents.waitingChunks.append(chunk)
+                }
+            }
+            return true
+        }
+    }
+
+    /// Whether as much is sealed as a group may hold: the next commit is to wait.
+    var isFull: Bool {
+        contents.withLock {
+            $0.waitingBytes >= Self.groupBytes || $0.waiting.count >= Self.groupCommits
+        }
+    }
+
+    /// The payload of a frame that is sealed and may not be written yet; nil if it is not here.
+    func payload(in segment: UInt32, at offset: UInt64) -> RawBytes? {
+        contents.withLock { contents in
+            contents.written.payload(in: segment, at: offset)
+                ?? contents.waitingChunks.payload(in: segment, at: offset)
+        }
+    }
+
+    // MARK: Leading
+
+    /// How the wait for a commit ended.
+    enum Ending {
+        case published
+        case failed(StoreError)
+        /// The queue is broken: the caller is to take the turn and cut the log back, and ask again.
+        case broken
+    }
+
+    /// Waits until a commit is published, leading if nobody does. The caller does not have the turn.
+    func wait(for ticket: CommitTicket) -> Ending {
+        while true {
+            let outcome = contents.wait { contents -> Result<Void, StoreError>?? in
+                if let outcome = ticket.outcome { return .some(outcome) }
+                return contents.beginLeading() ? .some(nil) : nil
+            }
+            switch outcome {
+            case .success: return .published
+            case .failure(let error): return .failed(error)
+            case nil:
+                if !lead() { return .broken }
+            }
+        }
+    }
+
+    /// Publishes all that is sealed; false if the queue is broken. The caller has the turn.
+    func drain() -> Bool {
+        while true {
+            enum Next { case isEmpty, lead, isBroken }
+            let next = contents.wait { contents -> Next? in
+                if contents.failure != nil { return .isBroken }
+                if contents.waiting.isEmpty, !contents.isLeading { return .isEmpty }
+                return contents.beginLeading() ? .lead : nil
+            }
+            switch next {
+            case .isEmpty: return true
+            case .isBroken: return false
+            case .lead:
+                if !lead() { return false }
+            }
+        }
+    }
+
+    /// Writes, syncs and publishes all that is sealed; false if that failed.
+    private func lead() -> Bool {
+        gather()
+        let (commits, chunks) = contents.withLock { $0.takeGroup() }
+        guard let last = commits.last else {
+            contents.update { $0.isLeading = false }
+            return true
+        }
+        do {
+            for chunk in chunks { try disk.write(chunk) }
+        } catch {
+            fail(commits, error, isFinal: false)
+            return false
+        }
+        var durable: UInt64?
+        if commits.contains(where: \.isFull) {
+            do {
+                try disk.synchronize(last.state)
+            } catch {
+                fail(commits, error, isFinal: true)
+                return false
+            }
+            durable = last.state.end.lsn
+        }
+        for commit in commits {
+            commit.pages.giveUnused(to: pool)
+            registry.publish(
+                commit.state, epoch: commit.state.commit, replaced: commit.pages.replaced)
+        }
+        contents.update { contents in
+            contents.written = []
+            contents.end = last.state.end
+            if let durable { contents.durable = max(contents.durable, durable) }
+            contents.isLeading = false
+            for commit in commits { commit.ticket.outcome = .success(()) }
+        }
+        return true
+    }
+
+    /// Gives others who are about to seal a moment, so that they share the sync.
+    private func gather() {
+        for _ in 0..<40 where committers.load(ordering: .relaxed) > 0 { sched_yield() }
+    }
+
+    // MARK: Failing
+
+    private func fail(_ commits: [SealedCommit], _ error: StoreError, isFinal: Bool) {
+        contents.update { contents in
+            contents.failure = Failure(
+                error: error, isFinal: isFinal, commits: commits + contents.waiting)
+            contents.waiting = []
+        }
+    }
+
+    /// What failed, for the holder of the turn, who is to undo it and call `finishFailure`.
+    func currentFailure() -> (failure: Failure, end: LogEnd)? {
+        contents.withLock { contents in contents.failure.map { ($0, contents.end) } }
+    }
+
+    /// Ends a failure that was undone, or that nothing can be undone of: then nothing is written any more.
+    func finishFailure(cause: StoreError?) {
+        contents.update { contents in
+            guard let failure = contents.failure else { return }
+            for commit in failure.commits {
+                commit.pages.giveAll(to: pool)
+                commit.ticket.outcome = .failure(failure.error)
+            }
+            contents.written = []
+            contents.waitingChunks = []
+            contents.waitingBytes = 0
+            contents.failure = nil
+            contents.isLeading = false
+            if contents.cause == nil { contents.cause = cause }
+        }
+    }
+
+    /// Says that nothing can be written any more.
+    func poison(_ cause: StoreError) {
+        contents.update { if $0.cause == nil { $0.cause = cause } }
+    }
+
+    // MARK: The holder of the turn, when nothing is sealed
+
+    /// Says that the log is durable up to an end, which a frame other than a commit may have moved.
+    func advance(to end: LogEnd, durable: UInt64) {
+        contents.update {
+            $0.end = end
+            $0.durable = max($0.durable, durable)
+        }
+    }
+}
+
+extension CommitQueue.Contents {
+    /// True if the caller leads from now on.
+    fileprivate mutating func beginLeading() -> Bool {
+        guard !isLeading, failure == nil else { return false }
+        isLeading = true
+        return true
+    }
+
+    fileprivate mutating func takeGroup() -> ([SealedCommit], [CommitQueue.Chunk]) {
+        defer {
+            written = waitingChunks
+            waiting = []
+            waitingChunks = []
+            waitingBytes = 0
+        }
+        return (waiting, waitingChunks)
+    }
+}
+
+extension [CommitQueue.Chunk] {
+    /// The payload of the frame at an offset, if the frame is in one of the chunks.
+    fileprivate func payload(in segment: UInt32, at offset: UInt64) -> RawBytes? {
+        for chunk in self
+        where chunk.segment.number == segment && chunk.start <= offset
+            && offset < chunk.start + UInt64(chunk.bytes.count)
+        {
+            return chunk.bytes.withUnsafeBytes {
+                LogWriter.payload(ofFrameAt: Int(offset - chunk.start), in: $0)
+            }
+        }
+        return nil
+    }
+}

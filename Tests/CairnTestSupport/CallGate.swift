@@ -1,0 +1,37 @@
+// A place where a call waits until a test lets it go on.
+//
+// Threads: any; one call passes a gate.
+
+import Foundation
+
+/// A gate in the way of one call.
+package final class CallGate: @unchecked Sendable {
+    // The condition guards both.
+    private let condition = NSCondition()
+    private var isReached = false
+    private var isOpen = false
+
+    /// Stops here until the gate is open.
+    func pass() {
+        condition.lock()
+        isReached = true
+        condition.broadcast()
+        while !isOpen { condition.wait() }
+        condition.unlock()
+    }
+
+    /// Waits until the call is at the gate.
+    package func waitUntilReached() {
+        condition.lock()
+        while !isReached { condition.wait() }
+        condition.unlock()
+    }
+
+    /// Lets the call go on.
+    package func open() {
+        condition.lock()
+        isOpen = true
+        condition.broadcast()
+        condition.unlock()
+    }
+}
