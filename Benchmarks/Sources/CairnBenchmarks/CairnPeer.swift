@@ -16,30 +16,15 @@ enum CairnPeer {
 
     /// Inserts all rows as one unit; seconds from the first row to the return of the synced commit.
     static func insert(_ rows: [Product], at path: String) throws -> Double {
-        let schema = try Schema(model)
-        let store = try LogStore.open(at: path, schema: schema)
-        guard let product = schema.entity(named: "Product") else { return 0 }
-        let serialCode = try product.column("serialCode", as: String.self)
-        let name = try product.column("name", as: String.self)
-        let price = try product.column("price", as: Double.self)
-        let quantity = try product.column("quantity", as: Int64.self)
-        let updatedAt = try product.column("updatedAt", as: Double.self)
-        let category = try product.column("category", as: String.self)
-        let flag = try product.column("flag", as: Bool.self)
+        let store = try LogStore.open(at: path, schema: Schema(model))
+        let columns = try Columns(store.schema)
         let position = Counter()
         let start = ContinuousClock.now
-        let request = BatchInsertRequest(entity: product) { row in
+        let request = BatchInsertRequest(entity: columns.entity) { row in
             let index = position.value
             if index == rows.count { return true }
             position.value = index + 1
-            let source = rows[index]
-            row[serialCode] = source.serialCode
-            row[name] = source.name
-            row[price] = source.price
-            row[quantity] = source.quantity
-            row[updatedAt] = source.updatedAt
-            row[category] = source.category
-            row[flag] = source.flag
+            columns.fill(row, rows[index])
             return false
         }
         let result = try store.execute(request)
@@ -47,6 +32,68 @@ enum CairnPeer {
         precondition(result.insertedCount == rows.count, "every row is new")
         try store.close()
         return seconds
+    }
+
+    /// Inserts each row as a commit of its own, from several threads; seconds until all are done.
+    static func commit(_ rows: [Product], threads: Int, isDurable: Bool, at path: String) throws -> Double {
+        var options = LogStoreOptions()
+        options.durability = isDurable ? .full : .relaxed
+        let store = try LogStore.open(at: path, schema: Schema(model), options: options)
+        let columns = try Columns(store.schema)
+        let start = ContinuousClock.now
+        Threads.run(threads) { thread in
+            for index in stride(from: thread, to: rows.count, by: threads) {
+                let isDone = Counter()
+                let request = BatchInsertRequest(entity: columns.entity) { row in
+                    if isDone.value == 1 { return true }
+                    isDone.value = 1
+                    columns.fill(row, rows[index])
+                    return false
+                }
+                let result = try? store.execute(request)
+                precondition(result?.insertedCount == 1, "every row is new")
+            }
+        }
+        let seconds = (ContinuousClock.now - start).seconds
+        try store.close()
+        return seconds
+    }
+
+    /// The typed columns of the entity.
+    struct Columns: Sendable {
+        let entity: SchemaEntity
+        let serialCode: Column<String>
+        let name: Column<String>
+        let price: Column<Double>
+        let quantity: Column<Int64>
+        let updatedAt: Column<Double>
+        let category: Column<String>
+        let flag: Column<Bool>
+
+        init(_ schema: Schema) throws {
+            guard let product = schema.entity(named: "Product") else {
+                preconditionFailure("the model has products")
+            }
+            entity = product
+            serialCode = try product.column("serialCode", as: String.self)
+            name = try product.column("name", as: String.self)
+            price = try product.column("price", as: Double.self)
+            quantity = try product.column("quantity", as: Int64.self)
+            updatedAt = try product.column("updatedAt", as: Double.self)
+            category = try product.column("category", as: String.self)
+            flag = try product.column("flag", as: Bool.self)
+        }
+
+        @inline(__always)
+        func fill(_ row: borrowing RowWriter, _ source: Product) {
+            row[serialCode] = source.serialCode
+            row[name] = source.name
+            row[price] = source.price
+            row[quantity] = source.quantity
+            row[updatedAt] = source.updatedAt
+            row[category] = source.category
+            row[flag] = source.flag
+        }
     }
 }
 

@@ -1,29 +1,75 @@
 // Runs Cairn and its peers on the same rows, alternating, each run in a process of its own so that its peak
 // memory can be told, and prints medians and ratios.
 //
-//   swift run -c release --package-path Benchmarks CairnBenchmarks [rows] [rounds]
+//   swift run -c release --package-path Benchmarks CairnBenchmarks [insert | commits | all] [rows] [rounds]
 
 import Foundation
+
+/// What is measured.
+enum Workload: String, CaseIterable {
+    /// All rows in one unit, durable at its return.
+    case insert
+    /// Each row in a unit of its own, durable at its return.
+    case full1, full4
+    /// The same, not durable at its return.
+    case relaxed1, relaxed4
+
+    var title: String {
+        switch self {
+        case .insert: "all rows in one unit, durable at return"
+        case .full1: "one row a unit, durable at return, one thread"
+        case .full4: "one row a unit, durable at return, four threads"
+        case .relaxed1: "one row a unit, written at return, one thread"
+        case .relaxed4: "one row a unit, written at return, four threads"
+        }
+    }
+
+    /// Rows unless something else is asked for.
+    var usualRows: Int {
+        switch self {
+        case .insert: 1_000_000
+        case .full1, .full4: 4000
+        case .relaxed1, .relaxed4: 100_000
+        }
+    }
+
+    static func named(_ name: String) -> [Workload]? {
+        switch name {
+        case "all": allCases
+        case "commits": [.full1, .full4, .relaxed1, .relaxed4]
+        default: Workload(rawValue: name).map { [$0] }
+        }
+    }
+}
 
 @main
 enum Main {
     static func main() throws {
         let arguments = CommandLine.arguments
-        if arguments.count == 5, arguments[1] == "--run", let count = Int(arguments[3]) {
-            try runOnce(peer: arguments[2], count: count, path: arguments[4])
+        if arguments.count == 6, arguments[1] == "--run", let workload = Workload(rawValue: arguments[3]),
+            let count = Int(arguments[4])
+        {
+            try runOnce(peer: arguments[2], workload, count: count, path: arguments[5])
             return
         }
-        let count = arguments.count > 1 ? Int(arguments[1]) ?? 1_000_000 : 1_000_000
-        let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 5 : 5
-        print("insert \(count) rows in one unit, durable at return, \(rounds) rounds, alternating")
-        print("SQLite: \(SQLitePeer.settings)")
-        var results: [String: [Run]] = [:]
-        for _ in 0..<rounds {
-            for peer in ["cairn", "sqlite"] {
-                results[peer, default: []].append(try spawn(peer: peer, count: count))
-            }
+        guard let workloads = Workload.named(arguments.count > 1 ? arguments[1] : "all") else {
+            let names = Workload.allCases.map(\.rawValue).joined(separator: ", ")
+            print("usage: CairnBenchmarks [all | commits | \(names)] [rows] [rounds]")
+            exit(2)
         }
-        report(results, count: count)
+        let rounds = arguments.count > 3 ? Int(arguments[3]) ?? 5 : 5
+        print("SQLite: \(SQLitePeer.settings)")
+        for workload in workloads {
+            let count = arguments.count > 2 ? Int(arguments[2]) ?? workload.usualRows : workload.usualRows
+            print("\n\(workload.rawValue): \(workload.title); \(count) rows, \(rounds) rounds, alternating")
+            var results: [String: [Run]] = [:]
+            for _ in 0..<rounds {
+                for peer in ["cairn", "sqlite"] {
+                    results[peer, default: []].append(try spawn(peer: peer, workload, count: count))
+                }
+            }
+            report(results, count: count)
+        }
     }
 
     /// What one run told.
@@ -34,21 +80,30 @@ enum Main {
         var peakKiB: Int
     }
 
-    static func runOnce(peer: String, count: Int, path: String) throws {
+    static func runOnce(peer: String, _ workload: Workload, count: Int, path: String) throws {
         let rows = Product.rows(count)
         let before = try peak()
-        let seconds = peer == "cairn" ? try CairnPeer.insert(rows, at: path) : SQLitePeer.insert(rows, at: path)
+        let isDurable = workload == .full1 || workload == .full4
+        let threads = workload == .full4 || workload == .relaxed4 ? 4 : 1
+        let seconds: Double
+        switch (workload, peer) {
+        case (.insert, "cairn"): seconds = try CairnPeer.insert(rows, at: path)
+        case (.insert, _): seconds = SQLitePeer.insert(rows, at: path)
+        case (_, "cairn"):
+            seconds = try CairnPeer.commit(rows, threads: threads, isDurable: isDurable, at: path)
+        default: seconds = SQLitePeer.commit(rows, threads: threads, isDurable: isDurable, at: path)
+        }
         let run = Run(seconds: seconds, bytes: try size(of: path), peakKiB: try peak() - before)
         print(String(decoding: try JSONEncoder().encode(run), as: UTF8.self))
     }
 
-    static func spawn(peer: String, count: Int) throws -> Run {
+    static func spawn(peer: String, _ workload: Workload, count: Int) throws -> Run {
         let folder = FileManager.default.temporaryDirectory.appending(path: "cairn-bench-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let process = Process()
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--run", peer, "\(count)", folder.appending(path: "store").path]
+        process.arguments = ["--run", peer, workload.rawValue, "\(count)", folder.appending(path: "store").path]
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
