@@ -11,6 +11,8 @@ package final class CallGate: @unchecked Sendable {
     private var isReached = false
     private var isOpen = false
 
+    package init() {}
+
     /// Stops here until the gate is open.
     func pass() {
         condition.lock()
@@ -24,6 +26,13 @@ package final class CallGate: @unchecked Sendable {
     package func waitUntilReached() {
         condition.lock()
         while !isReached { condition.wait() }
+        condition.unlock()
+    }
+
+    /// Waits until somebody opens it.
+    package func waitUntilOpen() {
+        condition.lock()
+        while !isOpen { condition.wait() }
         condition.unlock()
     }
 

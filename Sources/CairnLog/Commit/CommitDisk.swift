@@ -12,7 +12,7 @@ struct CommitDisk: Sendable {
     func write(_ chunk: CommitQueue.Chunk) throws(StoreError) {
         do {
             try chunk.bytes.withUnsafeBufferPointer { (bytes) throws(FileSystemError) in
-                try chunk.segment.file.write(UnsafeRawBufferPointer(bytes), at: chunk.start)
+                try chunk.segment.write(UnsafeRawBufferPointer(bytes), at: chunk.start)
             }
         } catch {
             throw StoreError(error)

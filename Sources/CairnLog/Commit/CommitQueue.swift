@@ -260,6 +260,11 @@ final class CommitQueue: Sendable {
 
     // MARK: The holder of the turn, when nothing is sealed
 
+    /// Says that what is published is durable below an LSN.
+    func advance(durable: UInt64) {
+        contents.update { $0.durable = max($0.durable, durable) }
+    }
+
     /// Says that the log is durable up to an end, which a frame other than a commit may have moved.
     func advance(to end: LogEnd, durable: UInt64) {
         contents.update {

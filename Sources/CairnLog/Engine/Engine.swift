@@ -44,6 +44,11 @@ final class Engine: Sendable {
         /// The segments of the log, the last one taking commits.
         var segments: [Segment]
         var isClosed = false
+        /// Up to where the last segment is filled with zeros ahead.
+        var filledEnd: UInt64 = 0
+        /// How many zeros are written next; 0 if no more are wanted for this segment.
+        var fillBytes: UInt64
+        var isFilling = false
         /// Whether the next commit must begin a new segment: what follows the end is not ours to touch.
         var mustRoll: Bool
         /// The next number of each tree, also after commits that failed: a number is given once.
@@ -63,7 +68,10 @@ final class Engine: Sendable {
     let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
-    private let disk: CommitDisk
+    let disk: CommitDisk
+    let scheduler: any BackgroundScheduler
+    /// Whether a sync of grouped commits is on its way.
+    let isSyncScheduled = Atomic(false)
     /// What recovery found.
     let recovery: RecoveryReport
     /// Where the log ended when it was opened, if a close frame was its last.
@@ -94,12 +102,13 @@ final class Engine: Sendable {
             opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed)
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         disk = CommitDisk(files: files, storeID: storeID)
+        scheduler = options.makeScheduler()
         queue = CommitQueue(
             end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool)
         turn = LongLock(
             Turn(
                 head: state, end: opened.end, segments: opened.segments,
-                mustRoll: !opened.report.wasClosed, nextNumbers: state.nextNumbers))
+                fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed, nextNumbers: state.nextNumbers))
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
@@ -157,6 +166,7 @@ final class Engine: Sendable {
         switch made {
         case .sealed(let result, let number, let ticket):
             try wait(for: ticket)
+            if durability == .grouped { scheduleSync() }
             return (result, number)
         case .unchanged(let result, let ticket):
             // What made a change needless must not be lost after we have said so.
@@ -182,13 +192,8 @@ final class Engine: Sendable {
 
     /// Runs a closure while nobody else can write.
     private func withTurn<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R {
+        try checkReentry()
         let me = UInt(bitPattern: Self.threadID)
-        guard holder.load(ordering: .relaxed) != me else {
-            throw StoreError(
-                .invalidRequest,
-                "the store is written to from within a batch insert's closure, which would wait for itself"
-            )
-        }
         queue.committers.add(1, ordering: .relaxed)
         defer { queue.committers.subtract(1, ordering: .relaxed) }
         return try turn.withLock { turn throws(StoreError) in
@@ -196,6 +201,20 @@ final class Engine: Sendable {
             defer { holder.store(0, ordering: .relaxed) }
             return try body(&turn)
         }
+    }
+
+    private func checkReentry() throws(StoreError) {
+        guard holder.load(ordering: .relaxed) != UInt(bitPattern: Self.threadID) else {
+            throw StoreError(
+                .invalidRequest,
+                "the store is written to from within a batch insert's closure, which would wait for itself"
+            )
+        }
+    }
+
+    /// The same for work of the engine's own, which nothing calls back.
+    func withTurnAnyway<R>(_ body: (inout Turn) -> R) -> R {
+        turn.withLock { body(&$0) }
     }
 
     /// A number that no other running thread has.
@@ -260,6 +279,7 @@ final class Engine: Sendable {
         turn.end = end
         turn.head = state
         turn.last = ticket
+        if chunk != nil { fillAhead(&turn) }
         return .sealed(result, state.commit, ticket)
     }
 
@@ -284,6 +304,7 @@ final class Engine: Sendable {
     /// Cuts the last segment off behind an end, durably. If that fails nothing is known of the log any more.
     private func cut(to end: LogEnd, _ turn: Turn) {
         guard let segment = turn.segments.last else { return }
+        segment.waitForFilling()
         do {
             try segment.file.truncate(to: end.offset)
             try segment.file.synchronizeData()
@@ -344,14 +365,23 @@ final class Engine: Sendable {
             throw StoreError(error)
         }
         largeValues.add(segment.segment)
+        if turn.filledEnd > turn.end.offset, let last = turn.segments.last {
+            // Zeros behind the end mean nothing, and need no sync to go (SG2).
+            last.waitForFilling()
+            try? last.file.truncate(to: turn.end.offset)
+        }
         turn.segments.append(segment.segment)
         turn.end = segment.end
+        turn.filledEnd = 0
+        turn.fillBytes = sizes.fillBytes
         turn.mustRoll = false
         queue.advance(to: segment.end, durable: segment.end.lsn)
     }
 
     /// Ends the use of the log: what is relaxed is synced, and a close frame says that nothing is missing.
     func close() throws(StoreError) {
+        try checkReentry()
+        scheduler.stop()
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
             defer {
@@ -376,6 +406,8 @@ final class Engine: Sendable {
                 try synchronize(&turn)
                 throw error
             }
+            // If the zeros stay, the store is one that was not closed: nothing is lost by that.
+            if turn.filledEnd > log.end.offset { try? segment.file.truncate(to: log.end.offset) }
             turn.end = log.end
             turn.head.end = log.end
             try synchronize(&turn)

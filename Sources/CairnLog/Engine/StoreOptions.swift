@@ -9,8 +9,12 @@ public struct LogStoreOptions: Sendable {
     public enum Durability: String, Sendable, CaseIterable {
         /// When it is on the disk. The default.
         case full
-        /// When it is written and can be read; it reaches the disk with the next full commit, when a segment
-        /// is full, and at close. A crash of the machine may lose the last such commits, never a part of one.
+        /// When it is written and can be read; it is on the disk within 50 milliseconds. A crash of the machine
+        /// may lose the commits of that time, never a part of one.
+        case grouped
+        /// When it is written and can be read; it reaches the disk when a segment is full, when
+        /// `synchronize` is called, and at close. A crash of the machine may lose the last such commits,
+        /// never a part of one.
         case relaxed
     }
 
@@ -27,6 +31,8 @@ public struct LogStoreOptions: Sendable {
 
     /// The disk.
     package var fileSystem: any FileSystem = POSIXFileSystem()
+    /// What runs beside the committers.
+    package var makeScheduler: @Sendable () -> any BackgroundScheduler = { ThreadScheduler() }
     /// The time that commits are stamped with.
     package var clock: any StoreClock = SystemClock()
     /// The identity of a new store; nil = a random one.
@@ -52,6 +58,14 @@ package struct StoreSizes: Sendable {
     package var writeBufferBytes = 4 << 20
     /// Bytes of rows that a batch stages before it takes the turn.
     package var stagingBytes = 64 << 20
+
+    /// Zero bytes that the last segment is lengthened by ahead of small commits, at first; 0 = never. A sync
+    /// of bytes inside the file is about twice as fast as one that makes it longer.
+    package var fillBytes: UInt64 = 256 << 10
+    /// The same at most: it doubles each time.
+    package var mostFillBytes: UInt64 = 4 << 20
+    /// Seconds after which a grouped commit is synced.
+    package var groupSeconds = 0.05
 
     /// The sizes of a real store.
     package init() {}

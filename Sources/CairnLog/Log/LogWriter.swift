@@ -84,7 +84,7 @@ struct LogWriter: ~Copyable {
         guard buffer.count > 0 else { return }
         hasWritten = true
         do {
-            try segment.file.write(buffer.bytes, at: bufferStart)
+            try segment.write(buffer.bytes, at: bufferStart)
         } catch {
             throw StoreError(error)
         }

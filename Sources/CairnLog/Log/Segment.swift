@@ -16,6 +16,9 @@ final class Segment: Sendable {
     let file: any File
     /// Where the segment ends, and the chain value there; nil as long as it takes commits.
     private let sealed = Mutex<(end: UInt64, chain: UInt32)?>(nil)
+    /// From where on zeros are being written; the largest number if none are.
+    private let fillStart = Atomic<UInt64>(.max)
+    private let fillEnded = Monitor(())
 
     init(header: SegmentHeader, file: any File) {
         number = header.number
@@ -32,6 +35,27 @@ final class Segment: Sendable {
 
     /// Says where the segment ends.
     func seal(at end: UInt64, chain: UInt32) { sealed.withLock { $0 = (end, chain) } }
+
+    // MARK: Writing
+
+    /// Writes bytes, not where zeros are being written at the same time.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) {
+        if offset + UInt64(bytes.count) > fillStart.load(ordering: .acquiring) { waitForFilling() }
+        try file.write(bytes, at: offset)
+    }
+
+    /// Says from where on zeros will be written: nobody has written there, or is about to.
+    func beginFilling(at start: UInt64) { fillStart.store(start, ordering: .releasing) }
+
+    /// Says that the zeros are written.
+    func endFilling() { fillEnded.update { _ in fillStart.store(.max, ordering: .releasing) } }
+
+    /// Waits until no zeros are being written.
+    func waitForFilling() {
+        fillEnded.wait { _ in fillStart.load(ordering: .acquiring) == .max ? () : nil }
+    }
+
+    // MARK: Reading
 
     /// The payload of the frame at an offset, checked against header and checksums.
     ///

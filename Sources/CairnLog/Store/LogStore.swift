@@ -50,6 +50,9 @@ public final class LogStore: PersistentStore {
     {
         var options = options
         options.fileSystem = MemoryFileSystem()
+        // Memory has nothing to be synced.
+        options.durability = .relaxed
+        options.sizes.fillBytes = 0
         return try open(at: "/store", schema: schema, options: options)
     }
 
@@ -97,6 +100,14 @@ public final class LogStore: PersistentStore {
     public func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
         try check()
         return try engine.obtainPermanentIDs(entities)
+    }
+
+    /// Returns when every commit that has returned is on the disk.
+    ///
+    /// - Throws: `StoreError` if the disk fails; nothing more is written after that.
+    public func synchronize() throws(StoreError) {
+        try check()
+        try engine.synchronize()
     }
 
     /// Ends the use of the store. Snapshots that are still held stay readable.

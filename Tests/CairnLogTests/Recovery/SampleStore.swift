@@ -53,6 +53,7 @@ enum SampleStore {
         options.storeIdentifier = identifier
         options.sizes.segmentBytes = segmentBytes
         options.durability = durability
+        options.sizes.fillBytes = 0
         return options
     }
 

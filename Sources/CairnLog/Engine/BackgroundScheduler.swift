@@ -1,0 +1,104 @@
+// Work beside the committers, as a seam: a thread of its own in life, by hand in tests.
+//
+// Threads: any.
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Runs tasks later, one at a time.
+package protocol BackgroundScheduler: AnyObject, Sendable {
+    /// Runs a task once, when that many seconds have passed or later. After `stop` it does nothing.
+    func schedule(after seconds: Double, _ task: @escaping @Sendable () -> Void)
+
+    /// Drops the tasks that have not begun, and waits for the one that runs.
+    func stop()
+}
+
+/// Tasks on a thread that is started for the first of them and ends with `stop`.
+package final class ThreadScheduler: BackgroundScheduler {
+    private struct Task {
+        let moment: MonotonicTime
+        let body: @Sendable () -> Void
+    }
+
+    private struct Contents {
+        var tasks: [Task] = []
+        var hasThread = false
+        var isStopped = false
+    }
+
+    private let contents = Monitor(Contents())
+
+    package init() {}
+
+    package func schedule(after seconds: Double, _ task: @escaping @Sendable () -> Void) {
+        let moment = MonotonicTime.now + seconds
+        let needsThread = contents.update { contents in
+            if contents.isStopped { return false }
+            contents.tasks.append(Task(moment: moment, body: task))
+            defer { contents.hasThread = true }
+            return !contents.hasThread
+        }
+        if needsThread { startThread() }
+    }
+
+    package func stop() {
+        contents.update { contents in
+            contents.isStopped = true
+            contents.tasks = []
+        }
+        contents.wait { $0.hasThread ? nil : () }
+    }
+
+    private func run() {
+        while let task = next() { task.body() }
+        contents.update { $0.hasThread = false }
+    }
+
+    /// The task that is due first, when it is; nil when all is over.
+    private func next() -> Task? {
+        while true {
+            let first = contents.wait { contents -> MonotonicTime?? in
+                if contents.isStopped { return .some(nil) }
+                return contents.tasks.map(\.moment).min().map { .some($0) }
+            }
+            guard let moment = first else { return nil }
+            // Asked again when a task comes that may be due before.
+            let due = contents.wait(until: moment) { contents -> Bool? in
+                contents.isStopped || contents.tasks.contains { $0.moment < moment } ? false : nil
+            }
+            if due != nil { continue }
+            let task = contents.withLock { contents -> Task? in
+                contents.tasks.firstIndex { $0.moment == moment }
+                    .map { contents.tasks.remove(at: $0) }
+            }
+            if let task { return task }
+        }
+    }
+
+    private func startThread() {
+        var thread = pthread_t(bitPattern: 0)
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        let context = Unmanaged.passRetained(self).toOpaque()
+        #if canImport(Darwin)
+            let code = pthread_create(&thread, &attributes, { ThreadScheduler.enter($0) }, context)
+        #else
+            let code = pthread_create(
+                &thread, &attributes, { $0.flatMap { ThreadScheduler.enter($0) } }, context)
+        #endif
+        precondition(code == 0, "the system has no more threads to give")
+    }
+
+    private static func enter(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        Unmanaged<ThreadScheduler>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+    }
+}

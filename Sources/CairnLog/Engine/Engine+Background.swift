@@ -1,0 +1,99 @@
+// What the engine does beside its committers.
+
+import CairnFileSystem
+import CairnStore
+import Synchronization
+
+extension Engine {
+    // MARK: Syncing
+
+    /// Makes all that is published durable. Committers go on meanwhile.
+    func synchronize() throws(StoreError) {
+        if let cause = queue.cause { throw cause }
+        let pin = registry.pin()
+        let state = pin.state
+        guard queue.durable < state.end.lsn else { return }
+        do {
+            try disk.synchronize(state)
+        } catch {
+            // Trying again could report success for lost bytes. What is published stays readable.
+            var cause = error
+            cause.message +=
+                "; what was committed after byte \(queue.durable) of the log may not be on the disk"
+            queue.poison(cause)
+            throw cause
+        }
+        queue.advance(durable: state.end.lsn)
+    }
+
+    /// Sees to it that what was just committed is durable in time.
+    func scheduleSync() {
+        guard !isSyncScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        scheduler.schedule(after: sizes.groupSeconds) { [weak self] in
+            guard let self else { return }
+            self.isSyncScheduled.store(false, ordering: .releasing)
+            // Whoever commits next is told.
+            try? self.synchronize()
+        }
+    }
+
+    // MARK: Zeros ahead
+
+    /// Lets zeros be written behind the end of the log when little of them is left, so that a sync need not
+    /// make the file longer. The caller has the turn.
+    func fillAhead(_ turn: inout Turn) {
+        guard turn.fillBytes > 0, !turn.isFilling,
+            turn.end.offset + turn.fillBytes / 2 > turn.filledEnd
+        else { return }
+        turn.isFilling = true
+        scheduler.schedule(after: 0) { [weak self] in self?.fill() }
+    }
+
+    private func fill() {
+        let piece: (segment: Segment, start: UInt64, count: UInt64)? = withTurnAnyway { turn in
+            guard !turn.isClosed, queue.cause == nil, let segment = turn.segments.last else {
+                turn.isFilling = false
+                return nil
+            }
+            // What is sealed ends below; what is sealed later waits until the zeros are there.
+            let start = max(turn.end.offset, turn.filledEnd)
+            segment.beginFilling(at: start)
+            return (segment, start, turn.fillBytes)
+        }
+        guard let piece else { return }
+        var error: FileSystemError?
+        do {
+            try piece.segment.fill(from: piece.start, count: piece.count)
+        } catch let failure {
+            error = failure
+        }
+        piece.segment.endFilling()
+        withTurnAnyway { turn in
+            turn.isFilling = false
+            guard turn.segments.last === piece.segment else { return }
+            guard error == nil else {
+                turn.fillBytes = 0
+                return
+            }
+            turn.filledEnd = piece.start + piece.count
+            turn.fillBytes = min(turn.fillBytes * 2, sizes.mostFillBytes)
+        }
+        if let error, error.operation == .synchronize { queue.poison(StoreError(error)) }
+    }
+}
+
+extension Segment {
+    /// Writes zeros and syncs them.
+    fileprivate func fill(from start: UInt64, count: UInt64) throws(FileSystemError) {
+        let zeros = RawBytes(count: Int(min(count, 1 << 20)))
+        zeros.mutable.initializeMemory(as: UInt8.self, repeating: 0)
+        var done: UInt64 = 0
+        while done < count {
+            let part = Int(min(count - done, UInt64(zeros.count)))
+            try file.write(
+                UnsafeRawBufferPointer(rebasing: zeros.bytes[..<part]), at: start + done)
+            done += UInt64(part)
+        }
+        try file.synchronizeData()
+    }
+}

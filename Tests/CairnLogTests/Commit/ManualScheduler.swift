@@ -1,0 +1,34 @@
+// Background work that a test runs when it wants to.
+
+import Synchronization
+
+@testable import CairnLog
+
+final class ManualScheduler: BackgroundScheduler {
+    private struct Contents {
+        var tasks: [(seconds: Double, body: @Sendable () -> Void)] = []
+        var isStopped = false
+    }
+    private let contents = Mutex(Contents())
+
+    func schedule(after seconds: Double, _ task: @escaping @Sendable () -> Void) {
+        contents.withLock { if !$0.isStopped { $0.tasks.append((seconds, task)) } }
+    }
+
+    func stop() {
+        contents.withLock {
+            $0.isStopped = true
+            $0.tasks = []
+        }
+    }
+
+    /// After how many seconds each waiting task is to run.
+    var delays: [Double] { contents.withLock { $0.tasks.map(\.seconds) } }
+
+    /// Runs all tasks that wait, and those they lead to.
+    func run() {
+        while let task = contents.withLock({ $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }) {
+            task.body()
+        }
+    }
+}
