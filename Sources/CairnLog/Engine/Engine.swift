@@ -108,7 +108,8 @@ final class Engine: Sendable {
         turn = LongLock(
             Turn(
                 head: state, end: opened.end, segments: opened.segments,
-                fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed, nextNumbers: state.nextNumbers))
+                fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
+                nextNumbers: state.nextNumbers))
     }
 
     /// A sixteenth of the memory, at most 256 MiB.

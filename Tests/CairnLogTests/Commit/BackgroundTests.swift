@@ -168,7 +168,8 @@ struct BackgroundTests {
 
     // MARK: Grouped commits
 
-    @Test("A grouped commit can be read at once, and is synced within its time, with its neighbours")
+    @Test(
+        "A grouped commit can be read at once, and is synced within its time, with its neighbours")
     func grouped() throws {
         let shop = try Shop(durability: .grouped)
         let before = shop.disk.count(.synchronize)
