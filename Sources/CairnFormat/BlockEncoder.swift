@@ -75,17 +75,18 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
             end: staging.count)
     }
 
-    /// Appends the payload of a block frame.
+    /// Appends the payload of a block frame; gives the bytes of all slices before LZ4.
     /// - Parameters:
     ///   - staged: what `stage` made, still unchanged in `staging`.
     ///   - numbers: the object number of each row.
     ///   - versions: the row version of each row.
     /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB.  (F-303, F-406)
+    @discardableResult
     package mutating func finish(
         _ staged: StagedBlock, in staging: borrowing ByteWriter, entity: UInt32,
         schemaVersion: UInt32, isMoved: Bool = false, numbers: UnsafePointer<UInt32>,
         versions: UnsafePointer<UInt32>, into writer: inout ByteWriter
-    ) throws(FormatError) {
+    ) throws(FormatError) -> Int {
         precondition(entity != 0, "entities are numbered from 1")
         hidden.reset()
         let first = try encodeHidden(
@@ -109,7 +110,8 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
         writer.append(UInt16(staged.columnCount + 2))
         writer.append(isMoved ? BlockHead.movedFlag : 0)
         writer.append(UInt16(0))
-        writer.append(UInt32(staged.rawLength + first.rawLength + second.rawLength))
+        let rawLength = staged.rawLength + first.rawLength + second.rawLength
+        writer.append(UInt32(rawLength))
         writer.append(UInt32(0))
         writer.append(
             UnsafeRawBufferPointer(
@@ -121,20 +123,22 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
         writer.store(checksum, at: start + BlockHead.size - 4)
         writer.append(UnsafeRawBufferPointer(rebasing: staging.bytes[staged.slices..<staged.end]))
         writer.append(hidden.bytes)
+        return rawLength
     }
 
     /// Appends the payload of a block frame in one step; see `stage` and `finish`.
+    @discardableResult
     package mutating func encode(
         entity: UInt32, schemaVersion: UInt32, isMoved: Bool = false, columns: [PlainColumn],
         rows: Int, selection: UnsafePointer<UInt16>? = nil, numbers: UnsafePointer<UInt32>,
         versions: UnsafePointer<UInt32>, into writer: inout ByteWriter
-    ) throws(FormatError) {
+    ) throws(FormatError) -> Int {
         var own = ByteWriter(capacity: 0)
         swap(&own, &staging)
         defer { swap(&own, &staging) }
         own.reset()
         let staged = try stage(columns: columns, rows: rows, selection: selection, into: &own)
-        try finish(
+        return try finish(
             staged, in: own, entity: entity, schemaVersion: schemaVersion, isMoved: isMoved,
             numbers: numbers, versions: versions, into: &writer)
     }

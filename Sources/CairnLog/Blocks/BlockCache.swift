@@ -34,6 +34,12 @@ final class BlockCache: Sendable {
     /// The bytes that its blocks take, about.
     var bytes: Int { table.withLock { $0.bytes } }
 
+    /// The block at a place, if it is here.
+    func known(_ place: Place) -> CachedBlock? {
+        let key = UInt64(place.segment) << 32 | UInt64(place.offset8)
+        return table.withLock { $0.use(key) }
+    }
+
     /// The block at a place, read by the closure if it is not here.
     func block(_ place: Place, read: () throws(StoreError) -> CachedBlock) throws(StoreError)
         -> CachedBlock

@@ -15,12 +15,12 @@ struct RowBlockEncoder: ~Copyable {
 
     init() {}
 
-    /// Writes a block; gives its place.
+    /// Writes a block; gives its place, and its bytes before LZ4. Rows that are moved lived elsewhere before.
     mutating func write(
         _ batch: ColumnBatch, entity: Catalog.StoredEntity, treeID: UInt32, schemaVersion: UInt32,
-        selection: [UInt16], numbers: [UInt32], versions: [UInt32], sizes: StoreSizes,
-        to log: inout LogWriter
-    ) throws(StoreError) -> Place {
+        selection: [UInt16], numbers: [UInt32], versions: [UInt32], isMoved: Bool,
+        sizes: StoreSizes, to log: inout LogWriter
+    ) throws(StoreError) -> (place: Place, rawLength: Int) {
         for index in batch.columns.indices where batch.columns[index].kind == .bytes {
             try writeLargeValues(
                 &batch.columns[index], property: entity.columns[index].propertyID, treeID: treeID,
@@ -41,12 +41,14 @@ struct RowBlockEncoder: ~Copyable {
                     nils: flags.nils(index), externals: flags.externals(index)))
         }
         // Format errors leave the closure as store errors: the block is too large.
-        return try log.append(.block) { writer throws(StoreError) in
+        var rawLength = 0
+        let place = try log.append(.block) { writer throws(StoreError) in
             do throws(FormatError) {
-                try selection.withUnsafeBufferPointer { selection throws(FormatError) in
+                rawLength = try selection.withUnsafeBufferPointer { selection throws(FormatError) in
                     try encoder.encode(
-                        entity: entity.id, schemaVersion: schemaVersion, columns: columns,
-                        rows: selection.count, selection: selection.baseAddress, numbers: numbers,
+                        entity: entity.id, schemaVersion: schemaVersion, isMoved: isMoved,
+                        columns: columns, rows: selection.count, selection: selection.baseAddress,
+                        numbers: numbers,
                         versions: versions, into: &writer)
                 }
             } catch {
@@ -54,6 +56,7 @@ struct RowBlockEncoder: ~Copyable {
                     .invalidRequest, "a block of rows cannot be written: \(error.what)")
             }
         }
+        return (place, rawLength)
     }
 
     private mutating func writeLargeValues(

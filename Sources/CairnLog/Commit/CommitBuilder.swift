@@ -20,8 +20,10 @@ struct CommitBuilder: ~Copyable {
     /// Blocks of this commit, and of others that are not published, that were read back.
     private var youngBlocks: [Place: CachedBlock] = [:]
     /// Slots that died, by block.
-    private var deaths: [BlockHandle: [UInt16]] = [:]
+    private(set) var deaths: [BlockHandle: [UInt16]] = [:]
     private var encoder = RowBlockEncoder()
+    /// The entities that got a small block.
+    private(set) var smallBlockEntities: [Int] = []
     var insertedCount = 0
     var updatedCount = 0
     var deletedCount = 0
@@ -45,12 +47,15 @@ struct CommitBuilder: ~Copyable {
 
     // MARK: Reading
 
-    /// A block of the state.
-    mutating func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {
+    /// A block of the state. One that this commit will be done with does not go into the cache.
+    mutating func block(_ handle: BlockHandle, isPassing: Bool = false) throws(StoreError)
+        -> CachedBlock
+    {
         let place = state.blocks.entry(handle).place
         let lsn = log.segment.baseLSN + UInt64(place.byteOffset)
         guard place.segment == log.segment.number, lsn >= writtenLSN else {
-            return try engine.block(place, in: state)
+            return isPassing
+                ? try engine.passingBlock(place, in: state) : try engine.block(place, in: state)
         }
         if let known = youngBlocks[place] { return known }
         let payload: RawBytes
@@ -208,16 +213,20 @@ struct CommitBuilder: ~Copyable {
     /// Writes rows of a batch as the block that was opened. Sets the cells of all rows.
     mutating func closeBlock(
         _ handle: BlockHandle, entity: Int, batch: ColumnBatch, selection: [UInt16],
-        numbers: [UInt32], versions: [UInt32]
+        numbers: [UInt32], versions: [UInt32], isMoved: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
-        let place = try encoder.write(
+        let (place, rawLength) = try encoder.write(
             batch, entity: stored, treeID: catalog.trees[stored.tree].id,
             schemaVersion: catalog.version, selection: selection,
-            numbers: numbers, versions: versions, sizes: engine.sizes, to: &log)
+            numbers: numbers, versions: versions, isMoved: isMoved, sizes: engine.sizes, to: &log)
+        let level = engine.sizes.level(rows: selection.count, rawLength: rawLength)
         state.blocks.fill(
-            handle, place: place, rows: selection.count, commit: log.commit,
+            handle, place: place, rows: selection.count, level: level, commit: log.commit,
             schemaVersion: catalog.version, in: &pages)
+        if level != .full, !smallBlockEntities.contains(entity) {
+            smallBlockEntities.append(entity)
+        }
         for slot in numbers.indices {
             state.directories[stored.tree].set(
                 numbers[slot],
@@ -236,7 +245,11 @@ struct CommitBuilder: ~Copyable {
 
     /// Appends deaths and the commit frame. What is large is written; the rest is for the queue.
     mutating func seal(time: Double, author: String?, contextName: String?) throws(StoreError) {
-        if !deaths.isEmpty { try appendDeaths() }
+        try mergeSmallBlocks()
+        if !deaths.isEmpty {
+            try appendDeaths()
+            dropDeadBlocks()
+        }
         let payload = CommitPayload(
             firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount), time: time,
             inserted: UInt64(insertedCount), updated: UInt64(updatedCount),

@@ -99,7 +99,8 @@ final class Engine: Sendable {
         recovery = opened.report
         openedAt = opened.report.wasClosed && !opened.report.wasCreated ? opened.end : nil
         let state = try StateBuilder.build(
-            opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed)
+            opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed,
+            sizes: sizes)
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         disk = CommitDisk(files: files, storeID: storeID)
         scheduler = options.makeScheduler()
@@ -124,14 +125,22 @@ final class Engine: Sendable {
 
     /// A block that is stored.
     func block(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
-        try cache.block(place) { () throws(StoreError) in
-            guard let segment = state.segment(place.segment) else {
-                throw .damaged("a block's segment is missing", segment: place.segment)
-            }
-            let payload = try segment.payload(
-                at: UInt64(place.byteOffset), kind: .block, storeTag: storeID.tag)
-            return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
+        try cache.block(place) { () throws(StoreError) in try read(place, in: state) }
+    }
+
+    /// The same for a block that nobody will ask for again.
+    func passingBlock(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
+        if let known = cache.known(place) { return known }
+        return try read(place, in: state)
+    }
+
+    private func read(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
+        guard let segment = state.segment(place.segment) else {
+            throw .damaged("a block's segment is missing", segment: place.segment)
         }
+        let payload = try segment.payload(
+            at: UInt64(place.byteOffset), kind: .block, storeTag: storeID.tag)
+        return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
     }
 
     /// Keeps the published state readable.

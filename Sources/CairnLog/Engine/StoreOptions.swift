@@ -50,6 +50,8 @@ package struct StoreSizes: Sendable {
     package var rowsPerBlock = 1024
     /// Plain bytes of a block's values, above which it is cut. Encoding at least halves most of them.
     package var bytesPerBlock = 128 << 10
+    /// How many small blocks of an entity are merged into one.
+    package var mergedBlocks = 32
     /// Bytes of a segment, above which the next commit begins a new one.
     package var segmentBytes: UInt64 = 1 << 30
     /// Bytes of a value, above which it gets frames of its own.
@@ -69,4 +71,10 @@ package struct StoreSizes: Sendable {
 
     /// The sizes of a real store.
     package init() {}
+
+    /// How full a block is. One of few wide rows may be full by its bytes.
+    func level(rows: Int, rawLength: Int) -> BlockLevel {
+        let parts = max(rows * 64 / rowsPerBlock, rawLength * 64 / (bytesPerBlock / 2))
+        return parts >= 32 ? .full : parts >= 2 ? .partial : .tiny
+    }
 }

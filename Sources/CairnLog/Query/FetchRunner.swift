@@ -162,7 +162,7 @@ struct FetchRunner {
                     }
                     if !live.isEmpty { try body(block, entity, live) }
                 }
-                handle = BlockHandle(raw: entry.next)
+                handle = state.blocks.next(after: entry)
             }
         }
     }

@@ -210,7 +210,8 @@ struct LogReader {
             openBlocks.append(
                 LoggedBlock(
                     place: place, entity: entity, rows: head.rows,
-                    schemaVersion: head.schemaVersion, commit: header.commit))
+                    rawLength: head.rawLength, schemaVersion: head.schemaVersion,
+                    commit: header.commit))
             rowsOfBlock[place] = head.rows
         case .deaths: try takeDeaths(payload, segment, offset)
         case .value: _ = try ValuePayload(decoding: payload)

@@ -41,6 +41,8 @@ struct LoggedBlock {
     let place: Place
     let entity: Int
     let rows: Int
+    /// Its bytes before LZ4.
+    let rawLength: Int
     let schemaVersion: UInt32
     let commit: UInt64
 }

@@ -16,7 +16,7 @@ enum StateBuilder {
     /// The state after the last commit of a log.
     static func build(
         _ log: OpenedLog, cache: BlockCache, largeValues: LargeValueReader, pool: PagePool,
-        hashSeed: UInt64
+        hashSeed: UInt64, sizes: StoreSizes
     ) throws(StoreError) -> EngineState {
         var state = EngineState(catalog: log.catalog, end: log.end)
         state.commit = log.commit
@@ -27,7 +27,7 @@ enum StateBuilder {
         state.reserved = state.nextNumbers
         var pages = PageTransaction(epoch: log.commit, pool: pool)
         do {
-            try fill(&state, log, cache, largeValues, hashSeed, &pages)
+            try fill(&state, log, cache, largeValues, hashSeed, sizes, &pages)
         } catch {
             pages.abandon()
             throw error
@@ -38,15 +38,17 @@ enum StateBuilder {
 
     private static func fill(
         _ state: inout EngineState, _ log: OpenedLog, _ cache: BlockCache,
-        _ largeValues: LargeValueReader, _ hashSeed: UInt64, _ pages: inout PageTransaction
+        _ largeValues: LargeValueReader, _ hashSeed: UInt64, _ sizes: StoreSizes,
+        _ pages: inout PageTransaction
     ) throws(StoreError) {
         var handles: [Place: BlockHandle] = [:]
         handles.reserveCapacity(log.blocks.count)
         for block in log.blocks {
             let handle = state.blocks.insert(BlockEntry(entity: UInt16(block.entity)), in: &pages)
             state.blocks.fill(
-                handle, place: block.place, rows: block.rows, commit: block.commit,
-                schemaVersion: block.schemaVersion, in: &pages)
+                handle, place: block.place, rows: block.rows,
+                level: sizes.level(rows: block.rows, rawLength: block.rawLength),
+                commit: block.commit, schemaVersion: block.schemaVersion, in: &pages)
             handles[block.place] = handle
         }
         for death in log.deaths {
@@ -62,7 +64,10 @@ enum StateBuilder {
         for block in log.blocks {
             guard let handle = handles[block.place] else { continue }
             let entry = state.blocks.entry(handle)
-            if entry.live == 0 { continue }
+            if entry.live == 0 {
+                state.blocks.remove(handle, in: &pages)
+                continue
+            }
             guard let segment = state.segment(block.place.segment) else {
                 throw .damaged("a block's segment is missing", segment: block.place.segment)
             }

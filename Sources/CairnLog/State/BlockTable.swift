@@ -1,7 +1,9 @@
 // The blocks of a state: where each is, and which of its rows live.
 //
-// Handles count from 1 and mean something inside one state only. The blocks of an entity form a list in the
-// order they were added, so that going through an entity costs as much as it has blocks.
+// Handles count from 1 and mean something inside one state only: those of blocks that are gone are given
+// again. The blocks of an entity form three lists, by how full they were when they were written, each in the
+// order they were added: so going through an entity costs as much as it has blocks, and small ones are at hand
+// to be merged.
 //
 // Invariants: `live` is the number of ones in the bitmap, or `rows` without one; a bitmap page is allocated
 // at the first death.
@@ -15,6 +17,17 @@ struct BlockHandle: Hashable, Sendable {
     static let none = BlockHandle(raw: 0)
 }
 
+/// How full a block is when it is written. The commit that makes the 32nd block of one of the smaller levels
+/// merges all of that level into one of the next.                                                       BL5
+enum BlockLevel: UInt8, CaseIterable {
+    /// Under a thirty-second of the rows and bytes a block may have.
+    case tiny
+    /// Under half of them.
+    case partial
+    /// More.
+    case full
+}
+
 /// What a state knows of a block: 64 bytes.
 struct BlockEntry: BitwiseCopyable {
     var segment: UInt32 = 0
@@ -22,20 +35,27 @@ struct BlockEntry: BitwiseCopyable {
     var entity: UInt16
     var rows: UInt16 = 0
     var live: UInt16 = 0
-    var isPresent: UInt16 = 1
+    var isPresent: UInt8 = 1
+    private var rawLevel = BlockLevel.full.rawValue
     /// The commit that changed it last.
     var changed: UInt64 = 0
     /// Which rows live, a bit each; none = all.
     var bitmap: UInt = 0
     var schemaVersion: UInt32 = 0
-    /// Neighbours in the list of the entity.
-    var next: UInt32 = 0
-    var previous: UInt32 = 0
+    /// Neighbours in the list of entity and level; of a handle that is free the next free one.
+    fileprivate(set) var next: UInt32 = 0
+    fileprivate(set) var previous: UInt32 = 0
     var reserved0: UInt32 = 0
     var reserved1: UInt64 = 0
     var reserved2: UInt64 = 0
 
     init(entity: UInt16) { self.entity = entity }
+
+    /// How full it was when it was written.
+    fileprivate(set) var level: BlockLevel {
+        get { BlockLevel(rawValue: rawLevel) ?? .full }
+        set { rawLevel = newValue.rawValue }
+    }
 
     var place: Place { Place(segment: segment, offset8: offset8) }
 
@@ -60,10 +80,17 @@ struct BlockEntry: BitwiseCopyable {
 
 /// The blocks of a state.
 struct BlockTable: Sendable {
+    private struct List {
+        var head: UInt32 = 0
+        var tail: UInt32 = 0
+        var count = 0
+    }
+
     private var entries = PagedTable<BlockEntry>()
-    private var heads: [UInt32] = []
-    private var tails: [UInt32] = []
+    /// By entity and level.
+    private var lists: [List] = []
     private var last: UInt32 = 0
+    private var free: UInt32 = 0
     /// How many blocks there are.
     private(set) var count = 0
 
@@ -76,37 +103,107 @@ struct BlockTable: Sendable {
         return record.pointee
     }
 
-    /// The first block of an entity.
-    func first(ofEntity entity: Int) -> BlockHandle {
-        entity < heads.count ? BlockHandle(raw: heads[entity]) : .none
+    private static func list(_ entity: Int, _ level: BlockLevel) -> Int {
+        entity * BlockLevel.allCases.count + Int(level.rawValue)
     }
 
-    /// Adds a block at the end of its entity's list.
+    /// How many blocks of a level an entity has.
+    func count(ofEntity entity: Int, _ level: BlockLevel) -> Int {
+        let list = Self.list(entity, level)
+        return list < lists.count ? lists[list].count : 0
+    }
+
+    /// The first block of an entity.
+    func first(ofEntity entity: Int) -> BlockHandle { first(ofEntity: entity, .full) }
+
+    /// The first block of an entity that is at most as full.
+    private func first(ofEntity entity: Int, _ level: BlockLevel) -> BlockHandle {
+        var list = Self.list(entity, level)
+        let end = Self.list(entity, .tiny)
+        while list >= end {
+            if list < lists.count, lists[list].head != 0 {
+                return BlockHandle(raw: lists[list].head)
+            }
+            list -= 1
+        }
+        return .none
+    }
+
+    /// The block that follows another one of the same entity.
+    func next(after entry: BlockEntry) -> BlockHandle {
+        if entry.next != 0 { return BlockHandle(raw: entry.next) }
+        guard let below = BlockLevel(rawValue: entry.level.rawValue &- 1) else { return .none }
+        return first(ofEntity: Int(entry.entity), below)
+    }
+
+    /// The blocks of a level of an entity, in the order they were written.
+    func blocks(ofEntity entity: Int, _ level: BlockLevel) -> [BlockHandle] {
+        let list = Self.list(entity, level)
+        guard list < lists.count else { return [] }
+        var handles: [BlockHandle] = []
+        var handle = lists[list].head
+        while handle != 0 {
+            handles.append(BlockHandle(raw: handle))
+            handle = entry(BlockHandle(raw: handle)).next
+        }
+        return handles
+    }
+
+    /// Adds a block that will be filled.
     mutating func insert(_ entry: BlockEntry, in pages: inout PageTransaction) -> BlockHandle {
-        last += 1
-        count += 1
-        let entity = Int(entry.entity)
-        while heads.count <= entity {
-            heads.append(0)
-            tails.append(0)
-        }
-        var entry = entry
-        entry.previous = tails[entity]
-        entry.next = 0
-        if tails[entity] != 0 {
-            entries.writableRecord(tails[entity], in: &pages).pointee.next = last
+        let handle: UInt32
+        if free != 0 {
+            handle = free
+            free = self.entry(BlockHandle(raw: free)).next
         } else {
-            heads[entity] = last
+            precondition(last < .max, "a state has at most four billion blocks")
+            last += 1
+            handle = last
         }
-        tails[entity] = last
-        entries.writableRecord(last, in: &pages).pointee = entry
-        return BlockHandle(raw: last)
+        count += 1
+        entries.writableRecord(handle, in: &pages).pointee = entry
+        append(handle, to: .full, in: &pages)
+        return BlockHandle(raw: handle)
+    }
+
+    private mutating func append(
+        _ handle: UInt32, to level: BlockLevel, in pages: inout PageTransaction
+    ) {
+        let record = entries.writableRecord(handle, in: &pages)
+        let list = Self.list(Int(record.pointee.entity), level)
+        while lists.count <= list { lists.append(List()) }
+        let tail = lists[list].tail
+        record.pointee.level = level
+        record.pointee.previous = tail
+        record.pointee.next = 0
+        if tail != 0 {
+            entries.writableRecord(tail, in: &pages).pointee.next = handle
+        } else {
+            lists[list].head = handle
+        }
+        lists[list].tail = handle
+        lists[list].count += 1
+    }
+
+    private mutating func takeOut(_ entry: BlockEntry, in pages: inout PageTransaction) {
+        let list = Self.list(Int(entry.entity), entry.level)
+        if entry.previous != 0 {
+            entries.writableRecord(entry.previous, in: &pages).pointee.next = entry.next
+        } else {
+            lists[list].head = entry.next
+        }
+        if entry.next != 0 {
+            entries.writableRecord(entry.next, in: &pages).pointee.previous = entry.previous
+        } else {
+            lists[list].tail = entry.previous
+        }
+        lists[list].count -= 1
     }
 
     /// Says where a block is and how many rows it has, all of them alive.
     mutating func fill(
-        _ handle: BlockHandle, place: Place, rows: Int, commit: UInt64, schemaVersion: UInt32,
-        in pages: inout PageTransaction
+        _ handle: BlockHandle, place: Place, rows: Int, level: BlockLevel = .full, commit: UInt64,
+        schemaVersion: UInt32, in pages: inout PageTransaction
     ) {
         let record = entries.writableRecord(handle.raw, in: &pages)
         precondition(
@@ -118,6 +215,10 @@ struct BlockTable: Sendable {
         record.pointee.live = UInt16(rows)
         record.pointee.changed = commit
         record.pointee.schemaVersion = schemaVersion
+        if level != record.pointee.level {
+            takeOut(record.pointee, in: &pages)
+            append(handle.raw, to: level, in: &pages)
+        }
     }
 
     /// Ends the life of a row; false if it had ended before.
@@ -149,22 +250,13 @@ struct BlockTable: Sendable {
     mutating func remove(_ handle: BlockHandle, in pages: inout PageTransaction) {
         let old = entry(handle)
         precondition(old.isPresent != 0, "a block is taken out once")
-        let entity = Int(old.entity)
         if old.bitmap != 0 { pages.release(Page(address: old.bitmap)) }
-        if old.previous != 0 {
-            entries.writableRecord(old.previous, in: &pages).pointee.next = old.next
-        } else {
-            heads[entity] = old.next
-        }
-        if old.next != 0 {
-            entries.writableRecord(old.next, in: &pages).pointee.previous = old.previous
-        } else {
-            tails[entity] = old.previous
-        }
+        takeOut(old, in: &pages)
         var empty = BlockEntry(entity: 0)
         empty.isPresent = 0
+        empty.next = free
+        free = handle.raw
         entries.writableRecord(handle.raw, in: &pages).pointee = empty
-        if handle.raw == last { last -= 1 }
         count -= 1
     }
 
@@ -174,9 +266,11 @@ struct BlockTable: Sendable {
     func _checkInvariants() -> [String] {
         var problems: [String] = []
         var reached: Set<UInt32> = []
-        for entity in heads.indices {
+        for (index, list) in lists.enumerated() {
+            let entity = index / BlockLevel.allCases.count
             var previous: UInt32 = 0
-            var handle = heads[entity]
+            var handle = list.head
+            var length = 0
             while handle != 0 {
                 guard handle <= last, let record = entries.record(handle) else {
                     problems.append(
@@ -188,7 +282,7 @@ struct BlockTable: Sendable {
                     problems.append("block \(handle) is twice in the lists")
                     break
                 }
-                if entry.isPresent == 0 || Int(entry.entity) != entity {
+                if entry.isPresent == 0 || Self.list(Int(entry.entity), entry.level) != index {
                     problems.append(
                         "block \(handle) does not belong in the list of entity \(entity)")
                 }
@@ -201,8 +295,12 @@ struct BlockTable: Sendable {
                 }
                 previous = handle
                 handle = entry.next
+                length += 1
             }
-            if handle == 0, previous != tails[entity] {
+            if length != list.count {
+                problems.append("a list of entity \(entity) is not as long as it says")
+            }
+            if handle == 0, previous != list.tail {
                 problems.append("the list of entity \(entity) does not end at its last block")
             }
         }

@@ -70,7 +70,7 @@ struct StoreChecker: ~Copyable {
                 check(handle, entry, entity)
                 report.blocks += 1
                 if report.blocks & 63 == 0 { progress?(report.blocks, total) }
-                handle = BlockHandle(raw: entry.next)
+                handle = state.blocks.next(after: entry)
             }
         }
         for (index, unique) in state.uniques.enumerated() {

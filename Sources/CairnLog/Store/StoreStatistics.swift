@@ -67,7 +67,7 @@ extension LogStore {
                     blocks += 1
                     live += Int(entry.live)
                     rows += Int(entry.rows)
-                    handle = BlockHandle(raw: entry.next)
+                    handle = state.blocks.next(after: entry)
                 }
                 let entity = state.catalog.entities[index]
                 return StoreStatistics.Entity(

@@ -67,11 +67,16 @@ struct CommittersTests {
     }
 
     static func content(_ store: LogStore) throws -> [String: Int64] {
+        try content(store.snapshot(), store)
+    }
+
+    static func content(_ snapshot: any StoreSnapshot, _ store: LogStore) throws -> [String: Int64]
+    {
         let entity = store.schema.entities[0]
         var fetch = StoreFetch(entity: 0)
         fetch.includesRows = true
         var content: [String: Int64] = [:]
-        for row in try store.snapshot().fetch(fetch).rows {
+        for row in try snapshot.fetch(fetch).rows {
             guard case .string(let key) = row.cells.value(0, of: entity, in: store.identity),
                 case .integer(let value) = row.cells.value(1, of: entity, in: store.identity)
             else { continue }

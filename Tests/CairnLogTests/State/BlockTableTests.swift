@@ -42,7 +42,7 @@ struct BlockTableTests {
             var handle = table.first(ofEntity: entity)
             while handle != .none {
                 result.append(table.entry(handle).offset8)
-                handle = BlockHandle(raw: table.entry(handle).next)
+                handle = table.next(after: table.entry(handle))
             }
             return result
         }
@@ -58,7 +58,8 @@ struct BlockTableTests {
     }
 
     private struct Model {
-        var lists: [[BlockHandle]] = [[], [], []]
+        /// By entity, and by level: the full ones first.
+        var lists = Array(repeating: [[BlockHandle]](repeating: [], count: 3), count: 3)
         var live: [BlockHandle: Set<Int>] = [:]
     }
 
@@ -66,11 +67,17 @@ struct BlockTableTests {
         #expect(table._checkInvariants() == [], place)
         #expect(table.count == model.live.count, place)
         for (entity, list) in model.lists.enumerated() {
+            for level in BlockLevel.allCases {
+                let blocks = list[2 - Int(level.rawValue)]
+                #expect(table.blocks(ofEntity: entity, level) == blocks, place)
+                #expect(table.count(ofEntity: entity, level) == blocks.count, place)
+            }
             var found: [BlockHandle] = []
             var handle = table.first(ofEntity: entity)
+            let list = Array(list.joined())
             while handle != .none, found.count <= list.count {
                 found.append(handle)
-                handle = BlockHandle(raw: table.entry(handle).next)
+                handle = table.next(after: table.entry(handle))
             }
             #expect(found == list, place)
         }
@@ -95,12 +102,14 @@ struct BlockTableTests {
             let old = model
             var pages = PageTransaction(epoch: epoch, pool: pool)
             for _ in 0..<10 {
-                let handles = model.lists.flatMap { $0 }
+                let handles = model.lists.joined().flatMap { $0 }
                 switch random.next() % 8 {
                 case 0 where !handles.isEmpty:
                     let handle = handles[Int(random.next() % UInt64(handles.count))]
                     table.remove(handle, in: &pages)
-                    for entity in 0..<3 { model.lists[entity].removeAll { $0 == handle } }
+                    for entity in 0..<3 {
+                        for level in 0..<3 { model.lists[entity][level].removeAll { $0 == handle } }
+                    }
                     model.live[handle] = nil
                 case 1...4 where !handles.isEmpty:
                     let handle = handles[Int(random.next() % UInt64(handles.count))]
@@ -111,10 +120,11 @@ struct BlockTableTests {
                     let entity = Int(random.next() % 3)
                     let rows = Int(random.next() % 1024) + 1
                     let handle = table.insert(BlockEntry(entity: UInt16(entity)), in: &pages)
+                    let level = BlockLevel.allCases[Int(random.next() % 3)]
                     table.fill(
-                        handle, place: Place(segment: 1, offset8: 1), rows: rows, commit: epoch,
-                        schemaVersion: 1, in: &pages)
-                    model.lists[entity].append(handle)
+                        handle, place: Place(segment: 1, offset8: 1), rows: rows, level: level,
+                        commit: epoch, schemaVersion: 1, in: &pages)
+                    model.lists[entity][2 - Int(level.rawValue)].append(handle)
                     model.live[handle] = Set(0..<rows)
                 }
             }

@@ -1,0 +1,156 @@
+// Blocks of few rows are merged, and nobody notices but by their number.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import CairnLog
+
+@Suite("Small blocks")
+struct SmallBlocksTests {
+    private static func put(_ store: LogStore, _ key: String, _ value: Int) throws {
+        var request = BatchInsertRequest(
+            entityName: "Item", objects: [["key": key, "value": value]])
+        request.mergePolicy = .mergeByPropertyObjectTrump
+        _ = try store.execute(request)
+    }
+
+    private static func open(_ disk: any FileSystem, _ sizes: StoreSizes = StoreSizes()) throws
+        -> LogStore
+    {
+        var options = SampleStore.options(on: disk, durability: .relaxed)
+        options.sizes = sizes
+        options.sizes.fillBytes = 0
+        return try LogStore.open(
+            at: "/store", schema: try Schema(CommittersTests.model), options: options)
+    }
+
+    /// Whether fewer blocks of the smaller levels are there than are merged.                    BL5
+    private static func isMerged(_ store: LogStore) -> Bool {
+        let state = store.engine.registry.published()
+        return state.catalog.entities.indices.allSatisfy { entity in
+            [BlockLevel.tiny, .partial].allSatisfy {
+                state.blocks.count(ofEntity: entity, $0) < store.engine.sizes.mergedBlocks
+            }
+        }
+    }
+
+    /// How many rows all blocks of the log have, dead or alive.
+    private static func writtenRows(_ disk: MemoryFileSystem) throws -> Int {
+        let files = StoreFiles(
+            folder: "/store", fileSystem: disk, lock: try disk.open("/store/lock", .read))
+        var reader = LogReader(files, mark: nil, limit: nil)
+        guard case .log(let log) = try reader.read() else { return 0 }
+        return log.blocks.reduce(0) { $0 + $1.rows }
+    }
+
+    @Test("Commits of one row make few blocks, and each row is written at most three times (BL5)")
+    func ones() throws {
+        let disk = MemoryFileSystem()
+        let store = try Self.open(disk)
+        for number in 0..<2100 {
+            try Self.put(store, "key \(number)", number)
+            if number % 16 == 0 { #expect(Self.isMerged(store)) }
+        }
+        #expect(Self.isMerged(store))
+        let state = store.engine.registry.published()
+        #expect(state.blocks.count < 2100 / 1024 + 31 + 31 + 2)
+        #expect(state.blocks._checkInvariants() == [])
+        #expect(try Self.writtenRows(disk) <= 2100 * 3)
+        let text = try SampleStore.text(store)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+        let again = try Self.open(disk)
+        #expect(try SampleStore.text(again) == text)
+        #expect(again.engine.registry.published().blocks.count == state.blocks.count)
+        try again.close()
+    }
+
+    @Test("An object that is updated all the time leaves no blocks behind")
+    func updates() throws {
+        let store = try Self.open(MemoryFileSystem())
+        for number in 0..<500 { try Self.put(store, "same", number) }
+        let state = store.engine.registry.published()
+        #expect(state.blocks.count == 1)
+        #expect(try CommittersTests.content(store) == ["same": 499])
+        #expect(try SampleStore.text(store).contains("\"version\":500"))
+        try store.close()
+    }
+
+    @Test("Wide rows that fill their blocks are not merged again and again")
+    func wideRows() throws {
+        let disk = MemoryFileSystem()
+        let model = ManagedObjectModel(entities: [
+            EntityDescription("Text", attributes: [.init("text", .string)])
+        ])
+        let store = try LogStore.open(
+            at: "/store", schema: try Schema(model), options: SampleStore.options(on: disk))
+        var random = RandomSource()
+        for _ in 0..<80 {
+            // Forty rows of three kilobytes.
+            let rows = (0..<40).map { _ in
+                [
+                    "text": String(
+                        (0..<3000).map { _ in "abcdefghijklmnop".randomElement(using: &random)! })
+                ]
+            }
+            _ = try store.execute(BatchInsertRequest(entityName: "Text", objects: rows))
+        }
+        #expect(try Self.writtenRows(disk) == 80 * 40)
+        try store.close()
+    }
+
+    @Test(
+        "Random commits with merging all the time hold what a dictionary holds, pinned states too")
+    func random() throws {
+        var random = RandomSource()
+        for (rowsPerBlock, merged) in [(8, 2), (64, 3), (64, 4)] {
+            let disk = MemoryFileSystem()
+            var sizes = StoreSizes()
+            sizes.rowsPerBlock = rowsPerBlock
+            sizes.mergedBlocks = merged
+            sizes.segmentBytes = 20_000
+            var store = try Self.open(disk, sizes)
+            var model: [String: Int64] = [:]
+            var pins: [(snapshot: any StoreSnapshot, model: [String: Int64])] = []
+            for step in 0..<300 {
+                if random.oneIn(4), let key = model.keys.sorted().randomElement(using: &random) {
+                    var fetch = StoreFetch(entity: 0)
+                    fetch.predicate = try PredicateNode(format: "key == '\(key)'")
+                        .bound(to: store.schema.entities[0])
+                    _ = try store.execute(BatchDeleteRequest(.fetch(fetch)))
+                    model[key] = nil
+                } else {
+                    let rows = (0..<1 + random.next() % 6).map { _ in
+                        ("key \(random.next() % 60)", Int64(random.next() % 1000))
+                    }
+                    var request = BatchInsertRequest(
+                        entityName: "Item", objects: rows.map { ["key": $0.0, "value": $0.1] })
+                    request.mergePolicy = .mergeByPropertyObjectTrump
+                    _ = try store.execute(request)
+                    for row in rows { model[row.0] = row.1 }
+                }
+                #expect(Self.isMerged(store))
+                if random.oneIn(10) { pins.append((try store.snapshot(), model)) }
+                if pins.count > 3 { pins.removeFirst() }
+                if step % 30 == 29 {
+                    #expect(try CommittersTests.content(store) == model)
+                    for pin in pins {
+                        #expect(try CommittersTests.content(pin.snapshot, store) == pin.model)
+                    }
+                    #expect(try store.check().findings.isEmpty)
+                    pins.removeAll()
+                    try store.close()
+                    store = try Self.open(disk, sizes)
+                    #expect(try CommittersTests.content(store) == model)
+                }
+            }
+            try store.close()
+        }
+    }
+}
