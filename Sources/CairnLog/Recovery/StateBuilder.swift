@@ -60,7 +60,7 @@ enum StateBuilder {
                 _ = state.blocks.kill(handle, slot: Int(slot), commit: log.commit, in: &pages)
             }
         }
-        var key = KeyBuffer()
+        var rows = BlockRows(state: state, hashSeed: hashSeed)
         for block in log.blocks {
             guard let handle = handles[block.place] else { continue }
             let entry = state.blocks.entry(handle)
@@ -78,53 +78,115 @@ enum StateBuilder {
                 return try CachedBlock(
                     payload: payload, place: block.place, largeValues: largeValues)
             }
-            try enter(cached, entry, handle, &state, hashSeed, &key, &pages)
+            try rows.enter(cached, entry, handle, &state, &pages)
+        }
+    }
+}
+
+/// Enters the live rows of blocks into directory and indexes, a column at a time.
+private struct BlockRows: ~Copyable {
+    private let hashSeed: UInt64
+    private var key = KeyBuffer()
+    private var slots: [Int] = []
+    private var numbers: [UInt32] = []
+    private var keys: [(hash: UInt64, number: UInt32)] = []
+    /// By entity: the live rows of all its blocks.
+    private var live: [Int]
+    /// By unique definition: whether room for its entries was made.
+    private var isReserved: [Bool]
+
+    init(state: EngineState, hashSeed: UInt64) {
+        self.hashSeed = hashSeed
+        isReserved = state.uniques.map { _ in false }
+        live = state.catalog.entities.indices.map { entity in
+            var live = 0
+            var handle = state.blocks.first(ofEntity: entity)
+            while handle != .none {
+                let entry = state.blocks.entry(handle)
+                live += Int(entry.live)
+                handle = state.blocks.next(after: entry)
+            }
+            return live
         }
     }
 
-    private static func enter(
+    mutating func enter(
         _ block: CachedBlock, _ entry: BlockEntry, _ handle: BlockHandle,
-        _ state: inout EngineState,
-        _ hashSeed: UInt64, _ key: inout KeyBuffer, _ pages: inout PageTransaction
+        _ state: inout EngineState, _ pages: inout PageTransaction
     ) throws(StoreError) {
         let index = Int(entry.entity)
         let entity = state.catalog.entities[index]
-        let numbers = try block.numbers()
-        let versions = try block.versions()
-        func damage(_ message: String) -> StoreError {
-            .damaged(
-                message, segment: block.place.segment, offset: UInt64(block.place.byteOffset))
-        }
-        for slot in 0..<block.rows where entry.isLive(slot) {
-            guard let number = UInt32(exactly: numbers.integer(at: slot)), number != 0,
-                number < state.nextNumbers[entity.tree]
-            else { throw damage("a row has a number that was never given") }
-            guard let version = UInt32(exactly: versions.integer(at: slot)), version != 0,
-                version <= DirectoryCell.maximumVersion
-            else { throw damage("a row has an impossible version") }
-            guard state.directories[entity.tree][number].isEmpty else {
-                throw damage("object \(number) lives at two places")
-            }
-            state.directories[entity.tree].set(
-                number, DirectoryCell(handle: handle, slot: slot, version: version), in: &pages)
-            for unique in entity.uniques {
-                if try key.load(
-                    block, row: slot, entity: entity,
-                    columns: state.catalog.uniques[unique].columns)
-                {
-                    state.uniques[unique].insert(
-                        hash: key.hash(seed: hashSeed), number: number, in: &pages)
-                }
-            }
-            for reference in entity.references {
-                let column = entity.columns[state.catalog.references[reference].column]
-                guard let cells = try block.column(column), !cells.isNil(at: slot) else { continue }
+        try place(block, entry, handle, entity, &state, &pages)
+        for unique in entity.uniques { try enterKeys(of: block, entity, unique, &state, &pages) }
+        for reference in entity.references {
+            let column = entity.columns[state.catalog.references[reference].column]
+            guard let cells = try block.column(column) else { continue }
+            for (slot, number) in zip(slots, numbers) where !cells.isNil(at: slot) {
                 guard let target = UInt32(exactly: cells.integer(at: slot)), target != 0 else {
-                    throw damage("a reference leads to an impossible number")
+                    throw damage("a reference leads to an impossible number", block)
                 }
                 state.inverses[reference].insert(source: number, target: target, in: &pages)
             }
         }
         state.counts[index] += Int(entry.live)
+    }
+
+    private func damage(_ message: String, _ block: CachedBlock) -> StoreError {
+        .damaged(message, segment: block.place.segment, offset: UInt64(block.place.byteOffset))
+    }
+
+    /// Gives each live row its place.
+    private mutating func place(
+        _ block: CachedBlock, _ entry: BlockEntry, _ handle: BlockHandle,
+        _ entity: Catalog.StoredEntity, _ state: inout EngineState, _ pages: inout PageTransaction
+    ) throws(StoreError) {
+        slots.removeAll(keepingCapacity: true)
+        numbers.removeAll(keepingCapacity: true)
+        let numberCells = try block.numbers()
+        let versionCells = try block.versions()
+        let next = state.nextNumbers[entity.tree]
+        for slot in 0..<block.rows where entry.isLive(slot) {
+            guard let number = UInt32(exactly: numberCells.integer(at: slot)), number != 0,
+                number < next
+            else { throw damage("a row has a number that was never given", block) }
+            guard let version = UInt32(exactly: versionCells.integer(at: slot)), version != 0,
+                version <= DirectoryCell.maximumVersion
+            else { throw damage("a row has an impossible version", block) }
+            guard state.directories[entity.tree][number].isEmpty else {
+                throw damage("object \(number) lives at two places", block)
+            }
+            state.directories[entity.tree].set(
+                number, DirectoryCell(handle: handle, slot: slot, version: version), in: &pages)
+            slots.append(slot)
+            numbers.append(number)
+        }
+    }
+
+    private mutating func enterKeys(
+        of block: CachedBlock, _ entity: Catalog.StoredEntity, _ unique: Int,
+        _ state: inout EngineState, _ pages: inout PageTransaction
+    ) throws(StoreError) {
+        keys.removeAll(keepingCapacity: true)
+        let definition = state.catalog.uniques[unique]
+        for (slot, number) in zip(slots, numbers)
+        where try key.load(block, row: slot, entity: entity, columns: definition.columns) {
+            keys.append((key.hash(seed: hashSeed), number))
+        }
+        if !isReserved[unique], !slots.isEmpty {
+            isReserved[unique] = true
+            // As many of the rows to come are taken to have a key as have one here.
+            let family = state.catalog.family(of: definition.entity)
+            let rows = family.reduce(0) { $0 + live[$1] }
+            state.uniques[unique].reserve(rows * keys.count / slots.count, in: &pages)
+        }
+        // The memory of an entry is asked for some entries ahead: a batch of them waits once.
+        let ahead = 12
+        for entry in keys.prefix(ahead) { state.uniques[unique].prefetch(hash: entry.hash) }
+        for (position, entry) in keys.enumerated() {
+            if position + ahead < keys.count {
+                state.uniques[unique].prefetch(hash: keys[position + ahead].hash)
+            }
+            state.uniques[unique].insert(hash: entry.hash, number: entry.number, in: &pages)
+        }
     }
 }
