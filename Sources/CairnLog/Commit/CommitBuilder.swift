@@ -260,10 +260,12 @@ struct CommitBuilder: ~Copyable {
                 )
             },
             author: author ?? "", context: contextName ?? "")
+        state.commitOffset = log.end.offset
         try log.append(.commit) { writer throws(StoreError) in payload.encode(to: &writer) }
         if log.hasWritten || log.hasValues { try log.flush() }
         state.commit = log.commit
         state.end = log.end
+        state.commitEnd = log.end
     }
 
     /// Lists what died, by place, in frames of at most a megabyte or so.

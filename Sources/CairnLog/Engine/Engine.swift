@@ -63,13 +63,15 @@ final class Engine: Sendable {
     let sizes: StoreSizes
     let clock: any StoreClock
     let hashSeed: UInt64
-    let pool = PagePool()
+    let pool: PagePool
     let cache: BlockCache
     let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
     let disk: CommitDisk
     let scheduler: any BackgroundScheduler
+    /// What is known of the newest checkpoint.
+    let checkpoint: Mutex<CheckpointProgress>
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
     /// What recovery found.
@@ -82,12 +84,13 @@ final class Engine: Sendable {
 
     init(_ opened: OpenedLog, options: LogStoreOptions) throws(StoreError) {
         files = opened.files
+        pool = opened.pool
         storeID = opened.storeID
         isReadOnly = options.isReadOnly
         durability = options.durability
         sizes = options.sizes
         clock = options.clock
-        hashSeed = UInt64.random(in: .min ... .max)
+        hashSeed = opened.hashSeed ?? UInt64.random(in: .min ... .max)
         cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
         largeValues = LargeValueReader(storeTag: opened.storeID.tag)
         for segment in opened.segments { largeValues.add(segment) }
@@ -104,6 +107,9 @@ final class Engine: Sendable {
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         disk = CommitDisk(files: files, storeID: storeID)
         scheduler = options.makeScheduler()
+        checkpoint = Mutex(
+            CheckpointProgress(
+                lsn: opened.base?.commitEnd.lsn ?? 0, bytes: opened.checkpointBytes))
         queue = CommitQueue(
             end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool)
         turn = LongLock(
@@ -177,6 +183,7 @@ final class Engine: Sendable {
         case .sealed(let result, let number, let ticket):
             try wait(for: ticket)
             if durability == .grouped { scheduleSync() }
+            scheduleCheckpoint()
             return (result, number)
         case .unchanged(let result, let ticket):
             // What made a change needless must not be lost after we have said so.
@@ -403,6 +410,8 @@ final class Engine: Sendable {
             else { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
             if turn.end == openedAt, turn.nextNumbers == turn.head.reserved { return }
+            try synchronize(&turn)
+            checkpointAtClose(turn.head)
             var log = LogWriter(
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: turn.head.commit,
                 mark: queue.durable, limit: sizes.writeBufferBytes)

@@ -45,9 +45,25 @@ final class EngineRegistry: Sendable {
                 engines[key]?.users += 1
                 return entry.engine
             }
-            let engine = try Engine(try opener.open(lock: lock, schema: schema), options: options)
+            let engine = try Self.open(opener, lock, schema)
             engines[key] = Entry(engine: engine, users: 1)
             return engine
+        }
+    }
+
+    /// Opens a store that nobody has open. A checkpoint whose numbers contradict the log, though its checksums
+    /// are right, is held to be the wrong one of the two: the log is read without it.
+    private static func open(_ opener: StoreOpener, _ lock: any File, _ schema: Schema?)
+        throws(StoreError) -> Engine
+    {
+        do {
+            return try Engine(
+                try opener.open(lock: lock, schema: schema), options: opener.options)
+        } catch {
+            guard error.code == .damaged else { throw error }
+            var again = opener
+            again.usesCheckpoints = false
+            return try Engine(try again.open(lock: lock, schema: schema), options: opener.options)
         }
     }
 

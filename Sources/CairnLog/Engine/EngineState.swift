@@ -17,6 +17,10 @@ struct EngineState: Sendable {
     var commit: UInt64
     /// Where the log ends in this state.
     var end: LogEnd
+    /// Where its last commit's frame begins in the segment, and where it ends: a start or close frame may
+    /// follow it.
+    var commitOffset: UInt64 = 0
+    var commitEnd: LogEnd
     let catalog: Catalog
     /// By tree: where the rows are.
     var directories: [RowDirectory]
@@ -39,6 +43,7 @@ struct EngineState: Sendable {
     init(catalog: Catalog, end: LogEnd) {
         commit = 0
         self.end = end
+        commitEnd = end
         self.catalog = catalog
         directories = catalog.trees.map { _ in RowDirectory() }
         nextNumbers = catalog.trees.map { _ in 1 }

@@ -66,6 +66,11 @@ package struct StoreSizes: Sendable {
     package var fillBytes: UInt64 = 256 << 10
     /// The same at most: it doubles each time.
     package var mostFillBytes: UInt64 = 4 << 20
+    /// Bytes of log since the last checkpoint, above which the next one is taken, if they are also more than
+    /// twice its size.
+    package var checkpointBytes: UInt64 = 64 << 20
+    /// The same at close, if they are also more than an eighth of its size.
+    package var closingCheckpointBytes: UInt64 = 1 << 20
     /// Seconds after which a grouped commit is synced.
     package var groupSeconds = 0.05
 

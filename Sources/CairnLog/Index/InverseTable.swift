@@ -9,8 +9,8 @@
 
 /// The rows by the target of a reference.
 struct InverseTable: Sendable {
-    private var heads = RadixArray()
-    private var links = RadixArray()
+    var heads = RadixArray()
+    var links = RadixArray()
 
     /// How many rows point at a target.
     func count(of target: UInt32) -> Int { Int(heads[target] & 0xFFFF_FFFF) }
@@ -18,8 +18,10 @@ struct InverseTable: Sendable {
     /// Adds the rows that point at a target, in the order of their numbers.
     func sources(of target: UInt32, into sources: inout [UInt32]) {
         let start = sources.count
-        var source = UInt32(truncatingIfNeeded: heads[target] >> 32)
-        while source != 0 {
+        let head = heads[target]
+        var source = UInt32(truncatingIfNeeded: head >> 32)
+        // By the count: a list that came from a file may lead in a circle.
+        for _ in 0..<(head & 0xFFFF_FFFF) where source != 0 {
             sources.append(source)
             source = UInt32(truncatingIfNeeded: links[source])
         }

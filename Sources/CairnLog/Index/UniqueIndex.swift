@@ -41,6 +41,49 @@ struct UniqueIndex: Sendable {
         splitLimit = Self.splits[0].limit >> splitShift
     }
 
+    // MARK: Checkpoints
+
+    /// How many bits of a hash tell the partitions apart.
+    var bits: Int { partitionBits }
+
+    /// Calls the body with each partition that there is.
+    func forEachPartition(_ body: (UInt32, HashPartition) -> Void) {
+        for number in 0..<(UInt32(1) << UInt32(partitionBits)) {
+            let header = Page(address: UInt(partitions[number]))
+            if !header.isNone { body(number, HashPartition(header)) }
+        }
+    }
+
+    /// An index that a checkpoint holds, still without entries; nil if there is none with so many bits.
+    init?(bits: Int) {
+        self.init()
+        guard bits == 0 || Self.splits.contains(where: { $0.bits == bits }) else { return nil }
+        partitionBits = bits
+        splitLimit = Self.splits.first { $0.bits > bits }?.limit ?? .max
+    }
+
+    /// Restores a partition from the entries it had, in their order; false if they are not its entries.
+    mutating func restore(
+        _ number: UInt32, capacity: Int, entries: UnsafeRawBufferPointer,
+        in pages: inout PageTransaction
+    ) -> Bool {
+        let count = entries.count / 8
+        guard number < UInt32(1) << UInt32(partitionBits), partitions[number] == 0,
+            capacity > 0, capacity <= HashPartition.maximumCapacity, capacity & 63 == 0,
+            count < capacity
+        else { return false }
+        let partition = HashPartition.make(capacity: capacity, in: &pages)
+        for index in 0..<count {
+            let value = entries.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+            guard value >> 32 != 0, self.partition(of: UInt32(truncatingIfNeeded: value)) == number
+            else { return false }
+            partition.insert(value, bits: partitionBits, in: &pages)
+        }
+        self.count += count
+        setPartition(number, partition, in: &pages)
+        return true
+    }
+
     // MARK: Asking
 
     /// The objects whose key may have a hash, one after the other.

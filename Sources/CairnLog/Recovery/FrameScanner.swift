@@ -49,6 +49,13 @@ struct FrameScanner: ~Copyable {
         window = RawBytes(count: size)
     }
 
+    /// Goes on behind a frame that is known.
+    mutating func skip(to end: LogEnd) {
+        position = end.offset
+        expected.lsn = end.lsn
+        expected.chain = end.chain
+    }
+
     /// The next frame: its header, and its payload, which is valid until the next call. Nil at the end or at
     /// the first failure.
     mutating func next() throws(StoreError) -> (

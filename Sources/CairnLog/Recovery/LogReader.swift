@@ -54,10 +54,17 @@ struct LogReader {
     private var openFailure: StoreError?
     private var rowsOfBlock: [Place: Int] = [:]
 
-    init(_ files: StoreFiles, mark: MarkRecord?, limit: UInt64?) {
+    /// The pages that the state of a checkpoint may be put in; nil if none is to be used.
+    private let pool: PagePool?
+    private var restored: RestoredState?
+    private var commitOffset: UInt64 = 0
+    private var commitEnd = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
+
+    init(_ files: StoreFiles, mark: MarkRecord?, limit: UInt64?, pool: PagePool? = nil) {
         self.files = files
         self.mark = mark
         self.limit = limit
+        self.pool = pool
     }
 
     /// Reads the log.
@@ -73,6 +80,15 @@ struct LogReader {
         if let mark, mark.store == storeID { durable = mark.lsn }
         segments = found.map(\.segment)
         starts = found.map(\.start)
+        for (segment, successor) in zip(segments, segments.dropFirst()) {
+            segment.seal(
+                at: successor.header.predecessorEnd, chain: successor.header.predecessorChain)
+        }
+        if let pool {
+            restored = CheckpointReader.newest(
+                files, segments: segments, storeID: storeID, limit: limit, pool: pool)
+        }
+        if let restored { begin(with: restored) }
         try readSegments(found)
         let last = segments.firstIndex { $0.number == end.segment } ?? 0
         let abandoned = segments[(last + 1)...].map(\.number)
@@ -86,15 +102,40 @@ struct LogReader {
             OpenedLog(
                 files: files, storeID: storeID, segments: segments, abandoned: abandoned,
                 catalog: catalog, end: end, durable: min(durable, end.lsn), commit: commit,
-                counters: counters, blocks: blocks, deaths: deaths, report: report))
+                commitOffset: commitOffset, commitEnd: commitEnd, base: restored?.state,
+                hashSeed: restored?.hashSeed,
+                checkpointBytes: restored?.bytes ?? 0, pool: pool ?? PagePool(), counters: counters,
+                blocks: blocks, deaths: deaths, report: report))
+    }
+
+    /// Everything up to the end of a checkpoint's commit is taken as read.
+    private mutating func begin(with restored: RestoredState) {
+        let state = restored.state
+        catalog = state.catalog
+        commit = state.commit
+        commitOffset = state.commitOffset
+        commitEnd = state.commitEnd
+        end = state.commitEnd
+        for (index, tree) in state.catalog.trees.enumerated() {
+            counters[tree.id] = max(state.nextNumbers[index], state.reserved[index])
+        }
+        durable = max(durable, end.lsn)
+        report.checkpoint = state.commit
+        report.wasClosed = false
+        report.lastCommitTime = restored.time
+        report.lastAuthor = restored.author.isEmpty ? nil : restored.author
     }
 
     private mutating func readSegments(_ found: [FoundSegment]) throws(StoreError) {
-        for index in found.indices {
+        let first = restored.map { $0.state.commitEnd.segment } ?? 0
+        for index in found.indices where segments[index].number >= first {
             let next = index + 1 < found.count ? found[index + 1].segment.header : nil
             var scanner = try FrameScanner(
                 segments[index], chain: found[index].chain, storeTag: storeID.tag,
                 end: next?.predecessorEnd)
+            if let restored, segments[index].number == first {
+                scanner.skip(to: restored.state.commitEnd)
+            }
             guard try readFrames(&scanner, segments[index]) else { return endAtLimit() }
             guard let next else {
                 try judgeTail(index, scanner.position, scanner.failure)
@@ -294,12 +335,20 @@ struct LogReader {
                         offset: offset)
                 }
                 // All rows of earlier commits; that some are dead already means nothing (F-615).
+                if let state = restored?.state {
+                    var handle = state.blocks.first(ofEntity: entity)
+                    while handle != .none {
+                        let block = state.blocks.entry(handle)
+                        openDeaths.append((block.place, (0..<block.rows).map { $0 }))
+                        handle = state.blocks.next(after: block)
+                    }
+                }
                 for block in blocks where block.entity == entity {
                     openDeaths.append((block.place, (0..<block.rows).map { UInt16($0) }))
                 }
                 continue
             }
-            guard let rows = rowsOfBlock[entry.block] else {
+            guard let rows = rowsOfBlock[entry.block] ?? rowsInBase(entry.block) else {
                 throw StoreError.damaged(
                     "a death in a block that is not there", segment: segment.number, offset: offset)
             }
@@ -307,6 +356,19 @@ struct LogReader {
             try entry.forEachSlot(rows: rows) { slots.append($0) }
             openDeaths.append((entry.block, slots))
         }
+    }
+
+    /// The rows of a block that the checkpoint knows. One that it does not know had no live row any more: then
+    /// the block itself says how many it has.
+    private mutating func rowsInBase(_ place: Place) -> Int? {
+        guard let restored, let segment = segments.first(where: { $0.number == place.segment }),
+            segment.baseLSN + UInt64(place.byteOffset) < restored.state.commitEnd.lsn,
+            let payload = try? segment.payload(
+                at: UInt64(place.byteOffset), kind: .block, storeTag: storeID.tag),
+            let head = try? BlockHead(decoding: payload.bytes)
+        else { return nil }
+        rowsOfBlock[place] = head.rows
+        return head.rows
     }
 
     private mutating func takeCommit(
@@ -333,6 +395,7 @@ struct LogReader {
         if let openCatalog { catalog = openCatalog }
         try raise(record.counters)
         commit = header.commit
+        commitOffset = header.lsn - segment.baseLSN
         report.commits += 1
         report.lastCommitTime = record.time
         report.lastAuthor = record.author.isEmpty ? nil : record.author
@@ -340,6 +403,7 @@ struct LogReader {
         openDeaths.removeAll(keepingCapacity: true)
         openCatalog = nil
         finishFrame(header, segment, isClose: false)
+        commitEnd = end
     }
 
     /// No store lives to see this; adding to it must not trap.

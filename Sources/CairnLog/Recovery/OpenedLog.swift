@@ -18,11 +18,22 @@ struct OpenedLog {
     /// The LSN below which the log is known to be durable.
     var durable: UInt64
     var commit: UInt64
+    /// Where the last commit's frame begins, and where it ends.
+    var commitOffset: UInt64
+    var commitEnd: LogEnd
+    /// The state that the rest stands on, if a checkpoint held one.
+    var base: EngineState?
+    /// The seed of the hashes in its indexes.
+    var hashSeed: UInt64?
+    /// The bytes of the checkpoint.
+    var checkpointBytes: UInt64 = 0
+    /// What the pages of the base are from.
+    var pool: PagePool
     /// The next number of every tree, by tree id.
     var counters: [UInt32: UInt32]
-    /// Every block, in the order of the log.
+    /// Every block behind the base, in the order of the log.
     var blocks: [LoggedBlock]
-    /// Every death, in the order of the log.
+    /// Every death behind the base, in the order of the log.
     var deaths: [(place: Place, slots: [UInt16])]
     var report: RecoveryReport
 }

@@ -6,9 +6,11 @@ public struct RecoveryReport: Sendable, Equatable {
     public var wasClosed = true
     /// Bytes behind the last whole commit that were left behind: a write that was interrupted.
     public var bytesLeftBehind: UInt64 = 0
-    /// Commits that were read.
+    /// The commit of the checkpoint that opening began with; nil if the whole log was read.
+    public var checkpoint: UInt64?
+    /// Commits that were read, behind the checkpoint.
     public var commits: UInt64 = 0
-    /// Frames that were read.
+    /// Frames that were read, behind the checkpoint.
     public var frames: UInt64 = 0
     /// Whether the folder was made anew.
     public var wasCreated = false

@@ -6,6 +6,9 @@
 //   2. For each live row: its number gets its place; BL1 says that none had one before.
 //   3. Its keys and references enter the indexes.
 //
+// With the state of a checkpoint as base, blocks and deaths are those behind it. Rows of the base that died
+// leave directory and indexes first; then it goes on as above.
+//
 // Threads: one builder in one thread; nobody sees the state before it is whole.
 
 import CairnFormat
@@ -18,13 +21,17 @@ enum StateBuilder {
         _ log: OpenedLog, cache: BlockCache, largeValues: LargeValueReader, pool: PagePool,
         hashSeed: UInt64, sizes: StoreSizes
     ) throws(StoreError) -> EngineState {
-        var state = EngineState(catalog: log.catalog, end: log.end)
+        var state = log.base ?? EngineState(catalog: log.catalog, end: log.end)
+        state.end = log.end
         state.commit = log.commit
+        state.commitOffset = log.commitOffset
+        state.commitEnd = log.commitEnd
         state.segments = log.segments
         for (index, tree) in log.catalog.trees.enumerated() {
             state.nextNumbers[index] = log.counters[tree.id] ?? 1
         }
         state.reserved = state.nextNumbers
+        if log.base != nil, log.blocks.isEmpty, log.deaths.isEmpty { return state }
         var pages = PageTransaction(epoch: log.commit, pool: pool)
         do {
             try fill(&state, log, cache, largeValues, hashSeed, sizes, &pages)
@@ -32,7 +39,7 @@ enum StateBuilder {
             pages.abandon()
             throw error
         }
-        _ = pages.commit()
+        pool.give(pages.commit().map(\.address))
         return state
     }
 
@@ -51,13 +58,20 @@ enum StateBuilder {
                 commit: block.commit, schemaVersion: block.schemaVersion, in: &pages)
             handles[block.place] = handle
         }
+        var base = BaseRows(state, log)
         for death in log.deaths {
-            guard let handle = handles[death.place] else {
+            if let handle = handles[death.place] {
+                for slot in death.slots {
+                    // False for a row that is dead already, which means nothing (F-615).
+                    _ = state.blocks.kill(handle, slot: Int(slot), commit: log.commit, in: &pages)
+                }
+            } else if log.base != nil {
+                try base.kill(death.slots, at: death.place, &state, &pages) {
+                    place throws(StoreError) in
+                    try block(place, log.segments, cache, largeValues)
+                }
+            } else {
                 throw .damaged("a death in a block that is not there", segment: death.place.segment)
-            }
-            for slot in death.slots {
-                // False for a row that is dead already, which means nothing (F-615).
-                _ = state.blocks.kill(handle, slot: Int(slot), commit: log.commit, in: &pages)
             }
         }
         var rows = BlockRows(state: state, hashSeed: hashSeed)
@@ -68,17 +82,90 @@ enum StateBuilder {
                 state.blocks.remove(handle, in: &pages)
                 continue
             }
-            guard let segment = state.segment(block.place.segment) else {
-                throw .damaged("a block's segment is missing", segment: block.place.segment)
+            try rows.enter(
+                try self.block(block.place, log.segments, cache, largeValues), entry, handle,
+                &state,
+                &pages)
+        }
+    }
+
+    private static func block(
+        _ place: Place, _ segments: [Segment], _ cache: BlockCache,
+        _ largeValues: LargeValueReader
+    ) throws(StoreError) -> CachedBlock {
+        try cache.block(place) { () throws(StoreError) in
+            guard let segment = segments.last(where: { $0.number == place.segment }) else {
+                throw .damaged("a block's segment is missing", segment: place.segment)
             }
-            let cached = try cache.block(block.place) { () throws(StoreError) in
-                let payload = try segment.payload(
-                    at: UInt64(block.place.byteOffset), kind: .block,
-                    storeTag: segment.header.store.tag)
-                return try CachedBlock(
-                    payload: payload, place: block.place, largeValues: largeValues)
+            let payload = try segment.payload(
+                at: UInt64(place.byteOffset), kind: .block, storeTag: segment.header.store.tag)
+            return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
+        }
+    }
+}
+
+/// Takes rows out of the state of a checkpoint that died behind it.
+private struct BaseRows: ~Copyable {
+    private var handles: [Place: BlockHandle] = [:]
+    private var key = KeyBuffer()
+    private let hashSeed: UInt64
+
+    init(_ state: EngineState, _ log: OpenedLog) {
+        hashSeed = log.hashSeed ?? 0
+        guard let base = log.base, !log.deaths.isEmpty else { return }
+        handles.reserveCapacity(base.blocks.count)
+        for entity in base.catalog.entities.indices {
+            var handle = base.blocks.first(ofEntity: entity)
+            while handle != .none {
+                let entry = base.blocks.entry(handle)
+                handles[entry.place] = handle
+                handle = base.blocks.next(after: entry)
             }
-            try rows.enter(cached, entry, handle, &state, &pages)
+        }
+    }
+
+    /// A block that the base does not know has no live row, so that nothing is left to die.
+    mutating func kill(
+        _ slots: [UInt16], at place: Place, _ state: inout EngineState,
+        _ pages: inout PageTransaction, read: (Place) throws(StoreError) -> CachedBlock
+    ) throws(StoreError) {
+        guard let handle = handles[place] else { return }
+        let block = try read(place)
+        let index = Int(state.blocks.entry(handle).entity)
+        let entity = state.catalog.entities[index]
+        let numbers = try block.numbers()
+        for slot in slots.map(Int.init)
+        where state.blocks.kill(handle, slot: slot, commit: state.commit, in: &pages) {
+            let number = numbers.number(slot)
+            let cell = state.directories[entity.tree][number]
+            guard cell.handle == handle, cell.slot == slot else {
+                throw .damaged(
+                    "a checkpoint has object \(number) at another place", segment: place.segment)
+            }
+            for unique in entity.uniques {
+                let columns = state.catalog.uniques[unique].columns
+                guard try key.load(block, row: slot, entity: entity, columns: columns) else {
+                    continue
+                }
+                guard
+                    state.uniques[unique].remove(
+                        hash: key.hash(seed: hashSeed), number: number, in: &pages)
+                else {
+                    throw .damaged("a checkpoint lacks an index entry", segment: place.segment)
+                }
+            }
+            for reference in entity.references {
+                let column = entity.columns[state.catalog.references[reference].column]
+                guard let cells = try block.column(column), !cells.isNil(at: slot) else { continue }
+                state.inverses[reference].remove(
+                    source: number, target: cells.number(slot), in: &pages)
+            }
+            state.directories[entity.tree].set(number, .empty, in: &pages)
+            state.counts[index] -= 1
+        }
+        if state.blocks.entry(handle).live == 0 {
+            state.blocks.remove(handle, in: &pages)
+            handles[place] = nil
         }
     }
 }

@@ -65,6 +65,7 @@ struct StoreCreator {
             let place = try log.append(.schema) { writer throws(StoreError) in
                 json.withUnsafeBytes { writer.append($0) }
             }
+            let commitOffset = log.end.offset
             let record = CommitPayload(
                 firstLSN: log.firstLSN, frameCount: 1, time: options.clock.now(),
                 counters: catalog.trees.map { TreeCounter(tree: $0.id, next: 1) })
@@ -80,6 +81,8 @@ struct StoreCreator {
             return OpenedLog(
                 files: files, storeID: storeID, segments: segments + [made.segment],
                 catalog: catalog.placed(at: place), end: log.end, durable: log.end.lsn, commit: 1,
+                commitOffset: commitOffset, commitEnd: log.end, base: nil, hashSeed: nil,
+                pool: PagePool(),
                 counters: [:], blocks: [], deaths: [], report: report)
         } catch let error as FileSystemError {
             throw StoreError(error)

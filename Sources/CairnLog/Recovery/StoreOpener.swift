@@ -19,6 +19,9 @@ import SystemPackage
 struct StoreOpener {
     let folder: FilePath
     let options: LogStoreOptions
+    /// Whether the log may be read from a checkpoint on.
+    var usesCheckpoints = true
+    private var newPool: PagePool? { usesCheckpoints ? PagePool() : nil }
     private var fileSystem: any FileSystem { options.fileSystem }
 
     init(folder: FilePath, options: LogStoreOptions) {
@@ -87,7 +90,7 @@ struct StoreOpener {
         if options.isReadOnly {
             outcome = try readBesideWriters(files, hasWriter: hasWriter)
         } else {
-            var reader = LogReader(files, mark: try mark(files), limit: nil)
+            var reader = LogReader(files, mark: try mark(files), limit: nil, pool: newPool)
             outcome = try reader.read()
         }
         if case .log(var log) = outcome {
@@ -162,17 +165,17 @@ struct StoreOpener {
         -> LogReader.Outcome
     {
         guard hasWriter else {
-            var reader = LogReader(files, mark: mark, limit: nil)
+            var reader = LogReader(files, mark: mark, limit: nil, pool: newPool)
             return try reader.read()
         }
         if let mark {
-            var reader = LogReader(files, mark: mark, limit: mark.lsn)
+            var reader = LogReader(files, mark: mark, limit: mark.lsn, pool: newPool)
             return try reader.read()
         }
         // The mark file is not there or torn: the frames say themselves how far the log was durable.
         var reader = LogReader(files, mark: nil, limit: nil)
         guard case .log(let log) = try reader.read() else { return .nothing }
-        var again = LogReader(files, mark: nil, limit: log.durable)
+        var again = LogReader(files, mark: nil, limit: log.durable, pool: newPool)
         return try again.read()
     }
 

@@ -45,7 +45,8 @@ struct BlockEntry: BitwiseCopyable {
     /// Neighbours in the list of entity and level; of a handle that is free the next free one.
     fileprivate(set) var next: UInt32 = 0
     fileprivate(set) var previous: UInt32 = 0
-    var reserved0: UInt32 = 0
+    /// Whether it came from a checkpoint.
+    fileprivate var isRestored: UInt32 = 0
     var reserved1: UInt64 = 0
     var reserved2: UInt64 = 0
 
@@ -258,6 +259,60 @@ struct BlockTable: Sendable {
         free = handle.raw
         entries.writableRecord(handle.raw, in: &pages).pointee = empty
         count -= 1
+    }
+
+    // MARK: Checkpoints
+
+    /// The largest handle that was ever given.
+    var lastHandle: UInt32 { last }
+
+    /// An empty table in which handles up to that one may be restored.
+    init(lastHandle: UInt32) {
+        last = lastHandle
+    }
+
+    init() {}
+
+    /// Puts a block back under its handle; false if that is taken, or none of the table.
+    mutating func restore(
+        _ handle: BlockHandle, _ entry: BlockEntry, level: BlockLevel,
+        liveWords: UnsafeRawBufferPointer?, in pages: inout PageTransaction
+    ) -> Bool {
+        guard handle.raw != 0, handle.raw <= last,
+            entries.record(handle.raw).map({ $0.pointee.isRestored == 0 }) ?? true
+        else { return false }
+        var entry = entry
+        entry.isRestored = 1
+        if let liveWords {
+            let bitmap = pages.allocate(.small)
+            bitmap.data.copyMemory(from: liveWords.baseAddress!, byteCount: PageSize.small.bytes)
+            entry.bitmap = bitmap.address
+        }
+        let live = (0..<16).reduce(0) { $0 + entry.liveWord($1).nonzeroBitCount }
+        guard live == Int(entry.live) else { return false }
+        entries.writableRecord(handle.raw, in: &pages).pointee = entry
+        append(handle.raw, to: level, in: &pages)
+        count += 1
+        return true
+    }
+
+    /// Makes the handles free that no block was restored under.
+    mutating func finishRestoring(in pages: inout PageTransaction) {
+        for handle in stride(from: last, to: 0, by: -1)
+        where entries.record(handle).map({ $0.pointee.isRestored == 0 }) ?? true {
+            var empty = BlockEntry(entity: 0)
+            empty.isPresent = 0
+            empty.next = free
+            free = handle
+            entries.writableRecord(handle, in: &pages).pointee = empty
+        }
+    }
+
+    /// Whether a handle names a block.
+    func has(_ handle: BlockHandle) -> Bool {
+        handle.raw != 0 && handle.raw <= last
+            && entries.record(handle.raw).map { $0.pointee.isPresent != 0 && $0.pointee.rows > 0 }
+                ?? false
     }
 
     // MARK: Checking

@@ -111,6 +111,29 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         return page
     }
 
+    /// The number of the first leaf from `start` on that was written, and its bytes; nil if there is none.
+    func leaf(from start: UInt32) -> (number: UInt32, bytes: UnsafeRawBufferPointer)? {
+        let first = UInt64(start) &<< UInt64(Self.leafBits)
+        guard let first = UInt32(exactly: first), let index = written(from: first),
+            let record = record(index & ~UInt32(Self.leafMask))
+        else { return nil }
+        return (
+            index &>> UInt32(Self.leafBits),
+            UnsafeRawBufferPointer(start: record, count: PageSize.large.bytes)
+        )
+    }
+
+    /// The bytes of a leaf, to be changed; zeros if it was never written.
+    mutating func writableLeaf(number: UInt32, in pages: inout PageTransaction)
+        -> UnsafeMutableRawBufferPointer
+    {
+        let record = writableRecord(number &<< UInt32(Self.leafBits), in: &pages)
+        return UnsafeMutableRawBufferPointer(start: record, count: PageSize.large.bytes)
+    }
+
+    /// How many leaves a table can have.
+    static var maximumLeaves: UInt64 { 1 &<< UInt64(32 &- leafBits) }
+
     /// Gives all pages back.
     mutating func removeAll(in pages: inout PageTransaction) {
         if !root.isNone { Self.release(root, shift: rootShift, in: &pages) }
@@ -131,7 +154,8 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
 
 /// An array of 64-bit cells over raw pages; what was never written is 0.
 struct RadixArray: Sendable {
-    private var table = PagedTable<UInt64>()
+    /// Its cells as a table.
+    var table = PagedTable<UInt64>()
 
     @inline(__always)
     subscript(_ index: UInt32) -> UInt64 {

@@ -29,7 +29,7 @@ struct DirectoryCell: Equatable, Sendable {
 
 /// The cells of one tree.
 struct RowDirectory: Sendable {
-    private var cells = RadixArray()
+    var cells = RadixArray()
 
     @inline(__always)
     subscript(_ number: UInt32) -> DirectoryCell { DirectoryCell(bits: cells[number]) }

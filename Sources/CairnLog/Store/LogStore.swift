@@ -53,6 +53,8 @@ public final class LogStore: PersistentStore {
         // Memory has nothing to be synced.
         options.durability = .relaxed
         options.sizes.fillBytes = 0
+        options.sizes.checkpointBytes = .max
+        options.sizes.closingCheckpointBytes = .max
         return try open(at: "/store", schema: schema, options: options)
     }
 

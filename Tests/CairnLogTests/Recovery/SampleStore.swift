@@ -54,6 +54,7 @@ enum SampleStore {
         options.sizes.segmentBytes = segmentBytes
         options.durability = durability
         options.sizes.fillBytes = 0
+        options.sizes.closingCheckpointBytes = .max
         return options
     }
 

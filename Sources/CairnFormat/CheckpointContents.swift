@@ -1,0 +1,165 @@
+// The table of contents of a checkpoint: small numbers, and where the large parts are.      Format 85
+
+/// What a checkpoint holds.
+package struct CheckpointContents: Sendable, Hashable {
+    /// A number of leaves of a paged array that follow each other.
+    package struct Leaves: Sendable, Hashable {
+        package var first: UInt32
+        package var count: UInt32
+        package var unit: CheckpointUnit
+        package init(first: UInt32, count: UInt32, unit: CheckpointUnit) {
+            self.first = first
+            self.count = count
+            self.unit = unit
+        }
+    }
+    /// A number space: what is issued, what is reserved, and the cells of its directory.
+    package struct Tree: Sendable, Hashable {
+        package var id: UInt32
+        package var next: UInt32
+        package var reserved: UInt32
+        package var cells: [Leaves]
+        package init(id: UInt32, next: UInt32, reserved: UInt32, cells: [Leaves]) {
+            self.id = id
+            self.next = next
+            self.reserved = reserved
+            self.cells = cells
+        }
+    }
+    /// A partition of a unique index: its slots that are full, in order.
+    package struct Partition: Sendable, Hashable {
+        package var number: UInt32
+        package var capacity: UInt32
+        package var unit: CheckpointUnit
+        package init(number: UInt32, capacity: UInt32, unit: CheckpointUnit) {
+            self.number = number
+            self.capacity = capacity
+            self.unit = unit
+        }
+    }
+    package struct Unique: Sendable, Hashable {
+        package var bits: UInt32
+        package var partitions: [Partition]
+        package init(bits: UInt32, partitions: [Partition]) {
+            self.bits = bits
+            self.partitions = partitions
+        }
+    }
+    /// An inverse table: two arrays.
+    package struct Inverse: Sendable, Hashable {
+        package var heads: [Leaves]
+        package var links: [Leaves]
+        package init(heads: [Leaves], links: [Leaves]) {
+            self.heads = heads
+            self.links = links
+        }
+    }
+
+    package var schema = Place.none
+    package var schemaVersion: UInt32 = 0
+    package var trees: [Tree] = []
+    /// By entity: how many objects.
+    package var counts: [UInt64] = []
+    package var uniques: [Unique] = []
+    package var inverses: [Inverse] = []
+    /// The largest handle of a block, and the blocks in parts.
+    package var lastBlock: UInt32 = 0
+    package var blocks: [CheckpointUnit] = []
+
+    package init() {}
+
+    package func encode(to writer: inout ByteWriter) {
+        writer.append(schema.segment)
+        writer.append(schema.offset8)
+        writer.append(schemaVersion)
+        writer.append(lastBlock)
+        encode(trees, to: &writer) { tree, writer in
+            writer.append(tree.id)
+            writer.append(tree.next)
+            writer.append(tree.reserved)
+            encode(tree.cells, to: &writer)
+        }
+        encode(counts, to: &writer) { count, writer in writer.append(count) }
+        encode(uniques, to: &writer) { unique, writer in
+            writer.append(unique.bits)
+            encode(unique.partitions, to: &writer) { partition, writer in
+                writer.append(partition.number)
+                writer.append(partition.capacity)
+                partition.unit.encode(to: &writer)
+            }
+        }
+        encode(inverses, to: &writer) { inverse, writer in
+            encode(inverse.heads, to: &writer)
+            encode(inverse.links, to: &writer)
+        }
+        encode(blocks, to: &writer) { unit, writer in unit.encode(to: &writer) }
+    }
+
+    private func encode(_ leaves: [Leaves], to writer: inout ByteWriter) {
+        encode(leaves, to: &writer) { leaves, writer in
+            writer.append(leaves.first)
+            writer.append(leaves.count)
+            leaves.unit.encode(to: &writer)
+        }
+    }
+
+    private func encode<T>(
+        _ list: [T], to writer: inout ByteWriter, _ body: (T, inout ByteWriter) -> Void
+    ) {
+        writer.append(UInt32(list.count))
+        for element in list { body(element, &writer) }
+    }
+
+    package init(decoding bytes: UnsafeRawBufferPointer, fileLength: UInt64) throws(FormatError) {
+        var reader = ByteReader(bytes)
+        schema = Place(segment: try reader.integer(), offset8: try reader.integer())
+        schemaVersion = try reader.integer()
+        lastBlock = try reader.integer()
+        trees = try Self.list(&reader) { reader throws(FormatError) in
+            Tree(
+                id: try reader.integer(), next: try reader.integer(),
+                reserved: try reader.integer(), cells: try Self.leaves(&reader, fileLength))
+        }
+        counts = try Self.list(&reader) { reader throws(FormatError) in try reader.integer() }
+        uniques = try Self.list(&reader) { reader throws(FormatError) in
+            Unique(
+                bits: try reader.integer(),
+                partitions: try Self.list(&reader) { reader throws(FormatError) in
+                    Partition(
+                        number: try reader.integer(), capacity: try reader.integer(),
+                        unit: try CheckpointUnit(decoding: &reader, fileLength: fileLength))
+                })
+        }
+        inverses = try Self.list(&reader) { reader throws(FormatError) in
+            Inverse(
+                heads: try Self.leaves(&reader, fileLength),
+                links: try Self.leaves(&reader, fileLength))
+        }
+        blocks = try Self.list(&reader) { reader throws(FormatError) in
+            try CheckpointUnit(decoding: &reader, fileLength: fileLength)
+        }
+        try reader.end()
+    }
+
+    private static func leaves(_ reader: inout ByteReader, _ fileLength: UInt64)
+        throws(FormatError) -> [Leaves]
+    {
+        try list(&reader) { reader throws(FormatError) in
+            Leaves(
+                first: try reader.integer(), count: try reader.integer(),
+                unit: try CheckpointUnit(decoding: &reader, fileLength: fileLength))
+        }
+    }
+
+    private static func list<T>(
+        _ reader: inout ByteReader, _ body: (inout ByteReader) throws(FormatError) -> T
+    ) throws(FormatError) -> [T] {
+        let count = try reader.integer(UInt32.self)
+        // An element has at least four bytes: a damaged count allocates nothing.
+        guard Int(count) <= reader.remaining / 4 else { throw reader.truncated(Int(count)) }
+        var list: [T] = []
+        list.reserveCapacity(Int(count))
+        for _ in 0..<count { list.append(try body(&reader)) }
+        return list
+    }
+}

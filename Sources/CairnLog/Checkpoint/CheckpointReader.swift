@@ -1,0 +1,273 @@
+// Reads a checkpoint back into a state.                                              Format 85
+//
+//   1. Header, table of contents, and the frame of the commit that the state is of: it must be where the
+//      header says, end where it says, and bear the chain value it says. Else the checkpoint is of another log.
+//   2. All parts, each verified. Numbers that lead out of their structure make the checkpoint a wrong one.
+//
+// Whatever is wrong, the checkpoint is passed over, and the log is read instead (CK1).
+// Threads: one reader in one thread; nobody sees the state before it is whole.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import SystemPackage
+
+/// A state that a checkpoint held.
+struct RestoredState {
+    var state: EngineState
+    let hashSeed: UInt64
+    /// The bytes of the checkpoint.
+    let bytes: UInt64
+    /// When its last commit was made, and by whom.
+    let time: Double
+    let author: String
+}
+
+struct CheckpointReader {
+    /// A checkpoint that cannot be used.
+    private struct Unusable: Error {}
+
+    private let file: any File
+    private let segments: [Segment]
+    private let header: CheckpointHeader
+
+    /// The commits of the checkpoints in a folder, the newest first.
+    static func commits(in files: StoreFiles) throws(FileSystemError) -> [UInt64] {
+        try files.fileSystem.list(files.folder).compactMap { CheckpointName.commit(in: $0) }
+            .sorted(by: >)
+    }
+
+    /// The state of the newest checkpoint of a log that can be used; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - segments: the log's segments, oldest first.
+    ///   - limit: an LSN that the state must not reach beyond.
+    static func newest(
+        _ files: StoreFiles, segments: [Segment], storeID: StoreID, limit: UInt64?, pool: PagePool
+    ) -> RestoredState? {
+        guard let commits = try? commits(in: files) else { return nil }
+        for commit in commits {
+            let path = files.folder.appending(CheckpointName.name(of: commit))
+            guard
+                let reader = try? CheckpointReader(
+                    file: files.fileSystem.open(path, .read), segments: segments, storeID: storeID,
+                    commit: commit),
+                reader.header.lsn <= limit ?? .max,
+                let restored = try? reader.restore(pool)
+            else { continue }
+            return restored
+        }
+        return nil
+    }
+
+    private init(file: any File, segments: [Segment], storeID: StoreID, commit: UInt64) throws {
+        self.file = file
+        self.segments = segments
+        let head = RawBytes(count: CheckpointHeader.size)
+        head.trim(to: try file.read(into: head.mutable, at: 0))
+        header = try CheckpointHeader(decoding: head.bytes, fileLength: try file.size())
+        guard header.store == storeID, header.commit == commit else { throw Unusable() }
+    }
+
+    private func restore(_ pool: PagePool) throws -> RestoredState {
+        let (record, end) = try commitFrame()
+        let length = try file.size()
+        let contents = try read(header.contents) { bytes in
+            try CheckpointContents(decoding: bytes, fileLength: length)
+        }
+        var state = EngineState(catalog: try catalog(contents), end: end)
+        state.commit = header.commit
+        state.commitOffset = header.commitOffset
+        guard contents.trees.map(\.id) == state.catalog.trees.map(\.id),
+            contents.counts.count == state.counts.count,
+            contents.uniques.count == state.uniques.count,
+            contents.inverses.count == state.inverses.count
+        else { throw Unusable() }
+        var pages = PageTransaction(epoch: header.commit, pool: pool)
+        do {
+            try fill(&state, contents, &pages)
+        } catch {
+            pages.abandon()
+            throw error
+        }
+        _ = pages.commit()
+        return RestoredState(
+            state: state, hashSeed: header.hashSeed, bytes: length, time: record.time,
+            author: record.author)
+    }
+
+    // MARK: The log
+
+    private func segment(_ number: UInt32) throws -> Segment {
+        guard let segment = segments.first(where: { $0.number == number }) else { throw Unusable() }
+        return segment
+    }
+
+    /// The commit whose state it is, and where its frame ends.
+    private func commitFrame() throws -> (CommitPayload, LogEnd) {
+        let segment = try segment(header.segment)
+        let (frame, payload) = try segment.frame(
+            at: header.commitOffset, storeTag: header.store.tag)
+        let end = LogEnd(
+            segment: segment.number, offset: header.endOffset, lsn: header.lsn,
+            chain: header.chain)
+        guard frame.kind == .commit, frame.commit == header.commit, frame.chain == header.chain,
+            frame.lsn + UInt64(frame.frameLength) == header.lsn,
+            segment.baseLSN + header.endOffset == header.lsn,
+            segment.knownEnd.map({ header.endOffset <= $0 }) ?? true
+        else { throw Unusable() }
+        return (try CommitPayload(decoding: payload.bytes), end)
+    }
+
+    private func catalog(_ contents: CheckpointContents) throws -> Catalog {
+        let payload = try segment(contents.schema.segment).payload(
+            at: UInt64(contents.schema.byteOffset), kind: .schema, storeTag: header.store.tag)
+        let catalog = try CatalogDocument.decode(payload.bytes).placed(at: contents.schema)
+        guard catalog.version == contents.schemaVersion else { throw Unusable() }
+        return catalog
+    }
+
+    // MARK: Parts
+
+    private func read<R>(
+        _ unit: CheckpointUnit, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) throws -> R {
+        let stored = RawBytes(count: Int(unit.storedLength))
+        guard try file.read(into: stored.mutable, at: unit.offset) == stored.count else {
+            throw Unusable()
+        }
+        let raw = RawBytes(count: Int(unit.rawLength))
+        try unit.expand(stored.bytes, into: raw.mutable)
+        return try body(raw.bytes)
+    }
+
+    private func fill(
+        _ state: inout EngineState, _ contents: CheckpointContents, _ pages: inout PageTransaction
+    ) throws {
+        try fillBlocks(&state, contents, &pages)
+        for (index, tree) in contents.trees.enumerated() {
+            guard tree.next >= 1, tree.next <= FormatLimits.maximumNumber,
+                tree.reserved <= FormatLimits.maximumNumber
+            else { throw Unusable() }
+            state.nextNumbers[index] = tree.next
+            state.reserved[index] = tree.reserved
+            try fill(&state.directories[index].cells, tree.cells, &pages) { number, cell in
+                if cell == 0 { return true }
+                let cell = DirectoryCell(bits: cell)
+                guard number > 0, number < UInt64(tree.next), cell.version > 0,
+                    state.blocks.has(cell.handle)
+                else { return false }
+                return state.blocks.entry(cell.handle).isLive(cell.slot)
+            }
+        }
+        for (index, count) in contents.counts.enumerated() {
+            guard count <= UInt64(FormatLimits.maximumNumber) else { throw Unusable() }
+            state.counts[index] = Int(count)
+        }
+        for (index, unique) in contents.uniques.enumerated() {
+            guard var restored = UniqueIndex(bits: Int(unique.bits)) else { throw Unusable() }
+            for partition in unique.partitions {
+                let isRestored = try read(partition.unit) { bytes in
+                    bytes.count & 7 == 0
+                        && restored.restore(
+                            partition.number, capacity: Int(partition.capacity), entries: bytes,
+                            in: &pages)
+                }
+                guard isRestored else { throw Unusable() }
+            }
+            state.uniques[index] = restored
+        }
+        let rows = UInt64(state.counts.reduce(0) { $0 &+ $1 })
+        for (index, inverse) in contents.inverses.enumerated() {
+            var listed: UInt64 = 0
+            try fill(&state.inverses[index].heads, inverse.heads, &pages) { _, head in
+                listed += head & 0xFFFF_FFFF
+                return listed <= rows
+            }
+            try fill(&state.inverses[index].links, inverse.links, &pages) { _, _ in true }
+        }
+    }
+
+    private func fill(
+        _ array: inout RadixArray, _ parts: [CheckpointContents.Leaves],
+        _ pages: inout PageTransaction, isRight: (UInt64, UInt64) -> Bool
+    ) throws {
+        var next: UInt64 = 0
+        for part in parts {
+            let end = UInt64(part.first) + UInt64(part.count)
+            guard UInt64(part.first) >= next, end <= PagedTable<UInt64>.maximumLeaves,
+                UInt64(part.unit.rawLength) == UInt64(part.count) * UInt64(PageSize.large.bytes)
+            else { throw Unusable() }
+            next = end
+            try read(part.unit) { bytes in
+                var cell: UInt64 = 0
+                var offset = 0
+                for number in part.first..<part.first + part.count {
+                    let leaf = array.table.writableLeaf(number: number, in: &pages)
+                    for slot in 0..<512 {
+                        cell &+= bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                        guard isRight(UInt64(number) * 512 + UInt64(slot), cell) else {
+                            throw Unusable()
+                        }
+                        leaf.storeBytes(of: cell, toByteOffset: slot * 8, as: UInt64.self)
+                        offset += 8
+                    }
+                }
+            }
+        }
+    }
+
+    private func fillBlocks(
+        _ state: inout EngineState, _ contents: CheckpointContents, _ pages: inout PageTransaction
+    ) throws {
+        state.blocks = BlockTable(lastHandle: contents.lastBlock)
+        for unit in contents.blocks {
+            try read(unit) { bytes in
+                var offset = 0
+                while offset < bytes.count {
+                    offset += try restoreBlock(
+                        UnsafeRawBufferPointer(rebasing: bytes[offset...]), &state, &pages)
+                }
+            }
+        }
+        // A damaged number must not make four thousand million handles free.
+        guard UInt64(contents.lastBlock) <= UInt64(state.blocks.count) * 64 + 65_536 else {
+            throw Unusable()
+        }
+        state.blocks.finishRestoring(in: &pages)
+    }
+
+    /// Restores the first block of some bytes; gives how many it took.
+    private func restoreBlock(
+        _ bytes: UnsafeRawBufferPointer, _ state: inout EngineState, _ pages: inout PageTransaction
+    ) throws -> Int {
+        func word<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
+            bytes.loadUnaligned(fromByteOffset: offset, as: T.self)
+        }
+        guard bytes.count >= CheckpointWriter.blockBytes else { throw Unusable() }
+        var entry = BlockEntry(entity: word(12))
+        entry.segment = word(4)
+        entry.offset8 = word(8)
+        entry.rows = word(14)
+        entry.live = word(16)
+        entry.changed = word(20)
+        entry.schemaVersion = word(28)
+        guard let level = BlockLevel(rawValue: word(18)),
+            Int(entry.entity) < state.catalog.entities.count, (1...1024).contains(entry.rows),
+            word(19, UInt8.self) <= 1, segments.contains(where: { $0.number == entry.segment })
+        else { throw Unusable() }
+        var length = CheckpointWriter.blockBytes
+        var liveWords: UnsafeRawBufferPointer?
+        if word(19, UInt8.self) == 1 {
+            guard bytes.count >= length + PageSize.small.bytes else { throw Unusable() }
+            liveWords = UnsafeRawBufferPointer(
+                rebasing: bytes[length..<length + PageSize.small.bytes])
+            length += PageSize.small.bytes
+        }
+        guard
+            state.blocks.restore(
+                BlockHandle(raw: word(0)), entry, level: level, liveWords: liveWords, in: &pages)
+        else { throw Unusable() }
+        return length
+    }
+}

@@ -1,0 +1,201 @@
+// Writes a state as a checkpoint.                                                    Format 85
+//
+//   1. All parts, one after the other; then the table of contents; then the header; then one sync.
+//   2. The folder is synced: the name is durable.
+//   3. Older checkpoints go.
+//
+// Invariants: CK2: the state's log is durable before this begins. The state is pinned by the caller and does
+// not change meanwhile, so the turn is not needed.
+// Threads: one writer at a time.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import SystemPackage
+
+struct CheckpointWriter: ~Copyable {
+    /// Leaves of an array that make one part: 64 pages of 4 KiB.
+    static let leavesPerUnit = 64
+    /// Blocks that make one part.
+    static let blocksPerUnit = 1024
+    /// The bytes of a block in a part, without its bitmap.
+    static let blockBytes = 36
+
+    private let files: StoreFiles
+    private let file: any File
+    private var buffer = ByteWriter(capacity: 1 << 20)
+    /// Where the buffer will be in the file.
+    private var start = UInt64(CheckpointHeader.size)
+    private var raw = ByteWriter(capacity: 256 << 10)
+
+    /// Writes the checkpoint of a state; gives its bytes.
+    static func write(_ state: EngineState, hashSeed: UInt64, storeID: StoreID, files: StoreFiles)
+        throws(StoreError) -> UInt64
+    {
+        do throws(FileSystemError) {
+            let path = files.folder.appending(CheckpointName.name(of: state.commit))
+            // One that was not finished, or that nothing could be done with.
+            if try files.fileSystem.exists(path) { try files.fileSystem.unlink(path) }
+            var writer = CheckpointWriter(
+                files: files, file: try files.fileSystem.open(path, .create))
+            do throws(FileSystemError) {
+                return try writer.write(state, hashSeed, storeID)
+            } catch {
+                try? files.fileSystem.unlink(path)
+                throw error
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    private init(files: StoreFiles, file: any File) {
+        self.files = files
+        self.file = file
+    }
+
+    private mutating func write(_ state: EngineState, _ hashSeed: UInt64, _ storeID: StoreID)
+        throws(FileSystemError) -> UInt64
+    {
+        var contents = CheckpointContents()
+        contents.schema = state.catalog.place
+        contents.schemaVersion = state.catalog.version
+        contents.counts = state.counts.map { UInt64($0) }
+        for (index, tree) in state.catalog.trees.enumerated() {
+            contents.trees.append(
+                CheckpointContents.Tree(
+                    id: tree.id, next: state.nextNumbers[index], reserved: state.reserved[index],
+                    cells: try write(state.directories[index].cells)))
+        }
+        for unique in state.uniques { contents.uniques.append(try write(unique)) }
+        for inverse in state.inverses {
+            contents.inverses.append(
+                CheckpointContents.Inverse(
+                    heads: try write(inverse.heads), links: try write(inverse.links)))
+        }
+        contents.lastBlock = state.blocks.lastHandle
+        contents.blocks = try writeBlocks(state)
+        raw.reset()
+        contents.encode(to: &raw)
+        let table = CheckpointUnit.append(raw.bytes, to: &buffer, startingAt: start)
+        try flush()
+        var header = ByteWriter(capacity: CheckpointHeader.size)
+        CheckpointHeader(
+            store: storeID, commit: state.commit, lsn: state.commitEnd.lsn,
+            segment: state.commitEnd.segment, chain: state.commitEnd.chain,
+            endOffset: state.commitEnd.offset, commitOffset: state.commitOffset,
+            hashSeed: hashSeed, contents: table
+        ).encode(to: &header)
+        try file.write(header.bytes, at: 0)
+        try file.synchronizeData()
+        try files.fileSystem.syncDirectory(files.folder)
+        removeOthers(than: state.commit)
+        return start
+    }
+
+    /// What an older checkpoint holds can be had from the log, and nothing refers to it.
+    private func removeOthers(than commit: UInt64) {
+        let all = (try? CheckpointReader.commits(in: files)) ?? []
+        for other in all where other != commit {
+            try? files.fileSystem.unlink(
+                files.folder.appending(CheckpointName.name(of: other)))
+        }
+    }
+
+    // MARK: Parts
+
+    private mutating func appendUnit() throws(FileSystemError) -> CheckpointUnit {
+        let unit = CheckpointUnit.append(raw.bytes, to: &buffer, startingAt: start)
+        raw.reset()
+        if buffer.count >= 1 << 20 { try flush() }
+        return unit
+    }
+
+    private mutating func flush() throws(FileSystemError) {
+        try file.write(buffer.bytes, at: start)
+        start += UInt64(buffer.count)
+        buffer.reset()
+    }
+
+    /// Leaves as differences of neighbouring cells: rows that lie side by side give the same one again and again.
+    private mutating func write(_ array: RadixArray) throws(FileSystemError)
+        -> [CheckpointContents.Leaves]
+    {
+        var parts: [CheckpointContents.Leaves] = []
+        var first: UInt32 = 0
+        var count: UInt32 = 0
+        var before: UInt64 = 0
+        var from: UInt32 = 0
+        while true {
+            let next = array.table.leaf(from: from)
+            let continues = next.map { $0.number == first &+ count } ?? false
+            if count > 0, !continues || count == Self.leavesPerUnit {
+                parts.append(.init(first: first, count: count, unit: try appendUnit()))
+                count = 0
+            }
+            guard let next else { return parts }
+            if count == 0 {
+                first = next.number
+                before = 0
+            }
+            for offset in stride(from: 0, to: next.bytes.count, by: 8) {
+                let cell = next.bytes.load(fromByteOffset: offset, as: UInt64.self)
+                raw.append(cell &- before)
+                before = cell
+            }
+            count += 1
+            from = next.number &+ 1
+        }
+    }
+
+    private mutating func write(_ index: UniqueIndex) throws(FileSystemError)
+        -> CheckpointContents.Unique
+    {
+        var unique = CheckpointContents.Unique(bits: UInt32(index.bits), partitions: [])
+        var partitions: [(UInt32, HashPartition)] = []
+        index.forEachPartition { number, partition in partitions.append((number, partition)) }
+        for (number, partition) in partitions {
+            for slot in 0..<partition.capacity where partition[slot] != 0 {
+                raw.append(partition[slot])
+            }
+            unique.partitions.append(
+                .init(
+                    number: number, capacity: UInt32(partition.capacity), unit: try appendUnit()))
+        }
+        return unique
+    }
+
+    private mutating func writeBlocks(_ state: EngineState) throws(FileSystemError)
+        -> [CheckpointUnit]
+    {
+        var units: [CheckpointUnit] = []
+        var count = 0
+        for entity in state.catalog.entities.indices {
+            // Each list in its order, since restoring appends.
+            for level in BlockLevel.allCases {
+                for handle in state.blocks.blocks(ofEntity: entity, level) {
+                    append(handle, state.blocks.entry(handle), level)
+                    count += 1
+                    if count % Self.blocksPerUnit == 0 { units.append(try appendUnit()) }
+                }
+            }
+        }
+        if raw.count > 0 { units.append(try appendUnit()) }
+        return units
+    }
+
+    private mutating func append(_ handle: BlockHandle, _ entry: BlockEntry, _ level: BlockLevel) {
+        raw.append(handle.raw)
+        raw.append(entry.segment)
+        raw.append(entry.offset8)
+        raw.append(entry.entity)
+        raw.append(entry.rows)
+        raw.append(entry.live)
+        raw.append(level.rawValue)
+        raw.append(UInt8(entry.bitmap == 0 ? 0 : 1))
+        raw.append(entry.changed)
+        raw.append(entry.schemaVersion)
+        raw.append(UInt32(0))
+        if entry.bitmap != 0 { for word in 0..<16 { raw.append(entry.liveWord(word)) } }
+    }
+}

@@ -1,0 +1,62 @@
+// When checkpoints are taken: by volume of the log while it is written, and at close.
+
+import CairnStore
+import Synchronization
+
+/// What is known of the newest checkpoint.
+struct CheckpointProgress: Sendable {
+    /// Where the log ended in its state.
+    var lsn: UInt64
+    var bytes: UInt64
+    var isScheduled = false
+}
+
+extension Engine {
+    /// Lets a checkpoint be taken if enough was written since the last one.
+    func scheduleCheckpoint() {
+        let written = queue.progress.written
+        let isDue = checkpoint.withLock { checkpoint in
+            guard !checkpoint.isScheduled, written > checkpoint.lsn,
+                written - checkpoint.lsn >= max(sizes.checkpointBytes, 2 * checkpoint.bytes)
+            else { return false }
+            checkpoint.isScheduled = true
+            return true
+        }
+        guard isDue else { return }
+        scheduler.schedule(after: 0) { [weak self] in
+            guard let self else { return }
+            // Without one, opening takes longer: that is all.
+            try? self.takeCheckpoint()
+            self.checkpoint.withLock { $0.isScheduled = false }
+        }
+    }
+
+    /// Writes the published state as a checkpoint, while others read and write.
+    func takeCheckpoint() throws(StoreError) {
+        // CK2: what a checkpoint holds is durable before.
+        try synchronize()
+        let pin = registry.pin()
+        try withExtendedLifetime(pin) { () throws(StoreError) in
+            guard pin.state.commitEnd.lsn <= queue.durable else { return }
+            try write(pin.state)
+        }
+    }
+
+    /// Takes a checkpoint at close if opening would have much to read without. The log is durable.
+    func checkpointAtClose(_ state: EngineState) {
+        let last = checkpoint.withLock { $0 }
+        guard state.commitEnd.lsn > last.lsn,
+            state.commitEnd.lsn - last.lsn > max(sizes.closingCheckpointBytes, last.bytes / 8)
+        else { return }
+        try? write(state)
+    }
+
+    private func write(_ state: EngineState) throws(StoreError) {
+        let bytes = try CheckpointWriter.write(
+            state, hashSeed: hashSeed, storeID: storeID, files: files)
+        checkpoint.withLock {
+            $0.lsn = state.commitEnd.lsn
+            $0.bytes = bytes
+        }
+    }
+}
