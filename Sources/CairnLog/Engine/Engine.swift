@@ -268,13 +268,13 @@ final class Engine: Sendable {
             result = try body(&builder)
             turn.nextNumbers = builder.state.nextNumbers
             guard builder.hasChanges else {
-                abandon(builder, turn)
+                abandon(builder, &turn)
                 return .unchanged(result, turn.last)
             }
             try builder.seal(time: clock.now(), author: author, contextName: contextName)
         } catch {
             turn.nextNumbers = builder.state.nextNumbers
-            abandon(builder, turn)
+            abandon(builder, &turn)
             return .failed(error, turn.last)
         }
         state = builder.state
@@ -312,16 +312,17 @@ final class Engine: Sendable {
     }
 
     /// Forgets a commit: what it wrote is cut off before anybody hears of the failure.
-    private func abandon(_ builder: consuming CommitBuilder, _ turn: Turn) {
+    private func abandon(_ builder: consuming CommitBuilder, _ turn: inout Turn) {
         let hasWritten = builder.log.hasWritten
         builder.pages.abandon()
-        if hasWritten { cut(to: turn.end, turn) }
+        if hasWritten { cut(to: turn.end, &turn) }
     }
 
     /// Cuts the last segment off behind an end, durably. If that fails nothing is known of the log any more.
-    private func cut(to end: LogEnd, _ turn: Turn) {
+    private func cut(to end: LogEnd, _ turn: inout Turn) {
         guard let segment = turn.segments.last else { return }
         segment.waitForFilling()
+        turn.filledEnd = 0
         do {
             try segment.file.truncate(to: end.offset)
             try segment.file.synchronizeData()
@@ -337,7 +338,7 @@ final class Engine: Sendable {
         turn.end = end
         turn.head = registry.published()
         turn.last = nil
-        if !failure.isFinal { cut(to: end, turn) }
+        if !failure.isFinal { cut(to: end, &turn) }
         queue.finishFailure(cause: failure.isFinal ? failure.error : nil)
     }
 
@@ -353,7 +354,7 @@ final class Engine: Sendable {
     private func synchronize(_ turn: inout Turn) throws(StoreError) {
         guard queue.durable < turn.end.lsn else { return }
         do {
-            try disk.synchronize(turn.head)
+            try disk.synchronize(turn.segments, to: turn.end, commit: turn.head.commit)
         } catch {
             // Trying again could report success for lost bytes.
             queue.poison(error)

@@ -166,6 +166,32 @@ struct BackgroundTests {
         }
     }
 
+    @Test("The close frame is synced where it is, also in a segment without a commit")
+    func closingBehindARoll() throws {
+        let shop = try Shop(durability: .relaxed, segmentBytes: 5000)
+        var count = 0
+        while try shop.size() < 5000 {
+            try shop.put("\(count)")
+            count += 1
+        }
+        // It finds the segment full and begins the next one, and then there is nothing to delete.
+        _ = try shop.store.execute(BatchDeleteRequest(.ids([], entity: 0)))
+        #expect(try shop.size(ofSegment: 2) > 0)
+        try shop.store.close()
+        let calls = shop.disk.history.filter {
+            $0.path.lastComponent?.string.hasSuffix(".segment") == true
+        }
+        let last = try #require(calls.lastIndex { $0.operation == .write })
+        #expect(
+            calls[last...].contains {
+                $0.operation == .synchronize && $0.path == calls[last].path
+            })
+        #expect(calls[last].path.lastComponent?.string == SegmentName.name(of: 2))
+        let after = try shop.reopened()
+        #expect(after.report.wasClosed)
+        #expect(after.keys.count == count)
+    }
+
     // MARK: Grouped commits
 
     @Test(
