@@ -64,6 +64,12 @@ public final class SchemaEntity: Sendable {
     public let constraints: [SchemaConstraint]
     /// The description in the model.
     public let description: EntityDescription
+    /// A number that two entities share only if they have the same name and the same columns with the same
+    /// types in the same order, also if they are of different schemas.
+    ///
+    /// It keeps a typed column of one entity from being used with rows of another, where it would write past
+    /// the end.
+    package let layout: UInt64
     private let columnIndexes: [String: Int]
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
@@ -84,12 +90,31 @@ public final class SchemaEntity: Sendable {
         self.relationships = relationships
         self.columns = columns
         self.constraints = constraints
+        layout = Self.layout(description.name, columns)
         columnIndexes = Dictionary(
             uniqueKeysWithValues: columns.enumerated().map { ($1.name, $0) })
         attributeIndexes = Dictionary(
             uniqueKeysWithValues: attributes.enumerated().map { ($1.description.name, $0) })
         relationshipIndexes = Dictionary(
             uniqueKeysWithValues: relationships.enumerated().map { ($1.description.name, $0) })
+    }
+
+    /// FNV-1a over names and types.
+    private static func layout(_ name: String, _ columns: [SchemaColumn]) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ text: String) {
+            for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            hash = (hash ^ 0xFF) &* 0x100_0000_01B3
+        }
+        add(name)
+        for column in columns {
+            add(column.name)
+            switch column.kind {
+            case .attribute(let type): add(type.rawValue)
+            case .reference: add("")
+            }
+        }
+        return hash
     }
 
     /// The index of the column of that name (dotted for a leaf of a composite attribute), or nil.

@@ -72,27 +72,3 @@ package final class ColumnBatch: @unchecked Sendable {
         columns.reduce(0) { $0 + $1.used + rows * $1.kind.widthOfRow }
     }
 }
-
-extension SchemaEntity {
-    /// A number that two entities share only if they have the same name and the same columns with the
-    /// same types in the same order, also if they are of different schemas.
-    ///
-    /// It keeps a typed column of one entity from being used with rows of another, where it would write
-    /// past the end. FNV-1a: it is made once for a column, not for a row.
-    package var layout: UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ text: String) {
-            for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            hash = (hash ^ 0xFF) &* 0x100_0000_01B3
-        }
-        add(name)
-        for column in columns {
-            add(column.name)
-            switch column.kind {
-            case .attribute(let type): add(type.rawValue)
-            case .reference: add("")
-            }
-        }
-        return hash
-    }
-}

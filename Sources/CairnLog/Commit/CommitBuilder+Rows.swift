@@ -69,7 +69,7 @@ extension CommitBuilder {
     /// Writes rows of one entity as blocks. Indexes are the caller's business.
     mutating func write(_ rows: [PendingRows.Row], entity: Int) throws(StoreError) {
         guard !rows.isEmpty else { return }
-        let batch = ColumnBatch(catalog.description(of: entity))
+        let batch = engine.batches.take(catalog.description(of: entity))
         var selection: [UInt16] = []
         var numbers: [UInt32] = []
         var versions: [UInt32] = []
@@ -100,6 +100,7 @@ extension CommitBuilder {
             }
         }
         if batch.rows > 0 { try writeBlock(batch, entity, &selection, &numbers, &versions) }
+        engine.batches.give(batch)
     }
 
     private mutating func writeBlock(

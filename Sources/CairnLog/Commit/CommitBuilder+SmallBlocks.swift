@@ -28,7 +28,7 @@ extension CommitBuilder {
 
     private mutating func merge(_ handles: [BlockHandle], entity: Int) throws(StoreError) {
         let stored = catalog.entities[entity]
-        let batch = ColumnBatch(catalog.description(of: entity))
+        let batch = engine.batches.take(catalog.description(of: entity))
         var rows = MovedRows()
         for handle in handles {
             let entry = state.blocks.entry(handle)
@@ -52,6 +52,7 @@ extension CommitBuilder {
             }
         }
         try move(&rows, batch, entity)
+        engine.batches.give(batch)
     }
 
     private mutating func move(_ rows: inout MovedRows, _ batch: ColumnBatch, _ entity: Int)

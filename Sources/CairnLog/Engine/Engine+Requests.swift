@@ -54,7 +54,7 @@ extension Engine {
         var rows = 0
         var isEnd = false
         while !isEnd, bytes < sizes.stagingBytes {
-            let batch = ColumnBatch(entity)
+            let batch = batches.take(entity)
             isEnd = try filler.fill(batch, firstRow: rows)
             try batch.seal(firstRow: rows, setOnly: request.setOnly)
             bytes += batch.byteCount
@@ -79,9 +79,9 @@ extension Engine {
                 try inserter.insert(staged[index], firstRow: firstRow, &builder)
                 firstRow += count
             }
-            let spare = staged.last
-            staged.removeAll()
-            if let batch = spare {
+            if !isEnd, let batch = staged.last {
+                // What was staged is written: only one batch is needed for the rest.
+                staged = [batch]
                 while !isEnd {
                     batch.reset()
                     isEnd = try filler.fill(batch, firstRow: firstRow)
@@ -94,6 +94,7 @@ extension Engine {
             try inserter.finish(&builder)
             return inserter.result
         }
+        for batch in staged.suffix(2) { batches.give(batch) }
         var inserted = result
         inserted.commit = commit
         return inserted

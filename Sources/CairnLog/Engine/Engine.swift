@@ -65,6 +65,7 @@ final class Engine: Sendable {
     let hashSeed: UInt64
     let pool: PagePool
     let cache: BlockCache
+    let batches = ColumnBatchPool()
     let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
