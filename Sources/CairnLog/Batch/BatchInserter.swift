@@ -380,7 +380,7 @@ struct BatchInserter: ~Copyable {
                     if !touched.contains(number) { missing.append(number) }
                 }
             }
-            handle = BlockHandle(raw: entry.next)
+            handle = builder.state.blocks.next(after: entry)
         }
         var planner = DeletePlanner(catalog: builder.catalog, identity: identity)
         let outcome = try planner.delete(missing, tree: entity.tree, &builder)

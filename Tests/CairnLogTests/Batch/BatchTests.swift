@@ -1,0 +1,51 @@
+// Batches where the rows they meet lie in blocks of every level, or have values that are kept apart.
+
+import CairnFileSystem
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("Batches and what is stored")
+struct BatchTests {
+    private static func open(_ model: ManagedObjectModel, on disk: any FileSystem) throws
+        -> LogStore
+    {
+        try LogStore.open(
+            at: "/store", schema: try Schema(model),
+            options: SampleStore.options(on: disk, durability: .relaxed))
+    }
+
+    private static func upsert(
+        _ rows: [[String: Any]], entity: String = "Item",
+        _ change: (inout BatchInsertRequest) -> Void = { _ in }
+    ) -> BatchInsertRequest {
+        var request = BatchInsertRequest(entityName: entity, objects: rows)
+        request.mergePolicy = .mergeByPropertyObjectTrump
+        change(&request)
+        return request
+    }
+
+    @Test("Pruning finds what no row names in blocks of every level")
+    func pruning() throws {
+        let store = try Self.open(CommittersTests.model, on: MemoryFileSystem())
+        func rows(_ numbers: some Sequence<Int>) -> [[String: Any]] {
+            numbers.map { ["key": "key \($0)", "value": $0] }
+        }
+        _ = try store.execute(Self.upsert(rows(0..<1500)))
+        _ = try store.execute(Self.upsert(rows(1500..<1600)))
+        _ = try store.execute(Self.upsert(rows(1600..<1603)))
+        let state = store.engine.registry.published()
+        for level in BlockLevel.allCases { #expect(state.blocks.count(ofEntity: 0, level) > 0) }
+        let result = try store.execute(
+            Self.upsert(rows([0, 1500, 1600])) { $0.prunesMissing = true })
+        #expect(result.deletedCount == 1600)
+        #expect(
+            try CommittersTests.content(store) == ["key 0": 0, "key 1500": 1500, "key 1600": 1600])
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+}
