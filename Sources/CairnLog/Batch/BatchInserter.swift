@@ -27,6 +27,8 @@ struct BatchInserter: ~Copyable {
     private let entity: Catalog.StoredEntity
     private let identity: StoreIdentity
     private let updates: Bool
+    /// The columns that keys are made of.
+    private let keyColumns: ColumnSet
     private(set) var result = BatchInsertResult()
 
     // The block that is being filled.
@@ -56,6 +58,7 @@ struct BatchInserter: ~Copyable {
         self.entity = catalog.entities[entity]
         self.identity = identity
         updates = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        keyColumns = ColumnSet(self.entity.uniques.flatMap { catalog.uniques[$0].columns })
     }
 
     /// Inserts the rows of a sealed column batch; `firstRow` is the number of its first row.
@@ -302,7 +305,9 @@ struct BatchInserter: ~Copyable {
     {
         for (index, column) in entity.columns.enumerated()
         where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
-            try batch.columns[index].copyCell(from: block, column, slot, to: row)
+            // A key is made of the value, not of where that is kept.
+            try batch.columns[index].copyCell(
+                from: block, column, slot, to: row, isWhole: keyColumns.contains(index))
         }
     }
 

@@ -48,4 +48,39 @@ struct BatchTests {
         #expect(try store.check().findings.isEmpty)
         try store.close()
     }
+
+    static let twoKeys = ManagedObjectModel(entities: [
+        EntityDescription(
+            "Item",
+            attributes: [
+                .init("code", .string, optional: false), .init("text", .string),
+                .init("value", .integer64),
+            ], uniquenessConstraints: [["code"], ["text"]])
+    ])
+
+    @Test("A key that is kept apart stays a key when a batch leaves it alone")
+    func largeKeys() throws {
+        let disk = MemoryFileSystem()
+        var store = try Self.open(Self.twoKeys, on: disk)
+        let long = String(repeating: "long ", count: 2000)
+        _ = try store.execute(Self.upsert([["code": "a", "text": long + "a", "value": 1]]))
+        for value in 2..<5 {
+            _ = try store.execute(
+                Self.upsert([["code": "a", "value": value], ["code": "a", "value": value + 10]]) {
+                    $0.setOnly = true
+                })
+            #expect(try store.check().findings.isEmpty)
+        }
+        let fetch = StoreFetch(entity: 0, predicate: .compare("text", .equal, .string(long + "a")))
+        #expect(try store.snapshot().count(fetch) == 1)
+        let error = #expect(throws: StoreError.self) {
+            try store.execute(Self.upsert([["code": "b", "text": long + "a"]]))
+        }
+        #expect(error?.code == .constraintConflict)
+        try store.close()
+        store = try Self.open(Self.twoKeys, on: disk)
+        #expect(try store.snapshot().count(fetch) == 1)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
 }
