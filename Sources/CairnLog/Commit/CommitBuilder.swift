@@ -213,14 +213,15 @@ struct CommitBuilder: ~Copyable {
     /// Writes rows of a batch as the block that was opened. Sets the cells of all rows.
     mutating func closeBlock(
         _ handle: BlockHandle, entity: Int, batch: ColumnBatch, selection: [UInt16],
-        numbers: [UInt32], versions: [UInt32], isMoved: Bool = false
+        numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
         let (place, rawLength) = try encoder.write(
             batch, entity: stored, treeID: catalog.trees[stored.tree].id,
             schemaVersion: catalog.version, selection: selection,
             numbers: numbers, versions: versions, isMoved: isMoved, sizes: engine.sizes, to: &log)
-        let level = engine.sizes.level(rows: selection.count, rawLength: rawLength)
+        let level =
+            isFull ? .full : engine.sizes.level(rows: selection.count, rawLength: rawLength)
         state.blocks.fill(
             handle, place: place, rows: selection.count, level: level, commit: log.commit,
             schemaVersion: catalog.version, in: &pages)
