@@ -134,6 +134,19 @@ final class Engine: Sendable {
         return try read(place, in: state)
     }
 
+    /// A block of a commit that may not be written yet. It does not go into the cache: if the commit fails, the
+    /// place is used again.
+    func unwrittenBlock(_ place: Place, of segment: Segment) throws(StoreError) -> CachedBlock {
+        let offset = UInt64(place.byteOffset)
+        let payload: RawBytes
+        if let waiting = queue.payload(in: segment.number, at: offset) {
+            payload = waiting
+        } else {
+            payload = try segment.payload(at: offset, kind: .block, storeTag: storeID.tag)
+        }
+        return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
+    }
+
     private func read(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
         guard let segment = state.segment(place.segment) else {
             throw .damaged("a block's segment is missing", segment: place.segment)
