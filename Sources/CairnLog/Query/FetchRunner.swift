@@ -71,8 +71,8 @@ struct FetchRunner {
             total = 0
             try scan { _, _, live in total += live.count }
         }
-        total = max(0, total - fetch.offset)
-        return min(total, fetch.limit ?? total)
+        total = max(0, total - max(0, fetch.offset))
+        return min(total, max(0, fetch.limit ?? total))
     }
 
     /// What matches, in order, within offset and limit.

@@ -49,6 +49,22 @@ struct BatchTests {
         try store.close()
     }
 
+    @Test("A count has the limits of a fetch, whatever they are")
+    func limits() throws {
+        let store = try Self.open(CommittersTests.model, on: MemoryFileSystem())
+        _ = try store.execute(Self.upsert((0..<10).map { ["key": "\($0)", "value": $0] }))
+        let snapshot = try store.snapshot()
+        for offset in [Int.min, -1, 0, 3, 10, 11, .max] {
+            for limit in [nil, Int.min, -1, 0, 4, 10, .max] {
+                var fetch = StoreFetch(entity: 0)
+                fetch.offset = offset
+                fetch.limit = limit
+                #expect(try snapshot.count(fetch) == snapshot.fetch(fetch).ids.count)
+            }
+        }
+        try store.close()
+    }
+
     static let twoKeys = ManagedObjectModel(entities: [
         EntityDescription(
             "Item",
