@@ -285,9 +285,10 @@ struct BatchInserter: ~Copyable {
             note(.unchanged, nil)
             return
         }
-        let suspectsNow = try builder.rewrite(
+        let (new, taken) = try builder.replace(
             entity: stored, number: number, old: old, values: values)
-        for suspect in suspectsNow {
+        try builder.write([new], entity: stored)
+        for suspect in taken {
             suspects.append((firstRow + row, suspect.unique, number, suspect.hash))
         }
         result.updatedCount += 1

@@ -49,6 +49,59 @@ struct BatchTests {
         try store.close()
     }
 
+    @Test("Clearing what points at an object writes whole blocks, and large values not again")
+    func clearing() throws {
+        var item = EntityDescription(
+            "Item", attributes: [.init("number", .integer64), .init("text", .string)])
+        item.relationships = [RelationshipDescription("box", to: "Box", inverse: "items")]
+        var box = EntityDescription("Box", attributes: [.init("name", .string)])
+        box.relationships = [
+            RelationshipDescription("items", to: "Item", toMany: true, inverse: "box")
+        ]
+        let store = try Self.open(
+            ManagedObjectModel(entities: [item, box]), on: MemoryFileSystem())
+        func temporary(_ number: Int, _ entity: Int) -> ObjectID {
+            ObjectID(
+                temporary: UInt64(number), hierarchy: store.identity.hierarchies[entity],
+                context: store.identity.identifier)
+        }
+        let long = String(repeating: "long ", count: 20_000)
+        var request = SaveRequest()
+        request.inserted.append(
+            .init(id: temporary(1, 1), entity: 1, values: [.string("box")], assigned: [0]))
+        for number in 0..<2500 {
+            request.inserted.append(
+                .init(
+                    id: temporary(2 + number, 0), entity: 0,
+                    values: [
+                        .integer(Int64(number)), number == 7 ? .string(long) : .null,
+                        .objectID(temporary(1, 1)),
+                    ], assigned: [0, 1, 2]))
+        }
+        guard case .saved(let saved) = try store.save(request),
+            let id = saved.permanentIDs[temporary(1, 1)]
+        else {
+            Issue.record("the save has conflicts")
+            return
+        }
+        let before = store.engine.registry.published().end.lsn
+        let result = try store.execute(BatchDeleteRequest(.ids([id], entity: 1)))
+        #expect(result.deletedCount == 1)
+        let state = store.engine.registry.published()
+        #expect(state.blocks.count(ofEntity: 0, .full) == 2)
+        #expect(state.end.lsn - before < 20_000)
+        let snapshot = try store.snapshot()
+        #expect(
+            try snapshot.count(StoreFetch(entity: 0, predicate: .compare("box", .equal, .null)))
+                == 2500)
+        #expect(
+            try snapshot.count(
+                StoreFetch(entity: 0, predicate: .compare("text", .equal, .string(long))))
+                == 1)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
     @Test("A count has the limits of a fetch, whatever they are")
     func limits() throws {
         let store = try Self.open(CommittersTests.model, on: MemoryFileSystem())
