@@ -285,6 +285,8 @@ struct BatchInserter: ~Copyable {
             note(.unchanged, nil)
             return
         }
+        // Keys are looked up among the rows of the batch too, which must have their bytes for that.
+        try close(&builder)
         let (new, taken) = try builder.replace(
             entity: stored, number: number, old: old, values: values)
         try builder.write([new], entity: stored)

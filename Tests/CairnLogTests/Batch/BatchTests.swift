@@ -152,4 +152,30 @@ struct BatchTests {
         #expect(try store.check().findings.isEmpty)
         try store.close()
     }
+
+    @Test(
+        "A row for an object of a descendant looks at the rows before it that are not written yet")
+    func descendants() throws {
+        var child = EntityDescription("Child", attributes: [.init("more", .string)])
+        child.superentityName = "Item"
+        let store = try Self.open(
+            ManagedObjectModel(entities: Self.twoKeys.entities + [child]), on: MemoryFileSystem())
+        _ = try store.execute(
+            Self.upsert([["code": "c", "text": "old", "more": "m"]], entity: "Child"))
+        // The key that the first row takes and gives up again is the child's in the end.
+        let result = try store.execute(
+            Self.upsert([
+                ["code": "a", "text": "t"], ["code": "c", "text": "t"], ["code": "a", "text": "u"],
+            ]))
+        #expect(result.insertedCount == 1 && result.updatedCount == 2)
+        #expect(try store.check().findings.isEmpty)
+        let fetch = StoreFetch(entity: 0, predicate: .compare("text", .equal, .string("t")))
+        #expect(try store.snapshot().count(fetch) == 1)
+        let error = #expect(throws: StoreError.self) {
+            try store.execute(
+                Self.upsert([["code": "b", "text": "new"], ["code": "c", "text": "new"]]))
+        }
+        #expect(error?.code == .constraintConflict)
+        try store.close()
+    }
 }
