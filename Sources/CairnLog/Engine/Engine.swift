@@ -274,13 +274,13 @@ final class Engine: Sendable {
             result = try body(&builder)
             turn.nextNumbers = builder.state.nextNumbers
             guard builder.hasChanges else {
-                abandon(builder, turn)
+                abandon(builder, &turn)
                 return .unchanged(result, turn.last)
             }
             try builder.seal(time: clock.now(), author: author, contextName: contextName)
         } catch {
             turn.nextNumbers = builder.state.nextNumbers
-            abandon(builder, turn)
+            abandon(builder, &turn)
             return .failed(error, turn.last)
         }
         state = builder.state
@@ -318,16 +318,18 @@ final class Engine: Sendable {
     }
 
     /// Forgets a commit: what it wrote is cut off before anybody hears of the failure.
-    private func abandon(_ builder: consuming CommitBuilder, _ turn: Turn) {
+    private func abandon(_ builder: consuming CommitBuilder, _ turn: inout Turn) {
         let hasWritten = builder.log.hasWritten
         builder.pages.abandon()
-        if hasWritten { cut(to: turn.end, turn) }
+        if hasWritten { cut(to: turn.end, &turn) }
     }
 
-    /// Cuts the last segment off behind an end, durably. If that fails nothing is known of the log any more.
-    private func cut(to end: LogEnd, _ turn: Turn) {
+    /// Cuts the last segment off behind an end, durably, and the zeros there with it. If that fails nothing is
+    /// known of the log any more.
+    private func cut(to end: LogEnd, _ turn: inout Turn) {
         guard let segment = turn.segments.last else { return }
         segment.waitForFilling()
+        turn.filledEnd = end.offset
         do {
             try segment.file.truncate(to: end.offset)
             try segment.file.synchronizeData()
@@ -343,7 +345,7 @@ final class Engine: Sendable {
         turn.end = end
         turn.head = registry.published()
         turn.last = nil
-        if !failure.isFinal { cut(to: end, turn) }
+        if !failure.isFinal { cut(to: end, &turn) }
         queue.finishFailure(cause: failure.isFinal ? failure.error : nil)
     }
 

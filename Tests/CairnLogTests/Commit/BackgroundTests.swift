@@ -120,6 +120,26 @@ struct BackgroundTests {
         #expect(try CommittersTests.content(shop.store).keys.sorted() == ["a"])
     }
 
+    @Test("After a commit that failed zeros are written ahead again")
+    func zerosAfterFailure() throws {
+        let shop = try Shop(fillBytes: 4096)
+        for key in ["a", "b"] {
+            try shop.put(key)
+            shop.scheduler.run()
+        }
+        try shop.put("c")
+        #expect(shop.scheduler.delays == [], "there are enough of them")
+        shop.disk.fail(.write, with: .noSpace, afterWriting: 150)
+        #expect(throws: StoreError.self) { try shop.put("d") }
+        let end = try shop.size()
+        #expect(end == shop.store.engine.registry.published().end.offset, "they are cut off")
+        try shop.put("d")
+        #expect(shop.scheduler.delays == [0])
+        shop.scheduler.run()
+        #expect(try shop.size() >= end + 4096)
+        try shop.store.close()
+    }
+
     @Test("A commit that fails behind the zeros is cut off with them")
     func cut() throws {
         let shop = try Shop(fillBytes: 4096)
