@@ -19,18 +19,23 @@ struct CommitDisk: Sendable {
         }
     }
 
-    /// Makes the log durable up to the end of a state, and says so in the mark file. Everything before the
-    /// state's last segment is durable already: that is so before a segment is begun.
+    /// Makes the log durable up to the end of a state, and says so in the mark file.
     func synchronize(_ state: EngineState) throws(StoreError) {
         guard let segment = state.segments.last else {
             preconditionFailure("a log that is open has a segment")
         }
+        try synchronize(segment, to: state.end, commit: state.commit)
+    }
+
+    /// Makes the log durable up to an end in its last segment, and says so in the mark file. Everything before
+    /// that segment is durable already: that is so before a segment is begun.
+    func synchronize(_ segment: Segment, to end: LogEnd, commit: UInt64) throws(StoreError) {
         do {
             try segment.file.synchronizeData()
         } catch {
             throw StoreError(error)
         }
-        mark(state.end, commit: state.commit)
+        mark(end, commit: commit)
     }
 
     /// Says in the mark file that the log is durable up to an end.

@@ -359,9 +359,10 @@ final class Engine: Sendable {
 
     /// Makes all that is published durable. Nothing is sealed, as the caller has drained the queue.
     private func synchronize(_ turn: inout Turn) throws(StoreError) {
-        guard queue.durable < turn.end.lsn else { return }
+        guard queue.durable < turn.end.lsn, let segment = turn.segments.last else { return }
         do {
-            try disk.synchronize(turn.head)
+            // Not by the head: of a segment that was begun and has no commit yet it knows nothing.
+            try disk.synchronize(segment, to: turn.end, commit: turn.head.commit)
         } catch {
             // Trying again could report success for lost bytes.
             queue.poison(error)
@@ -434,7 +435,6 @@ final class Engine: Sendable {
             // If the zeros stay, the store is one that was not closed: nothing is lost by that.
             if turn.filledEnd > log.end.offset { try? segment.file.truncate(to: log.end.offset) }
             turn.end = log.end
-            turn.head.end = log.end
             try synchronize(&turn)
         }
     }
