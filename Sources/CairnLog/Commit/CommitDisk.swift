@@ -31,7 +31,7 @@ struct CommitDisk: Sendable {
     /// that segment is durable already: that is so before a segment is begun.
     func synchronize(_ segment: Segment, to end: LogEnd, commit: UInt64) throws(StoreError) {
         do {
-            try segment.file.synchronizeData()
+            try segment.synchronize()
         } catch {
             throw StoreError(error)
         }

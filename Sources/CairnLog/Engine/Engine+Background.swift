@@ -104,6 +104,6 @@ extension Segment {
                 UnsafeRawBufferPointer(rebasing: zeros.bytes[..<part]), at: start + done)
             done += UInt64(part)
         }
-        try file.synchronizeData()
+        try synchronize()
     }
 }

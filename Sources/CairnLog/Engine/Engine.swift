@@ -332,7 +332,7 @@ final class Engine: Sendable {
         turn.filledEnd = end.offset
         do {
             try segment.file.truncate(to: end.offset)
-            try segment.file.synchronizeData()
+            try segment.synchronize()
         } catch {
             queue.poison(StoreError(error))
         }
