@@ -10,6 +10,7 @@ extension Engine {
     /// Makes all that is published durable. Committers go on meanwhile.
     func synchronize() throws(StoreError) {
         if let cause = queue.cause { throw cause }
+        if isReadOnly { return }
         let pin = registry.pin()
         let state = pin.state
         guard queue.durable < state.end.lsn else { return }
