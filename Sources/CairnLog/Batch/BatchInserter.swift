@@ -27,6 +27,8 @@ struct BatchInserter: ~Copyable {
     private let entity: Catalog.StoredEntity
     private let identity: StoreIdentity
     private let updates: Bool
+    /// The columns that keys are made of.
+    private let keyColumns: ColumnSet
     private(set) var result = BatchInsertResult()
 
     // The block that is being filled.
@@ -56,6 +58,7 @@ struct BatchInserter: ~Copyable {
         self.entity = catalog.entities[entity]
         self.identity = identity
         updates = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        keyColumns = ColumnSet(self.entity.uniques.flatMap { catalog.uniques[$0].columns })
     }
 
     /// Inserts the rows of a sealed column batch; `firstRow` is the number of its first row.
@@ -282,9 +285,12 @@ struct BatchInserter: ~Copyable {
             note(.unchanged, nil)
             return
         }
-        let suspectsNow = try builder.rewrite(
+        // Keys are looked up among the rows of the batch too, which must have their bytes for that.
+        try close(&builder)
+        let (new, taken) = try builder.replace(
             entity: stored, number: number, old: old, values: values)
-        for suspect in suspectsNow {
+        try builder.write([new], entity: stored)
+        for suspect in taken {
             suspects.append((firstRow + row, suspect.unique, number, suspect.hash))
         }
         result.updatedCount += 1
@@ -302,7 +308,9 @@ struct BatchInserter: ~Copyable {
     {
         for (index, column) in entity.columns.enumerated()
         where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
-            try batch.columns[index].copyCell(from: block, column, slot, to: row)
+            // A key is made of the value, not of where that is kept.
+            try batch.columns[index].copyCell(
+                from: block, column, slot, to: row, isWhole: keyColumns.contains(index))
         }
     }
 
@@ -380,7 +388,7 @@ struct BatchInserter: ~Copyable {
                     if !touched.contains(number) { missing.append(number) }
                 }
             }
-            handle = BlockHandle(raw: entry.next)
+            handle = builder.state.blocks.next(after: entry)
         }
         var planner = DeletePlanner(catalog: builder.catalog, identity: identity)
         let outcome = try planner.delete(missing, tree: entity.tree, &builder)

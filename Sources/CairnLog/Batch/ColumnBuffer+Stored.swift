@@ -85,9 +85,11 @@ extension ColumnBuffer {
         states[row] = State.set
     }
 
-    /// Takes the value of a stored cell; of a large one the reference, so that it is not written again.
+    /// Takes the value of a stored cell; of a large one the reference, so that it is not written again, unless
+    /// the value itself is needed.
     mutating func copyCell(
-        from block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int, to row: Int
+        from block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int, to row: Int,
+        isWhole: Bool = false
     ) throws(StoreError) {
         guard let cells = try block.column(column), !cells.isNil(at: slot) else {
             return setNil(row: row)
@@ -98,6 +100,11 @@ extension ColumnBuffer {
         case .float: setFloat(cells.float(at: slot), row: row)
         case .fixed16: setFixed16(cells.fixed16(at: slot), row: row)
         case .bytes:
+            if isWhole, cells.isExternal(at: slot) {
+                let value = try block.large(cells.bytes(at: slot))
+                value.withUnsafeBytes { setBytes($0, row: row) }
+                return
+            }
             setBytes(cells.bytes(at: slot), row: row)
             if cells.isExternal(at: slot) { states[row] = State.external }
         }

@@ -167,6 +167,9 @@ struct DeletePlanner {
     }
 
     private mutating func clearReferences(_ builder: inout CommitBuilder) throws(StoreError) {
+        // Many at a time: an object may have a million others that point at it. No row gets a new key by this,
+        // so nobody asks for one that is not written yet.
+        var pending: [Int: [PendingRows.Row]] = [:]
         for (key, columns) in cleared.sorted(by: { $0.key < $1.key }) where !doomed.contains(key) {
             let tree = Int(key >> 32)
             let number = UInt32(truncatingIfNeeded: key)
@@ -186,7 +189,15 @@ struct DeletePlanner {
                 }
                 values[column] = .null
             }
-            _ = try builder.rewrite(entity: entity, number: number, old: old, values: values)
+            pending[entity, default: []].append(
+                try builder.replace(entity: entity, number: number, old: old, values: values).row)
+            if let rows = pending[entity], rows.count >= builder.engine.sizes.rowsPerBlock {
+                pending[entity] = nil
+                try builder.write(rows, entity: entity)
+            }
+        }
+        for (entity, rows) in pending.sorted(by: { $0.key < $1.key }) {
+            try builder.write(rows, entity: entity)
         }
     }
 }

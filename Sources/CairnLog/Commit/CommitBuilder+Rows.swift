@@ -22,9 +22,10 @@ extension CommitBuilder {
         !state.directories[tree][number].isEmpty
     }
 
-    /// Writes new values of a row at once. Gives the constraints under which another row has the new key.
-    mutating func rewrite(entity: Int, number: UInt32, old: StoredRow, values: [Value])
-        throws(StoreError) -> [(unique: Int, hash: UInt64)]
+    /// Takes a row out of where it is and enters its new values into the indexes; the row is to be written.
+    /// Gives it, and the constraints under which another row has the new key.
+    mutating func replace(entity: Int, number: UInt32, old: StoredRow, values: [Value])
+        throws(StoreError) -> (row: PendingRows.Row, taken: [(unique: Int, hash: UInt64)])
     {
         var taken: [(unique: Int, hash: UInt64)] = []
         var key = KeyBuffer()
@@ -42,11 +43,23 @@ extension CommitBuilder {
         }
         moveReferences(entity: entity, number: number, from: old.values, to: values)
         kill(old.handle, slot: old.slot)
-        let row = PendingRows.Row(
-            number: number, version: DirectoryCell.next(old.version), values: values, kept: nil)
-        try write([row], entity: entity)
         updatedCount += 1
-        return taken
+        let row = PendingRows.Row(
+            number: number, version: DirectoryCell.next(old.version), values: values,
+            kept: kept(entity: entity, old, values))
+        return (row, taken)
+    }
+
+    /// The variable columns of a row that keep their bytes: large values are not written again.
+    func kept(entity: Int, _ old: StoredRow, _ values: [Value]) -> (
+        handle: BlockHandle, slot: Int, columns: ColumnSet
+    ) {
+        var columns = ColumnSet()
+        for (index, column) in catalog.entities[entity].columns.enumerated()
+        where column.kind == .bytes && values[index] == old.values[index] {
+            columns.insert(index)
+        }
+        return (old.handle, old.slot, columns)
     }
 
     /// Takes a row that is written anew, or born, out of the old targets' lists and into the new ones'.

@@ -3,6 +3,7 @@
 // Whole rows move, with their numbers and versions; directory cells and deaths follow, indexes name numbers and
 // do not notice.
 
+import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
@@ -30,12 +31,16 @@ extension CommitBuilder {
         let stored = catalog.entities[entity]
         let batch = engine.batches.take(catalog.description(of: entity))
         var rows = MovedRows()
+        // Rows are counted by what they took where they were: by their plain bytes a block of rows that encode
+        // to little would be cut early, and be a small one again.
+        var length = 0.0
         for handle in handles {
             let entry = state.blocks.entry(handle)
             if entry.live == 0 { continue }
             let block = try block(handle, isPassing: true)
             let numbers = try block.numbers()
             let versions = try block.versions()
+            let rowLength = Double(block.head.rawLength) / Double(block.rows)
             for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
                 for (index, column) in stored.columns.enumerated() {
                     try batch.columns[index].copyCell(from: block, column, slot, to: batch.rows)
@@ -44,24 +49,28 @@ extension CommitBuilder {
                     batch.rows, number: numbers.number(slot), version: versions.number(slot))
                 batch.rows += 1
                 kill(handle, slot: slot)
+                length += rowLength
                 if batch.rows == engine.sizes.rowsPerBlock
-                    || batch.byteCount > engine.sizes.bytesPerBlock
+                    || length >= Double(engine.sizes.fullRawBytes)
+                    || batch.byteCount > ColumnBatch.largeSize
                 {
-                    try move(&rows, batch, entity)
+                    try move(&rows, batch, entity, isFull: true)
+                    length = 0
                 }
             }
         }
-        try move(&rows, batch, entity)
+        try move(&rows, batch, entity, isFull: false)
         engine.batches.give(batch)
     }
 
-    private mutating func move(_ rows: inout MovedRows, _ batch: ColumnBatch, _ entity: Int)
-        throws(StoreError)
-    {
+    /// Writes the rows. A block that could not take more is full, or it would be merged again and again.
+    private mutating func move(
+        _ rows: inout MovedRows, _ batch: ColumnBatch, _ entity: Int, isFull: Bool
+    ) throws(StoreError) {
         guard batch.rows > 0 else { return }
         try closeBlock(
             openBlock(entity: entity), entity: entity, batch: batch, selection: rows.selection,
-            numbers: rows.numbers, versions: rows.versions, isMoved: true)
+            numbers: rows.numbers, versions: rows.versions, isMoved: true, isFull: isFull)
         batch.reset()
         rows = MovedRows()
     }

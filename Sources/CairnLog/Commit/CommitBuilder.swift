@@ -29,7 +29,7 @@ struct CommitBuilder: ~Copyable {
     var deletedCount = 0
     var hasChanges = false
     /// Where what is written for sure ends: blocks behind it may be in the queue of commits only.
-    private let writtenLSN: UInt64
+    let writtenLSN: UInt64
 
     init(
         engine: Engine, state: EngineState, pages: consuming PageTransaction,
@@ -58,22 +58,15 @@ struct CommitBuilder: ~Copyable {
                 ? try engine.passingBlock(place, in: state) : try engine.block(place, in: state)
         }
         if let known = youngBlocks[place] { return known }
-        let payload: RawBytes
+        let block: CachedBlock
         if lsn >= log.firstLSN {
             if log.hasValues { try log.flush() }
-            payload = try log.payload(at: place, kind: .block)
+            block = try CachedBlock(
+                payload: try log.payload(at: place, kind: .block), place: place,
+                largeValues: engine.largeValues)
         } else {
-            // A block of a commit that fails must not stay in the cache: its place is used again.
-            let offset = UInt64(place.byteOffset)
-            if let waiting = engine.queue.payload(in: place.segment, at: offset) {
-                payload = waiting
-            } else {
-                payload = try log.segment.payload(
-                    at: offset, kind: .block, storeTag: log.storeTag)
-            }
+            block = try engine.unwrittenBlock(place, of: log.segment)
         }
-        let block = try CachedBlock(
-            payload: payload, place: place, largeValues: engine.largeValues)
         if youngBlocks.count >= 64 { youngBlocks.removeAll(keepingCapacity: true) }
         youngBlocks[place] = block
         return block
@@ -213,14 +206,15 @@ struct CommitBuilder: ~Copyable {
     /// Writes rows of a batch as the block that was opened. Sets the cells of all rows.
     mutating func closeBlock(
         _ handle: BlockHandle, entity: Int, batch: ColumnBatch, selection: [UInt16],
-        numbers: [UInt32], versions: [UInt32], isMoved: Bool = false
+        numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
         let (place, rawLength) = try encoder.write(
             batch, entity: stored, treeID: catalog.trees[stored.tree].id,
             schemaVersion: catalog.version, selection: selection,
             numbers: numbers, versions: versions, isMoved: isMoved, sizes: engine.sizes, to: &log)
-        let level = engine.sizes.level(rows: selection.count, rawLength: rawLength)
+        let level =
+            isFull ? .full : engine.sizes.level(rows: selection.count, rawLength: rawLength)
         state.blocks.fill(
             handle, place: place, rows: selection.count, level: level, commit: log.commit,
             schemaVersion: catalog.version, in: &pages)

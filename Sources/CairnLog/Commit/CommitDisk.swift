@@ -21,17 +21,17 @@ struct CommitDisk: Sendable {
 
     /// Makes the log durable up to the end of a state, and says so in the mark file.
     func synchronize(_ state: EngineState) throws(StoreError) {
-        try synchronize(state.segments, to: state.end, commit: state.commit)
+        guard let segment = state.segments.last, segment.number == state.end.segment else {
+            preconditionFailure("the log of a state ends in its last segment")
+        }
+        try synchronize(segment, to: state.end, commit: state.commit)
     }
 
-    /// The same up to an end in the last of the segments. Everything before that segment is durable already:
-    /// that is so before a segment is begun.
-    func synchronize(_ segments: [Segment], to end: LogEnd, commit: UInt64) throws(StoreError) {
-        guard let segment = segments.last, segment.number == end.segment else {
-            preconditionFailure("a log ends in its last segment")
-        }
+    /// Makes the log durable up to an end in its last segment, and says so in the mark file. Everything before
+    /// that segment is durable already: that is so before a segment is begun.
+    func synchronize(_ segment: Segment, to end: LogEnd, commit: UInt64) throws(StoreError) {
         do {
-            try segment.file.synchronizeData()
+            try segment.synchronize()
         } catch {
             throw StoreError(error)
         }

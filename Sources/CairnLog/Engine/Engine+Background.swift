@@ -10,6 +10,7 @@ extension Engine {
     /// Makes all that is published durable. Committers go on meanwhile.
     func synchronize() throws(StoreError) {
         if let cause = queue.cause { throw cause }
+        if isReadOnly { return }
         let pin = registry.pin()
         let state = pin.state
         guard queue.durable < state.end.lsn else { return }
@@ -50,7 +51,13 @@ extension Engine {
     }
 
     private func fill() {
-        let piece: (segment: Segment, start: UInt64, count: UInt64)? = withTurnAnyway { turn in
+        struct Piece {
+            let segment: Segment
+            let start: UInt64
+            let count: UInt64
+            let filledBefore: UInt64
+        }
+        let piece: Piece? = withTurnAnyway { turn in
             guard !turn.isClosed, queue.cause == nil, let segment = turn.segments.last else {
                 turn.isFilling = false
                 return nil
@@ -58,7 +65,9 @@ extension Engine {
             // What is sealed ends below; what is sealed later waits until the zeros are there.
             let start = max(turn.end.offset, turn.filledEnd)
             segment.beginFilling(at: start)
-            return (segment, start, turn.fillBytes)
+            return Piece(
+                segment: segment, start: start, count: turn.fillBytes,
+                filledBefore: turn.filledEnd)
         }
         guard let piece else { return }
         var error: FileSystemError?
@@ -75,6 +84,8 @@ extension Engine {
                 turn.fillBytes = 0
                 return
             }
+            // A commit that failed meanwhile has cut them off.
+            guard turn.filledEnd == piece.filledBefore else { return }
             turn.filledEnd = piece.start + piece.count
             turn.fillBytes = min(turn.fillBytes * 2, sizes.mostFillBytes)
         }
@@ -94,6 +105,6 @@ extension Segment {
                 UnsafeRawBufferPointer(rebasing: zeros.bytes[..<part]), at: start + done)
             done += UInt64(part)
         }
-        try file.synchronizeData()
+        try synchronize()
     }
 }

@@ -104,7 +104,8 @@ extension Engine {
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
-            let (tree, numbers) = try targets(of: request, builder.state)
+            let (tree, numbers) = try targets(
+                of: request, builder.state, writtenLSN: builder.writtenLSN)
             var planner = DeletePlanner(catalog: builder.catalog, identity: identity)
             let outcome = try planner.delete(numbers, tree: tree, &builder)
             var result = BatchDeleteResult()
@@ -122,16 +123,16 @@ extension Engine {
         return deleted
     }
 
-    /// The objects that a batch delete means, in the newest state.
-    private func targets(of request: BatchDeleteRequest, _ state: EngineState) throws(StoreError)
-        -> (
-            Int, [UInt32]
-        )
-    {
+    /// The objects that a batch delete means, in the newest state, which need not be written yet.
+    private func targets(
+        of request: BatchDeleteRequest, _ state: EngineState, writtenLSN: UInt64
+    ) throws(StoreError) -> (Int, [UInt32]) {
         switch request.target {
         case .fetch(let fetch):
             let tree = state.catalog.entities[fetch.entity].tree
-            let hits = try FetchRunner(engine: self, state: state, fetch: fetch).hits().hits
+            let hits = try FetchRunner(
+                engine: self, state: state, fetch: fetch, writtenLSN: writtenLSN
+            ).hits().hits
             return (tree, hits.map(\.number))
         case .ids(let ids, let entity):
             let tree = state.catalog.entities[entity].tree

@@ -141,6 +141,19 @@ final class Engine: Sendable {
         return try read(place, in: state)
     }
 
+    /// A block of a commit that may not be written yet. It does not go into the cache: if the commit fails, the
+    /// place is used again.
+    func unwrittenBlock(_ place: Place, of segment: Segment) throws(StoreError) -> CachedBlock {
+        let offset = UInt64(place.byteOffset)
+        let payload: RawBytes
+        if let waiting = queue.payload(in: segment.number, at: offset) {
+            payload = waiting
+        } else {
+            payload = try segment.payload(at: offset, kind: .block, storeTag: storeID.tag)
+        }
+        return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
+    }
+
     private func read(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
         guard let segment = state.segment(place.segment) else {
             throw .damaged("a block's segment is missing", segment: place.segment)
@@ -319,14 +332,15 @@ final class Engine: Sendable {
         if hasWritten { cut(to: turn.end, &turn) }
     }
 
-    /// Cuts the last segment off behind an end, durably. If that fails nothing is known of the log any more.
+    /// Cuts the last segment off behind an end, durably, and the zeros there with it. If that fails nothing is
+    /// known of the log any more.
     private func cut(to end: LogEnd, _ turn: inout Turn) {
         guard let segment = turn.segments.last else { return }
         segment.waitForFilling()
-        turn.filledEnd = 0
+        turn.filledEnd = end.offset
         do {
             try segment.file.truncate(to: end.offset)
-            try segment.file.synchronizeData()
+            try segment.synchronize()
         } catch {
             queue.poison(StoreError(error))
         }
@@ -353,9 +367,10 @@ final class Engine: Sendable {
 
     /// Makes all that is published durable. Nothing is sealed, as the caller has drained the queue.
     private func synchronize(_ turn: inout Turn) throws(StoreError) {
-        guard queue.durable < turn.end.lsn else { return }
+        guard queue.durable < turn.end.lsn, let segment = turn.segments.last else { return }
         do {
-            try disk.synchronize(turn.segments, to: turn.end, commit: turn.head.commit)
+            // Not by the head: of a segment that was begun and has no commit yet it knows nothing.
+            try disk.synchronize(segment, to: turn.end, commit: turn.head.commit)
         } catch {
             // Trying again could report success for lost bytes.
             queue.poison(error)
@@ -430,7 +445,6 @@ final class Engine: Sendable {
             // If the zeros stay, the store is one that was not closed: nothing is lost by that.
             if turn.filledEnd > log.end.offset { try? segment.file.truncate(to: log.end.offset) }
             turn.end = log.end
-            turn.head.end = log.end
             try synchronize(&turn)
         }
     }

@@ -77,9 +77,12 @@ package struct StoreSizes: Sendable {
     /// The sizes of a real store.
     package init() {}
 
+    /// Encoded bytes of a block that should have no more rows.
+    var fullRawBytes: Int { max(1, bytesPerBlock / 2) }
+
     /// How full a block is. One of few wide rows may be full by its bytes.
     func level(rows: Int, rawLength: Int) -> BlockLevel {
-        let parts = max(rows * 64 / rowsPerBlock, rawLength * 64 / (bytesPerBlock / 2))
+        let parts = max(rows * 64 / rowsPerBlock, rawLength * 64 / fullRawBytes)
         return parts >= 32 ? .full : parts >= 2 ? .partial : .tiny
     }
 }

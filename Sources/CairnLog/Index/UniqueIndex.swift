@@ -241,7 +241,9 @@ struct UniqueIndex: Sendable {
             if old.hasRoom {
                 partition = old.writable(in: &pages)
             } else {
-                let capacity = max(old.capacity + 64, old.capacity * 118 / 100, plannedCapacity)
+                // The largest table is not full before its partition is split.
+                let larger = min(old.capacity * 118 / 100, HashPartition.maximumCapacity)
+                let capacity = max(old.capacity + 64, larger, plannedCapacity)
                 partition = old.resized(to: capacity, bits: partitionBits, in: &pages)
             }
         }

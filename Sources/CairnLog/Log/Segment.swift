@@ -19,6 +19,8 @@ final class Segment: Sendable {
     /// From where on zeros are being written; the largest number if none are.
     private let fillStart = Atomic<UInt64>(.max)
     private let fillEnded = Monitor(())
+    /// Why nothing is known any more of what was written.
+    private let failedSync = LongLock<FileSystemError?>(nil)
 
     init(header: SegmentHeader, file: any File) {
         number = header.number
@@ -53,6 +55,20 @@ final class Segment: Sendable {
     /// Waits until no zeros are being written.
     func waitForFilling() {
         fillEnded.wait { _ in fillStart.load(ordering: .acquiring) == .max ? () : nil }
+    }
+
+    /// Makes durable what is written. A sync that failed fails for all who sync after it: the system tells of a
+    /// lost write once, and a second sync could report success for the bytes of another thread.
+    func synchronize() throws(FileSystemError) {
+        try failedSync.withLock { failure throws(FileSystemError) in
+            if let failure { throw failure }
+            do throws(FileSystemError) {
+                try file.synchronizeData()
+            } catch {
+                failure = error
+                throw error
+            }
+        }
     }
 
     // MARK: Reading

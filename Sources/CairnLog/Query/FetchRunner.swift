@@ -26,11 +26,16 @@ struct FetchRunner {
     let state: EngineState
     let fetch: StoreFetch
     private let filter: Filter?
+    /// Where what is written for sure ends; a state that is published has nothing behind it.
+    private let writtenLSN: UInt64
 
-    init(engine: Engine, state: EngineState, fetch: StoreFetch) throws(StoreError) {
+    init(
+        engine: Engine, state: EngineState, fetch: StoreFetch, writtenLSN: UInt64 = .max
+    ) throws(StoreError) {
         self.engine = engine
         self.state = state
         self.fetch = fetch
+        self.writtenLSN = writtenLSN
         let compiler = FilterCompiler(
             catalog: state.catalog, identity: engine.identity, entity: fetch.entity)
         filter = try fetch.predicate.map { predicate throws(StoreError) in
@@ -66,8 +71,8 @@ struct FetchRunner {
             total = 0
             try scan { _, _, live in total += live.count }
         }
-        total = max(0, total - fetch.offset)
-        return min(total, fetch.limit ?? total)
+        total = max(0, total - max(0, fetch.offset))
+        return min(total, max(0, fetch.limit ?? total))
     }
 
     /// What matches, in order, within offset and limit.
@@ -131,7 +136,16 @@ struct FetchRunner {
     }
 
     func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {
-        try engine.block(state.blocks.entry(handle).place, in: state)
+        try block(at: state.blocks.entry(handle).place)
+    }
+
+    private func block(at place: Place) throws(StoreError) -> CachedBlock {
+        if writtenLSN != .max, let segment = state.segments.last, segment.number == place.segment,
+            segment.baseLSN + UInt64(place.byteOffset) >= writtenLSN
+        {
+            return try engine.unwrittenBlock(place, of: segment)
+        }
+        return try engine.block(place, in: state)
     }
 
     // MARK: Scanning
@@ -149,7 +163,7 @@ struct FetchRunner {
             while handle != .none {
                 let entry = state.blocks.entry(handle)
                 if entry.live > 0 {
-                    let block = try engine.block(entry.place, in: state)
+                    let block = try block(at: entry.place)
                     live.removeAll(keepingCapacity: true)
                     if let filter {
                         try filter.evaluate(block, stored, into: selection)

@@ -83,23 +83,13 @@ struct SaveWriter {
         if let stored = row.stored {
             builder.kill(stored.handle, slot: stored.slot)
             builder.updatedCount += 1
-            kept = (stored.handle, stored.slot, unchanged(row, stored))
+            kept = builder.kept(entity: row.entity, stored, row.values)
         } else {
             builder.insertedCount += 1
         }
         let version = version(of: row)
         pending.byEntity[row.entity, default: []].append(
             PendingRows.Row(number: row.number, version: version, values: row.values, kept: kept))
-    }
-
-    /// Variable columns that keep their bytes: large values are not written again.
-    private func unchanged(_ row: WorkingRow, _ stored: StoredRow) -> ColumnSet {
-        var columns = ColumnSet()
-        for (index, column) in catalog.entities[row.entity].columns.enumerated()
-        where column.kind == .bytes && row.values[index] == stored.values[index] {
-            columns.insert(index)
-        }
-        return columns
     }
 
     /// The version a row is written with. One that is created again goes on from what was known of it.

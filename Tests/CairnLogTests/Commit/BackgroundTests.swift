@@ -120,6 +120,57 @@ struct BackgroundTests {
         #expect(try CommittersTests.content(shop.store).keys.sorted() == ["a"])
     }
 
+    @Test("A commit beside the zeros does not take their failed sync for a success of its own")
+    func sharedSync() throws {
+        let shop = try Shop(fillBytes: 4096)
+        try shop.put("a")
+        shop.scheduler.run()
+        // The next zeros come behind those that the next commit lies in.
+        try shop.put("b")
+        #expect(shop.scheduler.delays == [0])
+        shop.disk.fail(.synchronize, with: .ioError)
+        let gate = shop.disk.hold(.synchronize)
+        let threads = TestThreads()
+        let outcome = Mutex<Result<Void, any Error>?>(nil)
+        let scheduler = shop.scheduler
+        threads.start { scheduler.run() }
+        gate.waitUntilReached()
+        let written = shop.disk.count(.write)
+        threads.start {
+            let result = Result { try shop.put("c") }
+            outcome.withLock { $0 = result }
+        }
+        // The zeros are one write, done when the gate was reached, the commit is another.
+        while shop.disk.count(.write) < written + 1 { sched_yield() }
+        for _ in 0..<1000 { sched_yield() }
+        #expect(outcome.withLock { $0 == nil }, "the system tells of a lost write once")
+        gate.open()
+        threads.join()
+        #expect(throws: StoreError.self) { try outcome.withLock { $0 }?.get() }
+        #expect(try CommittersTests.content(shop.store).keys.sorted() == ["a", "b"])
+        try shop.store.close()
+    }
+
+    @Test("After a commit that failed zeros are written ahead again")
+    func zerosAfterFailure() throws {
+        let shop = try Shop(fillBytes: 4096)
+        for key in ["a", "b"] {
+            try shop.put(key)
+            shop.scheduler.run()
+        }
+        try shop.put("c")
+        #expect(shop.scheduler.delays == [], "there are enough of them")
+        shop.disk.fail(.write, with: .noSpace, afterWriting: 150)
+        #expect(throws: StoreError.self) { try shop.put("d") }
+        let end = try shop.size()
+        #expect(end == shop.store.engine.registry.published().end.offset, "they are cut off")
+        try shop.put("d")
+        #expect(shop.scheduler.delays == [0])
+        shop.scheduler.run()
+        #expect(try shop.size() >= end + 4096)
+        try shop.store.close()
+    }
+
     @Test("A commit that fails behind the zeros is cut off with them")
     func cut() throws {
         let shop = try Shop(fillBytes: 4096)

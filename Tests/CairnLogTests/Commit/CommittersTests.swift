@@ -201,6 +201,50 @@ struct CommittersTests {
         #expect(left["first"] == nil || left["first"] == 1)
     }
 
+    @Test(
+        "A batch delete finds objects that are sealed and not written, and keeps nothing of them",
+        arguments: [false, true])
+    func deletingSealed(isFailing: Bool) throws {
+        let shop = try Shop()
+        try shop.put("old", 0)
+        if isFailing { shop.disk.fail(.write, number: 2, of: ".segment", with: .noSpace) }
+        let gate = shop.disk.hold(.write)
+        let threads = TestThreads()
+        let outcomes = Outcomes()
+        threads.start { outcomes.run("first") { try shop.put("first", 1) } }
+        gate.waitUntilReached()
+        threads.start { outcomes.run("second") { try shop.put("second", 2) } }
+        while shop.store.engine.queue.waitingCount < 1 { sched_yield() }
+        threads.start {
+            outcomes.run("delete") {
+                let fetch = StoreFetch(
+                    entity: 0, predicate: .compare("value", .greater, .integer(0)))
+                var result = BatchInsertResult()
+                result.insertedCount = try shop.store.execute(BatchDeleteRequest(.fetch(fetch)))
+                    .deletedCount
+                return result
+            }
+        }
+        for _ in 0..<100_000 where shop.store.engine.queue.waitingCount < 2 { sched_yield() }
+        #expect(shop.store.engine.queue.waitingCount == 2)
+        gate.open()
+        threads.join()
+        #expect(try outcomes.all["first"]?.get() == 1)
+        if isFailing {
+            #expect(throws: StoreError.self) { try outcomes.all["second"]?.get() }
+            #expect(throws: StoreError.self) { try outcomes.all["delete"]?.get() }
+            // It lies where the second one was.
+            try shop.put("third", 3)
+            #expect(try shop.content() == ["old": 0, "first": 1, "third": 3])
+        } else {
+            #expect(try outcomes.all["delete"]?.get() == 2)
+            #expect(try shop.content() == ["old": 0])
+        }
+        let content = try shop.content()
+        try shop.store.close()
+        #expect(try shop.reopened() == content)
+    }
+
     @Test("What an unfinished commit makes needless is not said to be done before that is")
     func needless() throws {
         for isFailing in [false, true] {

@@ -105,6 +105,46 @@ struct SmallBlocksTests {
         try store.close()
     }
 
+    @Test("Wide rows that encode to little are merged once, in a store that was opened too")
+    func narrowValues() throws {
+        let disk = MemoryFileSystem()
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(
+                "Wide",
+                attributes: (0..<40).map { .init("n\($0)", .integer64) } + [.init("text", .string)])
+        ])
+        func open() throws -> LogStore {
+            try LogStore.open(
+                at: "/store", schema: try Schema(model),
+                options: SampleStore.options(on: disk, durability: .relaxed))
+        }
+        func row(_ number: Int) -> [String: Any] {
+            var row: [String: Any] = ["text": String(repeating: "text ", count: 100)]
+            for column in 0..<40 { row["n\(column)"] = (number &* 7 + column) % 50 }
+            return row
+        }
+        var store = try open()
+        // A block of these has room for 145 rows by their plain bytes, and takes a few kilobytes.
+        _ = try store.execute(
+            BatchInsertRequest(entityName: "Wide", objects: (0..<6000).map { row($0) }))
+        #expect(Self.isMerged(store))
+        #expect(store.engine.registry.published().blocks.count < 10)
+        for _ in 0..<2 {
+            let before = store.engine.registry.published().end.lsn
+            for number in 0..<5 {
+                _ = try store.execute(
+                    BatchInsertRequest(entityName: "Wide", objects: [row(number)]))
+            }
+            #expect(store.engine.registry.published().end.lsn - before < 20_000)
+            #expect(Self.isMerged(store))
+            #expect(try store.check().findings.isEmpty)
+            try store.close()
+            store = try open()
+        }
+        #expect(try Self.writtenRows(disk) <= 6000 * 2 + 10)
+        try store.close()
+    }
+
     @Test(
         "Random commits with merging all the time hold what a dictionary holds, pinned states too")
     func random() throws {

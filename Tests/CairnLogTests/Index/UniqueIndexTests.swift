@@ -180,6 +180,25 @@ struct UniqueIndexTests {
     }
 
     @Test(
+        "It grows up to its split from whatever size was reserved, as a store that was opened has it"
+    )
+    func growthAfterReserving() {
+        let pool = PagePool()
+        for reserved in [100, 564, 664, 864, 5000, 12_345, 19_000, 22_000, 23_264, 23_999] {
+            var random = RandomSource(seed: UInt64(reserved))
+            var index = UniqueIndex()
+            var pages = PageTransaction(epoch: 1, pool: pool)
+            index.reserve(reserved, in: &pages)
+            for number in 1...24_200 as ClosedRange<UInt32> {
+                index.insert(hash: random.next(), number: number, in: &pages)
+            }
+            #expect(index.count == 24_200)
+            #expect(index._checkInvariants() == [])
+            pages.abandon()
+        }
+    }
+
+    @Test(
         "Room that was reserved is enough, and not more than needed", arguments: [0, 3000, 40_000])
     func reserve(before: Int) {
         let pool = PagePool()

@@ -84,6 +84,32 @@ struct PowerLossTests {
         #expect((failures > 2) == given.withFailures)
     }
 
+    @Test("A segment that was begun for a commit that failed is synced when the store is closed")
+    func closingAfterFailure() throws {
+        var random = RandomSource()
+        let disk = PowerLossDisk()
+        let options = SampleStore.options(on: disk, segmentBytes: 5000)
+        let store = try LogStore.open(
+            at: "/store", schema: try SampleStore.schema(), options: options)
+        try SampleStore.steps[0](store)
+        try SampleStore.steps[1](store)
+        #expect(store.engine.registry.published().end.offset > 5000)
+        var request = BatchInsertRequest(entityName: "Airport", objects: [["code": "A1"]])
+        request.failsOnConflict = true
+        #expect(throws: StoreError.self) { try store.execute(request) }
+        let text = try SampleStore.text(store)
+        let before = disk.changeCount
+        try store.close()
+        #expect(disk.changeCount > before)
+        for count in before...disk.changeCount {
+            for _ in 0..<20 {
+                let found = try #require(disk.image(after: count, &random)).content()
+                #expect(found.text == text, "after \(count) changes, seed \(random.seed)")
+                if count == disk.changeCount { #expect(found.recovery.wasClosed) }
+            }
+        }
+    }
+
     private func check(
         _ image: DiskImage?, _ known: Int?, _ contents: [String],
         durability: LogStoreOptions.Durability, _ comment: String
