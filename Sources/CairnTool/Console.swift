@@ -3,8 +3,11 @@
 // Standard output is collected and written in portions; errors and progress are written at once, after what
 // was printed before them. Progress is one line on standard error, only where that is a terminal.
 //
+// Output that cannot be written is kept in mind: whoever runs the command says so at its end.
+//
 // Threads: one; a command runs in one thread, and what it prints comes from there.
 
+import CairnInspection
 import SystemPackage
 
 #if canImport(Glibc)
@@ -24,20 +27,24 @@ final class Console: @unchecked Sendable {
 
     /// The console of the process.
     static let standard = Console(
-        output: { write($0, to: .standardOutput) }, errors: { write($0, to: .standardError) },
+        output: { _ = try FileDescriptor.standardOutput.writeAll($0) },
+        // There is nobody to tell that nobody can be told.
+        errors: { _ = try? FileDescriptor.standardError.writeAll($0) },
         isTerminal: isatty(1) == 1, showsProgress: isatty(2) == 1)
 
     /// Whether the output is read by a person at once.
     let isTerminal: Bool
     private let showsProgress: Bool
-    private let output: (UnsafeRawBufferPointer) -> Void
+    /// Why a part of the output could not be written; nil if all of it was.
+    private(set) var outputError: (any Error)?
+    private let output: (UnsafeRawBufferPointer) throws -> Void
     private let errors: (UnsafeRawBufferPointer) -> Void
     private var collected: [UInt8] = []
     private var progressWidth = 0
 
     /// Gives the output in portions, and the errors at once.
     init(
-        output: @escaping (UnsafeRawBufferPointer) -> Void,
+        output: @escaping (UnsafeRawBufferPointer) throws -> Void,
         errors: @escaping (UnsafeRawBufferPointer) -> Void, isTerminal: Bool = false,
         showsProgress: Bool = false
     ) {
@@ -64,19 +71,21 @@ final class Console: @unchecked Sendable {
     func print(bytes: UnsafeRawBufferPointer) {
         endProgress()
         flush()
-        output(bytes)
+        write(bytes)
     }
 
-    /// Prints a line where errors go.
-    func printError(_ line: String) {
+    /// Prints lines where errors go. What a list or a store has brought into them does nothing to a terminal.
+    func printError(_ text: String) {
         endProgress()
         flush()
-        Array((line + "\n").utf8).withUnsafeBytes(errors)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let visible = lines.map { PlainText.visible(String($0)) }.joined(separator: "\n")
+        Array((visible + "\n").utf8).withUnsafeBytes(errors)
     }
 
     /// Writes what was collected.
     func flush() {
-        collected.withUnsafeBytes(output)
+        collected.withUnsafeBytes(write)
         collected.removeAll(keepingCapacity: true)
     }
 
@@ -98,8 +107,9 @@ final class Console: @unchecked Sendable {
         Array(blank.utf8).withUnsafeBytes(errors)
     }
 
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: FileDescriptor) {
-        // A reader that has gone away is no error of ours, and there is nobody to tell.
-        _ = try? descriptor.writeAll(bytes)
+    private func write(_ bytes: UnsafeRawBufferPointer) {
+        // Behind a gap nothing more may come.
+        guard outputError == nil, !bytes.isEmpty else { return }
+        do { try output(bytes) } catch { outputError = error }
     }
 }

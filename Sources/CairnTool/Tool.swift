@@ -5,6 +5,7 @@
 
 import ArgumentParser
 import CairnInspection
+import SystemPackage
 
 /// The tool, apart from the process it runs in.
 enum Tool {
@@ -15,11 +16,24 @@ enum Tool {
             do {
                 var command = try CairnCommand.parseAsRoot(arguments)
                 try command.run()
+                console.flush()
+                try checkOutput(of: command, console)
                 return 0
             } catch {
                 return report(error, asJSON: arguments.contains("--json"), to: console)
             }
         }
+    }
+
+    /// A command whose output is lost has not done its job; one that changed a store has, and only says so.
+    private static func checkOutput(of command: any ParsableCommand, _ console: Console) throws {
+        guard let error = console.outputError else { return }
+        // A reader that has seen enough and gone away is no error of ours.
+        if error as? Errno == .brokenPipe { return }
+        let message = "the output cannot be written: \(error)"
+        guard command is ImportCommand || command is DeleteCommand || command is QuickstartCommand
+        else { throw Failure(message) }
+        console.printError("cairn: note: \(message)")
     }
 
     private static func report(_ error: any Error, asJSON: Bool, to console: Console) -> Int32 {

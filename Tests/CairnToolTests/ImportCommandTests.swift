@@ -242,4 +242,28 @@ struct ImportCommandTests {
         #expect(folder.code == 1)
         #expect(folder.errors.contains("folder"))
     }
+
+    @Test("an import that fails takes no store away that another one has made meanwhile")
+    func raced() throws {
+        let work = try Workplace()
+        let store = work.store
+        let good = try work.list("good.csv", "code,name\na,1\nb,2\n")
+        // Long enough for a word about the progress, and refused at last.
+        let bad = try work.list(
+            "bad.csv", "code,name\n" + (0..<5000).map { "c\($0),x\n" }.joined() + "c1,y\n")
+        var other: ToolRun?
+        let console = Console(
+            output: { _ in },
+            errors: { _ in
+                if other != nil { return }
+                // The store was looked for, and there was none.
+                other = cairn("import", store, good, "--entity", "Thing", "--unique", "code")
+            }, showsProgress: true)
+        let code = Tool.run(
+            ["import", store, bad, "--entity", "Thing", "--unique", "code", "--policy", "fail"],
+            console: console)
+        #expect(code == 1)
+        #expect(other?.code == 0)
+        #expect(cairn("count", store, "Thing").output == "2\n")
+    }
 }

@@ -41,12 +41,13 @@ struct GetCommand: ParsableCommand {
             }
             let concrete = session.schema.entities[row.entity]
             console.print("\(concrete.name) p\(row.id.reference), version \(row.version)")
-            let width = concrete.columns.map(\.name.count).max() ?? 0
-            for (index, column) in concrete.columns.enumerated() {
-                let space = String(repeating: " ", count: width - column.name.count)
+            let names = concrete.columns.map { PlainText.visible($0.name) }
+            let width = names.map(\.count).max() ?? 0
+            for (index, name) in names.enumerated() {
+                let space = String(repeating: " ", count: width - name.count)
                 let value = session.value(index, row)
                 console.print(
-                    "  \(column.name)\(space)  \(value.isNull ? "nil" : PlainText.value(value))")
+                    "  \(name)\(space)  \(value.isNull ? "nil" : PlainText.value(value))")
             }
         }
     }

@@ -4,7 +4,8 @@
 //   2. A store that exists is opened, and its model rules. A new one is made with the model that is given,
 //      or one inferred from the list.
 //   3. The list goes into one batch insert: all of it or nothing.
-//   4. A store that was made for an import that failed is taken away again.
+//   4. A store that was made for an import that failed is taken away again, before anybody else can write
+//      to it. One that another process made meanwhile stays.
 
 import CairnInspection
 import CairnLog
@@ -43,17 +44,20 @@ struct ImportJob {
         let exists = try Self.isStore(store) && (unique.isEmpty || Self.isFinished(store))
         let hadFolder = FileManager.default.fileExists(atPath: store)
         let schema = try schema(exists: exists, source, form, console)
-        do {
-            return try StoreSession.making(store, schema) { session in
+        return try StoreSession.making(store, schema) { session in
+            // Who made the store is known only now: another process may have been faster.
+            let isNew = session.store.recovery.wasCreated
+            do {
                 var outcome = try insert(source, form, session, console, choose)
-                outcome.isNewStore = !exists
-                outcome.hasInferredModel = !exists && model == nil
+                outcome.isNewStore = isNew
+                outcome.hasInferredModel = isNew && model == nil
                 outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
                 return outcome
+            } catch {
+                // The store is still open, and the writer's lock ours.
+                if isNew { Self.remove(store, keepingFolder: hadFolder) }
+                throw error
             }
-        } catch {
-            if !exists, Self.isStore(store) { Self.remove(store, keepingFolder: hadFolder) }
-            throw error
         }
     }
 
@@ -141,14 +145,13 @@ struct ImportJob {
 
     private static func remove(_ path: String, keepingFolder: Bool) {
         // It was made a moment ago and holds nothing; what cannot be removed does no harm either.
-        guard keepingFolder else {
-            try? FileManager.default.removeItem(atPath: path)
-            return
-        }
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        let files = FileManager.default
+        for name in (try? files.contentsOfDirectory(atPath: path)) ?? []
         where name == "lock" || name.hasSuffix(".segment") {
-            try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            try? files.removeItem(atPath: "\(path)/\(name)")
         }
+        guard !keepingFolder, (try? files.contentsOfDirectory(atPath: path)) == [] else { return }
+        try? files.removeItem(atPath: path)
     }
 }
 

@@ -48,7 +48,8 @@ struct RowColumns {
 
     /// An empty table for the columns.
     func table(widest: Int) -> TextTable {
-        TextTable(items.map(\.name), alignments: alignments, widest: widest)
+        TextTable(
+            items.map { PlainText.visible($0.name) }, alignments: alignments, widest: widest)
     }
 
     /// A row of the table.
