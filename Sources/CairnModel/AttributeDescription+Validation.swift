@@ -30,6 +30,12 @@ extension SchemaColumn {
     }
 }
 
+extension SchemaColumn {
+    /// Whether the whole of a text matches the column's pattern, compiled once for the schema; true if it has
+    /// none.
+    package func matchesPattern(_ text: String) -> Bool { pattern?.matchesWhole(text) ?? true }
+}
+
 extension SchemaAttribute {
     /// What is wrong with a value for this attribute; nil if nothing is. For transient attributes, which
     /// have no column, and all others but composite ones, whose elements are judged by their columns.

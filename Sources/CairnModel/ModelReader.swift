@@ -75,6 +75,11 @@ struct ModelReader {
 
     // MARK: Composites
 
+    /// Composites in one another, and the elements of one with all that they hold, are limited: a small file
+    /// could fill the stack or the memory.
+    private static let deepestComposite = 64
+    private static let largestComposite = 10_000
+
     private static func isComposite(_ element: ModelElement) -> Bool {
         element.name == "composite" || element.name == "compositeAttribute"
     }
@@ -121,12 +126,26 @@ struct ModelReader {
                 "the composite holds itself: \((inside + [name]).joined(separator: " → "))",
                 element: "composite \(name)")
         }
+        guard inside.count < Self.deepestComposite else {
+            throw ModelError(
+                .invalidElement,
+                "composites are nested more than \(Self.deepestComposite) deep", element: element,
+                line: line)
+        }
         var elements: [AttributeDescription] = []
+        var count = 0
         for var part in composite.elements {
             if let nested = part.compositeName {
                 part.elements = try self.elements(
                     ofComposite: nested, for: "composite \(name).\(part.name)", line: line,
                     inside: inside + [name])
+            }
+            count += part.leafCount
+            guard count <= Self.largestComposite else {
+                throw ModelError(
+                    .invalidElement,
+                    "the composite \(name) has more than \(Self.largestComposite) elements",
+                    element: element, line: line)
             }
             elements.append(part)
         }
@@ -181,5 +200,12 @@ struct ModelReader {
             "returnDistinctResults", or: false, of: path)
         template.otherMarks = marks.rest
         model.fetchRequestTemplates.append(template)
+    }
+}
+
+extension AttributeDescription {
+    /// The single values of the attribute.
+    fileprivate var leafCount: Int {
+        type == .composite ? elements.reduce(0) { $0 + $1.leafCount } : 1
     }
 }

@@ -15,7 +15,7 @@ package final class ColumnBatch: @unchecked Sendable {
 
     /// The most rows a batch can have: as many as a block.
     package static let capacity = 1024
-    /// A batch whose values have more room than this is full, however few its rows are: a thousand rows
+    /// A batch whose values needed more room than this is full, however few its rows are: a thousand rows
     /// of large values must not be in memory at once.
     package static let largeSize = 4 << 20
 
@@ -28,6 +28,8 @@ package final class ColumnBatch: @unchecked Sendable {
     /// How many rows are filled.
     package var rows = 0
     private let reserved: UnsafeMutablePointer<Int>
+    /// The room that its values had before there were any.
+    private var emptyRoom: Int
 
     /// Room for rows of an entity.
     package init(_ entity: SchemaEntity) {
@@ -39,12 +41,14 @@ package final class ColumnBatch: @unchecked Sendable {
         let room = UnsafeMutableBufferPointer<ColumnBuffer>.allocate(
             capacity: max(entity.columns.count, 1))
         columns = UnsafeMutableBufferPointer(rebasing: room[..<entity.columns.count])
+        emptyRoom = 0
         for (index, column) in entity.columns.enumerated() {
             columns.initializeElement(
                 at: index,
                 to: ColumnBuffer(
                     kind: ColumnBuffer.Kind(column), rows: Self.capacity, reserved: reserved))
         }
+        emptyRoom = reserved.pointee
     }
 
     deinit {
@@ -57,6 +61,7 @@ package final class ColumnBatch: @unchecked Sendable {
     package func reset() {
         for index in columns.indices { columns[index].reset(rows: rows, capacity: Self.capacity) }
         rows = 0
+        emptyRoom = reserved.pointee
     }
 
     /// Makes the cells of a row untouched that is not to be there after all.
@@ -64,8 +69,9 @@ package final class ColumnBatch: @unchecked Sendable {
         for column in columns { column.states[row] = ColumnBuffer.State.untouched }
     }
 
-    /// Whether its values have so much room that no more rows should come.
-    var isLarge: Bool { reserved.pointee > Self.largeSize }
+    /// Whether its values needed so much room that no more rows should come. An empty batch is never large,
+    /// however many columns it has: it would take no row at all.
+    var isLarge: Bool { reserved.pointee - emptyRoom > Self.largeSize }
 
     /// The bytes that its values take.
     package var byteCount: Int {

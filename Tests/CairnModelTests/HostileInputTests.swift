@@ -91,4 +91,28 @@ struct HostileInputTests {
         }
         #expect(good > 1000)
     }
+
+    @Test(
+        "Composites in one another fill neither the stack nor the memory",
+        arguments: [(count: 20_000, width: 1), (count: 40, width: 2)])
+    func composites(_ shape: (count: Int, width: Int)) throws {
+        var xml = "<model>"
+        for level in 0..<shape.count {
+            xml += "<composite name=\"C\(level)\">"
+            for part in 0..<shape.width {
+                xml +=
+                    level + 1 < shape.count
+                    ? "<attribute name=\"a\(part)\" attributeType=\"Composite\" composite=\"C\(level + 1)\"/>"
+                    : "<attribute name=\"a\(part)\" attributeType=\"String\"/>"
+            }
+            xml += "</composite>"
+        }
+        xml += """
+            <entity name="A"><attribute name="x" attributeType="Composite" composite="C0"/>\
+            </entity></model>
+            """
+        let error = #expect(throws: ModelError.self) { try ModelFile(xml: Data(xml.utf8)) }
+        #expect(error?.code == .invalidElement)
+        #expect(error?.line == 1)
+    }
 }

@@ -186,4 +186,47 @@ struct FaultingTests {
         let context = stack.context()
         #expect(ids.map { context.object(with: $0).entity.name } == ["Truck", "SportCar"])
     }
+
+    @Test(
+        "An edit made while the store could not be read is told of once, and saved after that",
+        arguments: Backend.allCases)
+    func editWithoutRow(_ backend: Backend) throws {
+        let store = FailingStore(try backend.makeStore(Schema(Models.shop)))
+        let stack = Stack(store: store)
+        let id = try stack.store {
+            [$0.make("Product", ["serialCode": "A", "name": "old", "note": "same"])]
+        }[0]
+        let context = stack.context()
+        let object = context.object(with: id)
+        store.isFailing = true
+        object["name"] = "new"
+        object["note"] = "same"
+        store.isFailing = false
+        #expect(storeError { try context.save() }?.code == .damaged)
+        try context.save()
+        #expect(object.changedValues().isEmpty)
+        let stored = try stack.context().existingObject(with: id)
+        #expect(stored.string("name") == "new" && stored.string("note") == "same")
+        #expect(stored.string("serialCode") == "A")
+    }
+
+    @Test(
+        "An edit of an object that is gone fails every save, if such objects are not deleted",
+        arguments: Backend.allCases)
+    func editOfMissing(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let id = try stack.store { [$0.make("Product", ["serialCode": "A"])] }[0]
+        let context = stack.context()
+        context.shouldDeleteInaccessibleFaults = false
+        let object = context.object(with: id)
+        let other = stack.context()
+        other.delete(other.object(with: id))
+        try other.save()
+        object["name"] = "new"
+        for _ in 0..<2 {
+            #expect(storeError { try context.save() }?.code == .objectNotFound)
+        }
+        context.rollback()
+        try context.save()
+    }
 }

@@ -205,6 +205,59 @@ struct FetchingTests {
         let unknown = FetchRequest(entityName: "Prodct")
         #expect(storeError { _ = try context.fetch(unknown) }?.code == .invalidRequest)
     }
+
+    @Test("The greatest limit means all, also with changes", arguments: Backend.allCases)
+    func greatestLimit(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        try stack.store { context in
+            ["A", "B"].map { context.make("Product", ["serialCode": $0]) }
+        }
+        let context = stack.context()
+        var request = FetchRequest(entityName: "Product")
+        request.fetchLimit = .max
+        for _ in 0..<2 {
+            for (offset, count) in [(0, 2), (1, 1), (.max, 0)] {
+                request.fetchOffset = offset
+                #expect(try context.fetch(request).count == count)
+                #expect(try context.count(for: request) == count)
+            }
+            request.fetchOffset = 0
+            for object in try context.fetch(request) { object["note"] = "changed" }
+        }
+    }
+
+    @Test("What is no number is found and sorted with changes as it is without")
+    func notANumber() throws {
+        let stack = try Stack(Models.shop, .log)
+        let prices: [Double] = [1, .nan, -.infinity, 3, -0.0, 0, .nan]
+        try stack.store { context in
+            prices.enumerated().map {
+                context.make("Product", ["serialCode": "\($0)", "price": $1])
+            }
+        }
+        let clean = stack.context()
+        let changed = stack.context()
+        for object in try changed.all("Product") where object.string("serialCode") != "1" {
+            object["note"] = "changed"
+        }
+        for isAscending in [true, false] {
+            var request = FetchRequest(entityName: "Product")
+            request.sortDescriptors = [SortKey("price", ascending: isAscending)]
+            #expect(try clean.fetchObjectIDs(request) == changed.fetchObjectIDs(request))
+        }
+        let operators: [PredicateNode.Comparison.Operator] = [
+            .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .in,
+        ]
+        for relation in operators {
+            for price in prices {
+                let request = FetchRequest(
+                    entityName: "Product", predicate: .compare("price", relation, .double(price)))
+                #expect(
+                    try Set(clean.fetchObjectIDs(request)) == Set(changed.fetchObjectIDs(request)),
+                    "\(relation) \(price)")
+            }
+        }
+    }
 }
 
 @Suite("Batches through a context")

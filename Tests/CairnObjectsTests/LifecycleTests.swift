@@ -178,6 +178,21 @@ struct LifecycleTests {
         #expect(fresh.object(with: shop.objectID).members("products").count == 1)
         #expect(try fresh.existingObject(with: id).objectID == id)
     }
+
+    @Test(
+        "An object that is named twice gets one permanent id, and who leads to it follows",
+        arguments: Backend.allCases)
+    func permanentIDsOfOne(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let context = stack.context()
+        let shop = context.make("Shop", ["name": "S"])
+        let product = context.make("Product", ["shop": shop])
+        try context.obtainPermanentIDs(for: [shop, shop])
+        #expect(product.object("shop") === shop)
+        try context.save()
+        let stored = try stack.context().all("Product")[0]
+        #expect(stored.object("shop")?.string("name") == "S")
+    }
 }
 
 @Suite("What really changed")

@@ -154,6 +154,7 @@ struct ValidationTests {
         [
             ("size", "0", 1620), ("size", "11", 1610), ("code", "a", 1670), ("code", "abcde", 1660),
             ("code", "aB", 1680), ("code", "a1b", 1680), ("day", "-1", 1640), ("day", "1001", 1630),
+            ("day", "nan", 1650), ("day", "inf", 1650),
         ])
     func limits(_ backend: Backend, _ bad: (key: String, text: String, code: Int)) throws {
         let value: Any =

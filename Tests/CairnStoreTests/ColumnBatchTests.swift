@@ -135,6 +135,25 @@ struct ClosureRowsTests {
         #expect(batches > 2 && batches < 10)
     }
 
+    @Test("of many columns of text are full when they have as many rows as others")
+    func manyColumns() throws {
+        let entity = try Samples.entity((0..<300).map { .init("text\($0)", .string) })
+        let column = try entity.column("text7", as: String.self)
+        let given = Given(1500)
+        let request = BatchInsertRequest(entity: entity) { row in
+            guard let number = given.next() else { return true }
+            row[column] = "\(number)"
+            return false
+        }
+        var filler = try request.makeFiller(for: entity)
+        let batch = ColumnBatch(entity)
+        #expect(try !filler.fill(batch, firstRow: 0))
+        #expect(batch.rows == ColumnBatch.capacity)
+        batch.reset()
+        #expect(try filler.fill(batch, firstRow: ColumnBatch.capacity))
+        #expect(batch.rows == 1500 - ColumnBatch.capacity)
+    }
+
     @Test(
         "what the closure throws is the cause of the error, which names the row; nothing of the row stays"
     )

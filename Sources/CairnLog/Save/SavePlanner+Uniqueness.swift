@@ -142,12 +142,23 @@ extension SavePlanner {
             }
         }
         if hasFolded { return }
+        // A save may have as many groups as objects: those of one object are not looked for among all.
+        var groupsOfRow: [Int: [Group]] = [:]
+        if policyKind == .mergeByPropertyObjectTrump {
+            for group in groups {
+                for member in group.members { groupsOfRow[member, default: []].append(group) }
+            }
+        }
         for group in groups {
-            while let row = group.members.first(where: { rows[$0].fate == .live }),
-                let other = group.members.first(where: { $0 != row && rows[$0].fate == .live }),
-                sharesKey(row, other, group.unique)
-            {
-                try step(row, other, groups, &builder)
+            // The first that still lives has the key; whoever shares it after the steps before meets it.
+            var first = 0
+            for position in group.members.indices.dropFirst() {
+                while first < position, rows[group.members[first]].fate != .live { first += 1 }
+                let (row, other) = (group.members[first], group.members[position])
+                guard first < position, rows[other].fate == .live,
+                    sharesKey(row, other, group.unique)
+                else { continue }
+                try step(row, other, groupsOfRow[other] ?? [], &builder)
             }
         }
     }
@@ -160,7 +171,8 @@ extension SavePlanner {
             && loadKey(of: rows[other].values, columns, into: &right) && left.equals(right)
     }
 
-    /// Two rows have one key: one of them becomes the other, goes back, or goes away.
+    /// Two rows have one key: one of them becomes the other, goes back, or goes away. `groups` are those of the
+    /// other row, which an updating policy needs.
     private mutating func step(
         _ row: Int, _ other: Int, _ groups: [Group], _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -183,12 +195,12 @@ extension SavePlanner {
         }
     }
 
-    /// An object that two others stand against cannot become both.
+    /// An object that two others stand against, in the groups that it is in, cannot become both.
     private func refuseSeveralRows(_ object: Int, _ groups: [Group]) throws(StoreError) {
         let against = groups.filter { group in
-            guard group.members.contains(object),
-                let first = group.members.first(where: { rows[$0].fate == .live })
-            else { return false }
+            guard let first = group.members.first(where: { rows[$0].fate == .live }) else {
+                return false
+            }
             return first != object && sharesKey(first, object, group.unique)
         }
         guard Set(against.map { $0.members.first { rows[$0].fate == .live } }).count > 1 else {

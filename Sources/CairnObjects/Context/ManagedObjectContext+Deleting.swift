@@ -28,11 +28,16 @@ extension ManagedObjectContext {
     /// ``BackgroundContext/perform(_:)`` do this by themselves.
     public func processPendingChanges() {
         while !pendingDeletes.isEmpty {
-            let batch = pendingDeletes
-            pendingDeletes = []
-            for object in batch { propagate(object) }
-            clearReferences(to: batch)
-            for object in batch {
+            var gone: [ManagedObject] = []
+            while !pendingDeletes.isEmpty {
+                let batch = pendingDeletes
+                pendingDeletes = []
+                for object in batch { propagate(object) }
+                gone += batch
+            }
+            // Once for all of them: it looks at every object of the context.
+            clearReferences(to: gone)
+            for object in gone {
                 object.isPropagated = true
                 if object.isInserted { detach(object) }
             }

@@ -108,14 +108,21 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Gives a fault its row.
+    /// Gives a fault its row. A fault has edits if its row could not be read when they were made.
     func fill(_ object: ManagedObject, _ row: Row) {
         guard object.isFault else { return }
+        let edits = object.edits
         object.row = row
         object.isFulfilled = true
         object.isAwakening = true
         object.awakeFromFetch()
         object.isAwakening = false
+        if edits.isEmpty { return }
+        for (column, value) in edits {
+            object.edits[column] = value
+            object.awakened.remove(column)
+        }
+        object.rebase(on: row)
     }
 
     /// The object's row is gone: it counts as deleted, with nothing to save, and all its values are nil.

@@ -9,6 +9,7 @@ extension ManagedObjectContext {
     public func rollback() {
         pendingDeletes = []
         absorbedObjects = []
+        moves = ReferenceMoves()
         readError = nil
         for object in changedInOrder {
             if object.isInserted {
@@ -31,6 +32,7 @@ extension ManagedObjectContext {
     public func reset() {
         pendingDeletes = []
         absorbedObjects = []
+        moves = ReferenceMoves()
         readError = nil
         for object in registry.objects {
             if !object.isFault && !object.isInserted {

@@ -3,8 +3,9 @@
 //   1. New objects get their permanent ids; absorbed ones leave the context.
 //   2. Rows replace edits. Rows that the save wrote besides replace those of clean objects.
 //   3. Deleted and displaced objects leave the context.
-//   4. Members: what was added and removed is stored now. If a policy moved references about, what was read
-//      of members is forgotten instead, and asked for again.
+//   4. Members: what was added and removed is stored now. If a policy moved references about, or somebody
+//      else's were merged in, what was read of members is forgotten instead, and asked for again. Objects at
+//      the other ends of one-to-one relationships become faults.
 //   5. Nothing is changed any more; didSave is called.
 
 import CairnModel
@@ -28,10 +29,12 @@ extension ManagedObjectContext {
                 gone.insert(old)
                 leave(object, absorbedInto: object.absorbedInto)
             } else if reverted.contains(old) || undeleted.contains(old) {
+                noteMoves(of: object, by: result.rows[old], result.permanentIDs)
                 revert(object, to: result.rows[old])
                 handled.insert(old)
             } else {
                 let id = result.permanentIDs[old] ?? old
+                noteMoves(of: object, by: result.rows[id], result.permanentIDs)
                 if id != old { rename(object, id) }
                 object.isInserted = false
                 object.isRecreated = false
@@ -47,9 +50,17 @@ extension ManagedObjectContext {
         }
         for (id, row) in result.rows where !handled.contains(id) {
             guard let object = registry.object(for: id), !object.isGone else { continue }
+            noteMoves(of: object, by: row, result.permanentIDs)
             if object.isFault { object.row = row } else { object.rebase(on: row) }
         }
-        finishMembers(of: objects, result, gone, isPlain: isPlain)
+        for id in moves.ends where !handled.contains(id) && result.rows[id] == nil {
+            guard let object = registry.object(for: id), !object.isFault, !object.isGone else {
+                continue
+            }
+            object.turnIntoFault(resetsTransients: false)
+        }
+        finishMembers(of: objects, result, gone, isPlain: isPlain && !moves.areThere)
+        moves = ReferenceMoves()
         renameTransients(result.permanentIDs)
         for object in absorbedObjects {
             guard let id = object.absorbedInto else { continue }

@@ -23,6 +23,7 @@ extension ManagedObjectContext {
     ///   changes then.
     public func save() throws {
         try throwReadError()
+        try readEditedFaults()
         processPendingChanges()
         guard hasChanges else { return }
         try prepareToSave()
@@ -49,6 +50,14 @@ extension ManagedObjectContext {
     private func unresolved(_ conflicts: [SaveConflict]) -> StoreError {
         MergePolicy.failure(
             "the merge policy returned, but the conflicts are still there", conflicts)
+    }
+
+    /// Reads the rows of objects that were edited when their rows could not be read: without its row an edit
+    /// would not be written.
+    private func readEditedFaults() throws(StoreError) {
+        for object in changedInOrder where object.isFault && !object.edits.isEmpty {
+            try fulfillOrThrow(object)
+        }
     }
 
     // MARK: Rounds

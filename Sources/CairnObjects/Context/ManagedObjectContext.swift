@@ -48,6 +48,8 @@ public final class ManagedObjectContext {
     var pendingDeletes: [ManagedObject] = []
     /// Objects that a policy of one's own has merged into others since the last save.
     var absorbedObjects: [ManagedObject] = []
+    /// References that were found elsewhere since the last save.
+    var moves = ReferenceMoves()
     /// Rises with everything that a save has to look at again.
     var revision = 0
     /// A failure to read that a property could not throw.
@@ -200,7 +202,10 @@ public final class ManagedObjectContext {
     ///
     /// - Throws: `StoreError` from the store; no id has changed then.
     public func obtainPermanentIDs(for objects: [ManagedObject]) throws(StoreError) {
-        let waiting = objects.filter { $0.objectID.isTemporary && $0.managedObjectContext === self }
+        var seen: Set<ManagedObject> = []
+        let waiting = objects.filter {
+            $0.objectID.isTemporary && $0.managedObjectContext === self && seen.insert($0).inserted
+        }
         guard !waiting.isEmpty else { return }
         let ids = try store.obtainPermanentIDs(forEntities: waiting.map(\.entity.index))
         var names: [ObjectID: ObjectID] = [:]

@@ -116,7 +116,10 @@ extension ManagedObjectContext {
         if !pending.isEmpty {
             let stored = pending.count { !$0.isInserted }
             question.fetch.offset = 0
-            question.fetch.limit = limit.map { $0 + offset + stored }
+            // The greatest number there is means all, and has no room for more.
+            question.fetch.limit = limit.map {
+                $0 > Int.max - offset - stored ? .max : $0 + offset + stored
+            }
         }
         question.fetch.includesRows = includesRows || (!pending.isEmpty && !question.sort.isEmpty)
         let found = try store.snapshot().fetch(question.fetch)

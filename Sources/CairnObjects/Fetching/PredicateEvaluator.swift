@@ -143,11 +143,14 @@ struct PredicateEvaluator {
     private func equals(_ left: Value, _ right: Value) -> Bool {
         if left.isNull || right.isNull { return left.isNull && right.isNull }
         if let a = left.reference, let b = right.reference { return a == b }
+        if ValueOrder.isNotANumber(left) || ValueOrder.isNotANumber(right) { return false }
         return ValueOrder.compare(left, right) == 0
     }
 
-    /// Nil if one of them is nil.
+    /// Nil if one of them is nil, or no number.
     private func order(_ left: Value, _ right: Value) -> Int? {
-        left.isNull || right.isNull ? nil : ValueOrder.compare(left, right)
+        if left.isNull || right.isNull { return nil }
+        if ValueOrder.isNotANumber(left) || ValueOrder.isNotANumber(right) { return nil }
+        return ValueOrder.compare(left, right)
     }
 }

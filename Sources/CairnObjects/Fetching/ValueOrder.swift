@@ -1,5 +1,6 @@
 // The order of two values of one kind, the same in memory as in a store: text, URIs, bytes and UUIDs by
-// their bytes, numbers and dates by size, false before true, nil before everything.
+// their bytes, numbers and dates by size with what is no number last, false before true, nil before
+// everything.
 
 import CairnModel
 import FoundationEssentials
@@ -15,7 +16,8 @@ enum ValueOrder {
         case (.integer(let a), .integer(let b)): order(a, b)
         case (.double(let a), .double(let b)): order(a, b)
         case (.float(let a), .float(let b)): order(a, b)
-        case (.date(let a), .date(let b)): order(a, b)
+        case (.date(let a), .date(let b)):
+            order(a.timeIntervalSinceReferenceDate, b.timeIntervalSinceReferenceDate)
         case (.decimal(let a), .decimal(let b)): order(a, b)
         case (.boolean(let a), .boolean(let b)): order(a ? 1 : 0, b ? 1 : 0)
         case (.string(let a), .string(let b)): bytes(a.utf8, b.utf8)
@@ -34,7 +36,23 @@ enum ValueOrder {
         return order(left.reference, right.reference)
     }
 
+    /// Whether a value is the result of a calculation that has none. Nothing equals it, and nothing is less or
+    /// greater; among others it is sorted last.
+    static func isNotANumber(_ value: Value) -> Bool {
+        switch value {
+        case .double(let number): number.isNaN
+        case .float(let number): number.isNaN
+        case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
+        default: false
+        }
+    }
+
     private static func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
+
+    private static func order<T: FloatingPoint>(_ a: T, _ b: T) -> Int {
+        if a.isNaN || b.isNaN { return order(a.isNaN ? 1 : 0, b.isNaN ? 1 : 0) }
+        return a < b ? -1 : a == b ? 0 : 1
+    }
 
     private static func bytes(_ a: some Sequence<UInt8>, _ b: some Sequence<UInt8>) -> Int {
         var left = a.makeIterator()

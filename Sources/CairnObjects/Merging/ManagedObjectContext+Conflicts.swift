@@ -25,7 +25,12 @@ extension ManagedObjectContext {
     /// The object of a stored row, with the values that are stored now.
     private func databaseObject(_ row: Row) -> ManagedObject {
         let object = object(for: row)
-        if object.isFault { fill(object, row) } else if !object.isGone { object.rebase(on: row) }
+        if object.isFault {
+            fill(object, row)
+        } else if !object.isGone {
+            noteMoves(of: object, by: row)
+            object.rebase(on: row)
+        }
         return object
     }
 

@@ -20,6 +20,7 @@ extension ManagedObjectContext {
             if keepsOurs { recreate(object) } else { vanish(object) }
             return
         }
+        noteMoves(of: object, by: stored)
         if object.isDeleted {
             if !keepsOurs {
                 object.isDeleted = false

@@ -7,6 +7,7 @@
 
 import CairnModel
 import CairnStore
+import FoundationEssentials
 
 extension ManagedObject {
     /// - Throws: `StoreError` with all that is wrong.
@@ -41,6 +42,10 @@ extension ManagedObject {
         func check(_ code: StoreError.Code, _ isBad: Bool, _ message: @autoclosure () -> String) {
             if isBad { errors.append(failure(code, message(), key: column.name)) }
         }
+        if case .date(let date) = value, !date.timeIntervalSinceReferenceDate.isFinite {
+            errors.append(failure(.invalidDate, "the date is no moment at all", key: column.name))
+            return
+        }
         if let least = attribute.minimumValue, let order = order(value, least) {
             check(
                 isDate(value) ? .dateTooEarly : .numberTooSmall, order < 0,
@@ -60,7 +65,8 @@ extension ManagedObject {
             check(.stringTooLong, text.count > most, "the text has more than \(most) characters")
         }
         if let pattern = attribute.regularExpression {
-            check(.stringPattern, !matches(text, pattern), "the text does not match \(pattern)")
+            check(
+                .stringPattern, !column.matchesPattern(text), "the text does not match \(pattern)")
         }
     }
 
@@ -83,12 +89,6 @@ extension ManagedObject {
         default:
             return nil
         }
-    }
-
-    /// A pattern that is none matches nothing.
-    private func matches(_ text: String, _ pattern: String) -> Bool {
-        guard let regex = try? Regex(pattern) else { return false }
-        return text.wholeMatch(of: regex) != nil
     }
 
     private func validateCount(_ index: Int, _ errors: inout [StoreError]) {

@@ -42,17 +42,25 @@ final class ObjectRegistry {
 
     /// Takes an object out that goes on living outside the context, or gets another id.
     func remove(_ object: ManagedObject) {
+        var known: ManagedObject?
         lock.withLock { _ in
-            if entries[object.objectID]?.object === object { entries[object.objectID] = nil }
+            known = entries[object.objectID]?.object
+            if known === object { entries[object.objectID] = nil }
         }
+        withExtendedLifetime(known) {}
     }
 
     /// Takes out the entry of an object that is going: its weak reference is nil by now. If a new object
     /// has taken the id meanwhile, the entry is that one's.
     func deregister(_ id: ObjectID) {
+        // Held until the lock is free: if this becomes the new object's last reference meanwhile, its deinit
+        // wants the lock.
+        var other: ManagedObject?
         lock.withLock { _ in
-            if let entry = entries[id], entry.object == nil { entries[id] = nil }
+            other = entries[id]?.object
+            if other == nil { entries[id] = nil }
         }
+        withExtendedLifetime(other) {}
     }
 
     /// All objects that somebody holds, in no order.

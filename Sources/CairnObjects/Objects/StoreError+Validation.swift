@@ -11,6 +11,8 @@ extension StoreError.Code {
     public static let dateTooLate = StoreError.Code(rawValue: 1630)
     /// A date is earlier than the model allows.
     public static let dateTooEarly = StoreError.Code(rawValue: 1640)
+    /// A date is no moment at all.
+    public static let invalidDate = StoreError.Code(rawValue: 1650)
     /// A string has more characters than the model allows.
     public static let stringTooLong = StoreError.Code(rawValue: 1660)
     /// A string has fewer characters than the model allows.
