@@ -236,26 +236,26 @@ struct StoreOpener {
 
     /// What a writer does before it may write.
     private func takeOver(_ log: inout OpenedLog) throws(StoreError) {
-        guard log.segments.allSatisfy({ $0.header.flags.allowsWriting }) else {
+        guard log.segments.all.allSatisfy({ $0.header.flags.allowsWriting }) else {
             throw StoreError(
                 .openFailed, "the store uses a feature that this version can read but not write",
                 context: .init(path: "\(folder)"))
         }
         do {
             // The files were opened to be read; the one that takes commits is opened to be written.
-            guard let last = log.segments.last else {
-                preconditionFailure("a log that was read has a segment")
-            }
+            let last = log.segments.current
             let file = try fileSystem.open(log.files.path(last.number), .readWrite)
             let writable = Segment(header: last.header, file: file)
-            log.segments[log.segments.count - 1] = writable
-            for segment in log.segments {
+            log.segments.replaceCurrent(with: writable)
+            for segment in log.segments.mains {
                 try log.files.rewrite(
                     segment, from: log.durable,
                     to: segment.number == log.end.segment ? log.end.offset : segment.knownEnd ?? 0)
             }
             log.durable = log.end.lsn
-            try log.files.removeSegments(above: last.number)
+            // What a checkpoint was opened with is kept until there is a newer one.
+            let needless = log.needless
+            try log.files.removeSegments { needless.contains($0) }
             log.files.writeMark(
                 MarkRecord(
                     store: log.storeID, commit: log.commit, lsn: log.end.lsn, chain: log.end.chain,
