@@ -56,6 +56,8 @@ struct StoreCreator {
         let json = try CatalogDocument.encode(catalog)
         do {
             try syncFolderName()
+            // Whoever made the lock file, or a segment before this one, may have been stopped too.
+            try files.fileSystem.syncDirectory(files.folder)
             let made = try files.makeSegment(
                 after: end, segments: segments, storeID: storeID, time: options.clock.now(),
                 commit: 0, durable: end?.lsn ?? 0, counters: [], schema: .none, schemaVersion: 0)
