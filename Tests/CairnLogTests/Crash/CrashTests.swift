@@ -1,0 +1,65 @@
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("A crash")
+struct CrashTests {
+    /// A disk without a store, and what is found when one is made there.
+    static func nothing() throws -> CrashExplorer.Start {
+        let run = CrashRun(DiskState(), Workload(operations: []), seed: 0)
+        try run.open()
+        return CrashExplorer.Start(state: DiskState(), found: run.texts, description: "a new store")
+    }
+
+    /// A disk with a few objects.
+    static func populated(_ workload: Workload) throws -> CrashExplorer.Start {
+        let run = CrashRun(DiskState(), workload, seed: 0)
+        try run.open()
+        if let store = run.store { try StoreOperation.populate(store) }
+        let text = try run.text()
+        try run.close()
+        return CrashExplorer.Start(
+            state: run.disk.with { $0.state.afterPowerCut(.all, &$0.random) }, found: [text],
+            description: "\(workload)")
+    }
+
+    @Test("At any call of random work, once or twice, loses nothing and leaves nothing half")
+    func random() throws {
+        var random = RandomSource()
+        var explorer = CrashExplorer(seed: random.next(), images: 1, shares: [1, 40, 40])
+        for round in 0..<Campaign.rounds(2, 100) {
+            var workload = Workload(
+                operations: (0..<8).map { _ in
+                    StoreOperation.allCases.randomElement(using: &random)!
+                })
+            workload.sizes = Workload.sizes(&random)
+            workload.durability = [.full, .grouped, .relaxed].randomElement(using: &random)!
+            var start = try Self.populated(workload)
+            start.description = "round \(round), seed \(random.seed), \(workload)"
+            explorer.explore(start, workload)
+        }
+        Campaign.report("crash images", explorer.imageCount)
+        #expect(explorer.problems == [])
+        #expect(explorer.imageCount > 500)
+    }
+
+    @Test("At every call of a store's making and first commits, and at every call of what follows")
+    func making() throws {
+        var random = RandomSource()
+        var explorer = CrashExplorer(seed: random.next(), images: 2, shares: [1, 1])
+        for _ in 0..<Campaign.rounds(1, 20) {
+            var workload = Workload(operations: [.insertOne, .reopen, .saveGraph])
+            workload.sizes = Workload.sizes(&random)
+            workload.durability = [.full, .grouped, .relaxed].randomElement(using: &random)!
+            var start = try Self.nothing()
+            start.description = "seed \(random.seed), \(workload)"
+            explorer.explore(start, workload)
+        }
+        Campaign.report("crash images", explorer.imageCount)
+        #expect(explorer.problems == [])
+        #expect(explorer.imageCount > 500)
+    }
+}
