@@ -27,11 +27,37 @@ struct Workload: Sendable, CustomStringConvertible {
     var operations: [StoreOperation]
     var durability = LogStoreOptions.Durability.full
     var sizes = StoreSizes()
+    var cacheBytes = 1 << 20
     /// Told apart from other workloads' rows.
     var firstStep = 0
 
     var description: String {
         "\(operations.map(\.rawValue).joined(separator: ", ")) (\(durability), segments of \(sizes.segmentBytes), zeros \(sizes.fillBytes), blocks of \(sizes.rowsPerBlock), checkpoints every \(sizes.checkpointBytes) and \(sizes.closingCheckpointBytes) at close, buffer \(sizes.writeBufferBytes))"
+    }
+
+    /// Operations on a store whose sizes and durability are chosen at random.
+    init(_ operations: [StoreOperation], _ random: inout RandomSource) {
+        self.operations = operations
+        sizes = Self.sizes(&random)
+        durability = LogStoreOptions.Durability.allCases.randomElement(using: &random)!
+        cacheBytes = [0, 1 << 20].randomElement(using: &random)!
+    }
+
+    init(operations: [StoreOperation]) { self.operations = operations }
+
+    /// The operations of one of all workloads of three.
+    static func triple(_ number: Int) -> [StoreOperation] {
+        let all = StoreOperation.allCases
+        return [
+            all[number / (all.count * all.count)], all[number / all.count % all.count],
+            all[number % all.count],
+        ]
+    }
+
+    /// How many such workloads there are.
+    static var tripleCount: Int {
+        StoreOperation.allCases.count * StoreOperation.allCases.count
+            * StoreOperation.allCases.count
     }
 
     /// Sizes so small that everything rare happens.
@@ -73,7 +99,7 @@ final class CrashRun {
         options.storeIdentifier = StoreOperation.identifier
         options.durability = workload.durability
         options.sizes = workload.sizes
-        options.cacheBytes = 1 << 20
+        options.cacheBytes = workload.cacheBytes
         let scheduler = scheduler
         options.makeScheduler = { scheduler }
         let store = try LogStore.open(
@@ -107,8 +133,13 @@ final class CrashRun {
     /// What the store holds now.
     func text() throws -> String {
         guard let store else { preconditionFailure("the store is open") }
+        disk.with { $0.isWatched = true }
+        defer { disk.with { $0.isWatched = false } }
         return try SampleStore.text(store)
     }
+
+    /// Whether a failure forbids writing.
+    var isPoisoned: Bool { store?.engine.queue.cause != nil }
 
     private func finish(isDurable: Bool) throws {
         texts.append(try text())

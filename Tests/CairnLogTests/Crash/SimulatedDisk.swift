@@ -60,6 +60,8 @@ final class SimulatedDisk: FileSystem {
         var hasFailed = false
         /// The operation that failed, and those that fail with it.
         var failing: FileSystemError.Operation?
+        /// Whether calls are those of somebody who only looks: they neither count nor fail.
+        var isWatched = false
         var calls = 0
         var promise = Promise()
         var records = false
@@ -184,6 +186,7 @@ final class SimulatedDisk: FileSystem {
 extension SimulatedDisk.Contents {
     /// Counts a call; gives the error that it is to fail with.
     mutating func enter(_ operation: FileSystemError.Operation) -> Errno? {
+        if isWatched { return nil }
         calls += 1
         guard var fault, fault.operation == nil || fault.operation == operation else { return nil }
         if let failing {
