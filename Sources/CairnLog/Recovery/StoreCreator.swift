@@ -57,6 +57,8 @@ struct StoreCreator {
         let json = try CatalogDocument.encode(catalog)
         do {
             try syncFolderName()
+            // Whoever made the lock file, or a segment before this one, may have been stopped too.
+            try files.fileSystem.syncDirectory(files.folder)
             let made = try files.makeSegment(
                 number: (end?.segment ?? 0) + 1, after: end, live: live, storeID: storeID,
                 time: options.clock.now(),

@@ -6,8 +6,9 @@
 //      under it.
 //   4. A folder without a whole start frame is one whose creation did not finish (FS4): it is made anew.
 //      One that has it, but no commit, is gone on with: nothing that may have been a frame is removed.
-//   5. A writer writes the bytes above the durable mark again and syncs: after a failed sync the page cache
-//      may show what the disk lacks.
+//   5. A writer who finds a log that was not closed syncs the folder, writes the bytes above the durable mark
+//      again and syncs them: whoever made a segment may have been stopped before its name was durable (FS1),
+//      and after a failed sync the page cache may show what the disk lacks.
 
 import CairnFileSystem
 import CairnFormat
@@ -242,6 +243,7 @@ struct StoreOpener {
                 context: .init(path: "\(folder)"))
         }
         do {
+            if !log.report.wasClosed { try fileSystem.syncDirectory(folder) }
             // The files were opened to be read; the one that takes commits is opened to be written.
             let last = log.segments.current
             let file = try fileSystem.open(log.files.path(last.number), .readWrite)
