@@ -31,7 +31,7 @@ struct CrashTests {
         var random = RandomSource()
         var explorer = CrashExplorer(seed: random.next(), shares: [1, Campaign.isLong ? 4 : 20])
         let step = Campaign.step(250)
-        for round in 0..<Campaign.rounds(1, 1) {
+        for round in 0..<Campaign.count(1, whole: 1) {
             let first = step == 1 ? 0 : Int(random.next() % UInt64(step))
             for number in stride(from: first, to: Workload.tripleCount, by: step) {
                 let workload = Workload(Workload.triple(number), &random)
@@ -49,7 +49,7 @@ struct CrashTests {
     func random() throws {
         var random = RandomSource()
         var explorer = CrashExplorer(seed: random.next(), images: 2, shares: [1, 40, 40])
-        for round in 0..<Campaign.rounds(1, 400) {
+        for round in 0..<Campaign.count(1, whole: 400) {
             let count = Int.random(in: 4...12, using: &random)
             let workload = Workload(
                 (0..<count).map { _ in StoreOperation.allCases.randomElement(using: &random)! },
@@ -67,7 +67,7 @@ struct CrashTests {
     func making() throws {
         var random = RandomSource()
         var explorer = CrashExplorer(seed: random.next(), images: 2, shares: [1, 1])
-        for round in 0..<Campaign.rounds(1, 30) {
+        for round in 0..<Campaign.count(1, whole: 30) {
             let workload = Workload([.insertOne, .reopen, .saveGraph], &random)
             var start = try Self.nothing()
             start.description = "round \(round), seed \(random.seed), \(workload)"

@@ -14,7 +14,7 @@ struct FailingCallTests {
         var runs = 0
         var problems: [String] = []
         let step = Campaign.step(250)
-        for round in 0..<Campaign.rounds(1, 1) {
+        for round in 0..<Campaign.count(1, whole: 1) {
             let first = step == 1 ? 0 : Int(random.next() % UInt64(step))
             for number in stride(from: first, to: Workload.tripleCount, by: step) {
                 let workload = Workload(Workload.triple(number), &random)
@@ -35,7 +35,7 @@ struct FailingCallTests {
         var random = RandomSource()
         var runs = 0
         var problems: [String] = []
-        for round in 0..<Campaign.rounds(1, 20) {
+        for round in 0..<Campaign.count(1, whole: 20) {
             let workload = Workload([.insertOne], &random)
             var start = try CrashTests.nothing()
             start.description = "round \(round), seed \(random.seed), \(workload)"
