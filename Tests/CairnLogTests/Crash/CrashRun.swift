@@ -72,6 +72,10 @@ struct Workload: Sendable, CustomStringConvertible {
         sizes.writeBufferBytes = [300, 4 << 20].randomElement(using: &random)!
         sizes.checkpointBytes = [500, 64 << 20].randomElement(using: &random)!
         sizes.closingCheckpointBytes = [1, 1 << 20].randomElement(using: &random)!
+        sizes.compactionFloor = [600, 8 << 20].randomElement(using: &random)!
+        sizes.askedCompactionFloor = 1
+        sizes.compactionBlocks = [1, 32].randomElement(using: &random)!
+        sizes.largestSegmentBytes = [20_000, 1 << 30].randomElement(using: &random)!
         return sizes
     }
 }

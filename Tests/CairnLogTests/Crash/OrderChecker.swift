@@ -2,7 +2,8 @@
 //
 //   FS1   A name is durable before a synced byte refers to it: the folder and the lock before a segment, a
 //         segment before its second frame, a predecessor and its content before the successor's header.
-//   FS2   Nothing is unlinked before what replaces it is durable.
+//         A side segment is durable as far as a synced frame adopts it.
+//   FS2   Nothing is unlinked before what replaces it is durable; no segment before its retirement is.
 //   FS3   Growth is durable no later than what counts on it; with it, what a mark claims to be durable is,
 //         content and size and name. The marks of frames and of the mark file are looked at when written.
 //   SG1   Bytes below what a mark file claimed never change.
@@ -35,6 +36,7 @@ struct OrderChecker: Sendable {
     /// What the header of a segment says of its place. Decoding all of it takes too long for every call.
     private struct Head {
         var number: UInt32
+        var isSide: Bool
         var predecessor: UInt32
         var baseLSN: UInt64
         var predecessorEnd: UInt64
@@ -49,6 +51,8 @@ struct OrderChecker: Sendable {
                 else { return nil }
                 return Head(
                     number: bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self),
+                    isSide: bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self)
+                        == SegmentKind.side.rawValue,
                     predecessor: bytes.loadUnaligned(fromByteOffset: 36, as: UInt32.self),
                     baseLSN: bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self),
                     predecessorEnd: bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self))
@@ -58,20 +62,22 @@ struct OrderChecker: Sendable {
         }
 
         private init(
-            number: UInt32, predecessor: UInt32, baseLSN: UInt64, predecessorEnd: UInt64
+            number: UInt32, isSide: Bool, predecessor: UInt32, baseLSN: UInt64,
+            predecessorEnd: UInt64
         ) {
             self.number = number
+            self.isSide = isSide
             self.predecessor = predecessor
             self.baseLSN = baseLSN
             self.predecessorEnd = predecessorEnd
         }
     }
 
-    /// The segments with whole headers, in order.
+    /// The main segments with whole headers, in order.
     private func segments(_ state: DiskState) -> [Member] {
         state.names.compactMap { name, file in
             guard let number = SegmentName.number(in: name),
-                let header = Head(state.files[file].seen), header.number == number
+                let header = Head(state.files[file].seen), header.number == number, !header.isSide
             else { return nil }
             return Member(number: number, file: file, header: header)
         }.sorted { $0.number < $1.number }
@@ -98,7 +104,11 @@ struct OrderChecker: Sendable {
         for (index, segment) in all.enumerated() where segment.header.baseLSN < lsn {
             let next = index + 1 < all.count ? all[index + 1].header : nil
             // A successor of nobody in this list is one that was begun in vain.
-            let end = min(lsn, next.map(\.baseLSN) ?? lsn)
+            var end = min(lsn, next.map(\.baseLSN) ?? lsn)
+            if let next, next.predecessor != segment.number {
+                // What followed has been retired; all of this one is behind.
+                end = min(end, segment.header.baseLSN + UInt64(state.files[segment.file].seen.count))
+            }
             guard
                 isDurable(
                     segment.file, SegmentName.name(of: segment.number),
@@ -120,6 +130,7 @@ struct OrderChecker: Sendable {
                 CheckpointName.commit(in: name) != nil
                 ? content.pending.isEmpty && !content.durable.isEmpty
                 : content.durable.count > SegmentHeader.size
+                    || Head(content.durable).map(\.isSide) ?? false
             if !isWhole { find("CK2, FS1: the name of \(name) is synced before its content") }
         }
     }
@@ -138,19 +149,58 @@ struct OrderChecker: Sendable {
             }
             if isNeeded, !isReplaced { find("FS2: \(name) goes before a newer one is durable") }
         } else if let number = SegmentName.number(in: name) {
-            if Self.holdsCommit(state.files[file].durable, number) {
-                find("FS2: \(name) goes, which holds a commit")
+            let (newest, ends) = live(state)
+            let isNewest = number >= newest
+            if ends[number] != nil
+                || isNewest && Self.holdsCommit(state.files[file].durable, number)
+            {
+                find("FS2: \(name) goes, which is part of the store")
             }
         } else {
             find("FS2: \(name) goes")
         }
     }
 
+    /// The store as the durable part of its newest segment has it: up to where each segment counts.
+    private func live(_ state: DiskState) -> (newest: UInt32, ends: [UInt32: UInt64]) {
+        let newest = segments(state).last {
+            state.durableNames[SegmentName.name(of: $0.number)] == $0.file
+                && state.files[$0.file].durable.count > SegmentHeader.size + FrameHeader.size
+        }
+        guard let newest else { return (0, [:]) }
+        var ends: [UInt32: UInt64] = [:]
+        state.files[newest.file].durable.withUnsafeBytes { bytes in
+            var open: (parts: [AdoptPayload.Part], retired: [UInt32]) = ([], [])
+            var isWhole = true
+            Self.frames(bytes, from: SegmentHeader.size) { frame, payload in
+                isWhole =
+                    isWhole && payload.count == Int(frame.payloadLength)
+                    && Checksum.crc32c(payload) == frame.payloadChecksum
+                guard isWhole else { return }
+                switch frame.kind {
+                case .start:
+                    for member in (try? StartPayload(decoding: payload))?.live ?? [] {
+                        ends[member.number] = member.end
+                    }
+                case .adopt: open.parts += (try? AdoptPayload(decoding: payload))?.parts ?? []
+                case .retire:
+                    open.retired += (try? RetirePayload(decoding: payload))?.segments ?? []
+                case .commit:
+                    for part in open.parts { ends[part.segment] = part.end }
+                    for number in open.retired { ends[number] = nil }
+                    open = ([], [])
+                default: break
+                }
+            }
+        }
+        return (newest.number, ends)
+    }
+
     private static func holdsCommit(_ bytes: [UInt8], _ number: UInt32) -> Bool {
         bytes.withUnsafeBytes { bytes in
             guard let header = try? SegmentHeader(decoding: bytes) else { return false }
             var found = false
-            frames(bytes, from: SegmentHeader.size) { frame in
+            frames(bytes, from: SegmentHeader.size) { frame, _ in
                 if frame.kind == .commit, frame.segment == number,
                     frame.storeTag == header.store.tag
                 {
@@ -163,14 +213,17 @@ struct OrderChecker: Sendable {
 
     /// The headers of the frames that lie one behind the other.
     private static func frames(
-        _ bytes: UnsafeRawBufferPointer, from start: Int, _ body: (FrameHeader) -> Void
+        _ bytes: UnsafeRawBufferPointer, from start: Int,
+        _ body: (FrameHeader, UnsafeRawBufferPointer) -> Void
     ) {
         var place = start
         while place + FrameHeader.size <= bytes.count,
             let frame = try? FrameHeader(
                 decoding: UnsafeRawBufferPointer(rebasing: bytes[place...]))
         {
-            body(frame)
+            let from = place + FrameHeader.size
+            let end = min(bytes.count, from + Int(frame.payloadLength))
+            body(frame, UnsafeRawBufferPointer(rebasing: bytes[from..<end]))
             place += frame.frameLength
         }
     }
@@ -202,7 +255,7 @@ struct OrderChecker: Sendable {
         }
         var last: UInt64 = 0
         var marks: [UInt64] = []
-        Self.frames(bytes, from: offset == 0 ? SegmentHeader.size : 0) { frame in
+        Self.frames(bytes, from: offset == 0 ? SegmentHeader.size : 0) { frame, _ in
             if frame.mark > last { marks.append(frame.mark) }
             last = frame.mark
         }
@@ -233,18 +286,27 @@ struct OrderChecker: Sendable {
         let durable = state.files[file].durable
         if SegmentName.number(in: name) != nil {
             guard let header = Head(durable) else { return }
+            let ends = live(state).ends
+            for (number, end) in ends {
+                let side = SegmentName.name(of: number)
+                guard let file = state.names[side], isDurable(file, side, upTo: Int(end), state)
+                else {
+                    find("FS1: \(name) relies on \(side) up to \(end), which is not durable")
+                    continue
+                }
+            }
             if state.folder != .durable || state.durableNames[SegmentName.lock] == nil {
                 find("FS1: \(name) is synced before the names of folder and lock are")
             }
             let hasSecondFrame = durable.withUnsafeBytes { bytes in
                 var count = 0
-                Self.frames(bytes, from: SegmentHeader.size) { _ in count += 1 }
+                Self.frames(bytes, from: SegmentHeader.size) { _, _ in count += 1 }
                 return count > 1
             }
             if hasSecondFrame, state.durableNames[name] != file {
                 find("FS1: a second frame of \(name) is synced before its name is")
             }
-            if header.predecessor != 0 {
+            if header.predecessor != 0, ends[header.predecessor] != nil {
                 let before = SegmentName.name(of: header.predecessor)
                 guard let file = state.names[before],
                     isDurable(file, before, upTo: Int(header.predecessorEnd), state)

@@ -32,7 +32,8 @@ enum StoreOperation: String, Sendable, CaseIterable {
     case rejected
     case synchronize
     case checkpoint
-    /// What the scheduler has to do: zeros ahead, syncs of groups, checkpoints.
+    case compact
+    /// What the scheduler has to do: zeros ahead, syncs of groups, checkpoints, compaction.
     case background
     case reopen
 
@@ -104,6 +105,7 @@ extension StoreOperation {
         case .rejected: try Self.reject(store, step)
         case .synchronize: try store.synchronize()
         case .checkpoint: try store.engine.takeCheckpoint()
+        case .compact: _ = try store.compact()
         case .background: scheduler.run()
         case .reopen: preconditionFailure("a store cannot reopen itself")
         }
