@@ -28,6 +28,9 @@ struct Workload: Sendable, CustomStringConvertible {
     var durability = LogStoreOptions.Durability.full
     var sizes = StoreSizes()
     var cacheBytes = 1 << 20
+    /// Syncs that do nothing: tests of the tests.
+    var lyingSites: Set<SyncSite> = []
+    var checksOrder = true
     /// Told apart from other workloads' rows.
     var firstStep = 0
 
@@ -90,6 +93,10 @@ final class CrashRun {
     init(_ state: DiskState, _ workload: Workload, seed: UInt64) {
         disk = SimulatedDisk(state, seed: seed)
         self.workload = workload
+        disk.with {
+            $0.lyingSites = workload.lyingSites
+            $0.checksOrder = workload.checksOrder
+        }
     }
 
     // MARK: Steps
@@ -123,7 +130,8 @@ final class CrashRun {
         let next = texts.count
         disk.with { $0.promise.begun = next }
         try operation.perform(store, scheduler, step: step)
-        try finish(isDurable: operation.isDurable(workload.durability))
+        // What runs beside the committers tells of its failures later.
+        try finish(isDurable: operation.isDurable(workload.durability) && !isPoisoned)
     }
 
     func close() throws {

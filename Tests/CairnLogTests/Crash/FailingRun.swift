@@ -45,7 +45,7 @@ struct FailingRun {
     }
 
     mutating func carryOut() {
-        open(allowing: start.found)
+        open(Possible(texts: start.found))
         for (index, operation) in workload.operations.enumerated() where problems.isEmpty {
             perform(operation, step: index)
         }
@@ -56,13 +56,27 @@ struct FailingRun {
 
     // MARK: Steps
 
+    /// What may be found on the disk.
+    private struct Possible {
+        var texts: [String]
+        /// What the store holds if the step that failed is there after all. Its objects may have other numbers.
+        var after: NaiveStore?
+
+        func contains(_ text: String, _ store: LogStore?) throws -> Bool {
+            if texts.contains(text) { return true }
+            guard let after, let store else { return false }
+            return try NaiveStore(store) == after
+        }
+    }
+
     /// Opens the store, trying again as long as calls fail.
-    private mutating func open(allowing contents: [String]) {
+    private mutating func open(_ possible: Possible) {
         for attempt in 1...4 {
             do {
                 try run.open()
-                if !contents.contains(run.texts[run.texts.count - 1]) {
-                    find("it holds what it should not: \(run.texts[run.texts.count - 1])")
+                let text = run.texts[run.texts.count - 1]
+                if try !possible.contains(text, run.store) {
+                    find("it holds what it should not: \(text.prefix(300))")
                 }
                 return
             } catch {
@@ -74,27 +88,25 @@ struct FailingRun {
     }
 
     private mutating func perform(_ operation: StoreOperation, step: Int) {
-        let before = run.disk.with { $0.state }
         for attempt in 1...5 {
-            if run.store == nil { return open(allowing: promised()) }
+            if run.store == nil { return open(promised()) }
+            let before = run.disk.with { $0.state }
             do {
                 return try run.perform(operation, step: step)
             } catch {
-                let isPoisoned = check(error)
+                let wasPoisoned = check(error)
                 if attempt == 2 { run.disk.with { $0.fault = nil } }
                 checkUnchanged()
                 var possible = promised()
-                if operation != .reopen, run.isPoisoned, attempt == 1, !isPoisoned,
-                    let after = after(operation, step, before)
-                {
-                    possible.append(after)
+                if operation != .reopen, run.isPoisoned, !wasPoisoned {
+                    possible.after = after(operation, step, before)
                 }
-                checkDisk(possible)
-                guard run.isPoisoned || isPoisoned else { continue }
+                checkDisk(possible, "after \(operation) failed, attempt \(attempt), \(error)")
+                guard run.isPoisoned || wasPoisoned else { continue }
                 // A sync failed: the store is to be opened again.
                 try? run.close()
                 if random.oneIn(2) { run.disk.with { $0.state.evict() } }
-                open(allowing: possible)
+                open(possible)
             }
             guard problems.isEmpty else { return }
         }
@@ -109,10 +121,10 @@ struct FailingRun {
         } catch {
             find("closing fails, though nothing does any more: \(error)")
         }
-        checkDisk(last)
+        checkDisk(last, "after closing")
         do {
             try run.open()
-            if !last.contains(run.texts[run.texts.count - 1]) {
+            if !last.texts.contains(run.texts[run.texts.count - 1]) {
                 find("it holds what it should not in the end")
             }
             if let findings = try run.store?.check().findings, !findings.isEmpty {
@@ -127,10 +139,10 @@ struct FailingRun {
     // MARK: Checks
 
     /// The contents that the store may have if it is opened now.
-    private func promised() -> [String] {
+    private func promised() -> Possible {
         let promise = run.disk.with { $0.promise }
-        if promise.durable < 0 { return start.found }
-        return Array(run.texts[promise.durable...])
+        if promise.durable < 0 { return Possible(texts: start.found) }
+        return Possible(texts: Array(run.texts[promise.durable...]))
     }
 
     /// Judges an error; true if it says that an earlier failure forbids writing.
@@ -161,7 +173,7 @@ struct FailingRun {
     }
 
     /// Opens what is on the disk now, when the process ended or the power failed.
-    private mutating func checkDisk(_ possible: [String]) {
+    private mutating func checkDisk(_ possible: Possible, _ place: String) {
         var state = run.disk.with { $0.state }
         switch random.next() % 4 {
         case 0: break
@@ -172,8 +184,10 @@ struct FailingRun {
         let other = CrashRun(state, workload, seed: random.next())
         do {
             try other.open()
-            if !possible.contains(other.texts[0]) {
-                find("what is on the disk is not what was promised")
+            if try !possible.contains(other.texts[0], other.store) {
+                find(
+                    "what is on the disk \(place) is not what was promised: \(other.texts[0].prefix(300))"
+                )
             }
             try other.close()
         } catch {
@@ -183,13 +197,15 @@ struct FailingRun {
     }
 
     /// What the store would hold if an operation had succeeded.
-    private func after(_ operation: StoreOperation, _ step: Int, _ before: DiskState) -> String? {
+    private func after(_ operation: StoreOperation, _ step: Int, _ before: DiskState) -> NaiveStore?
+    {
         let other = CrashRun(before, workload, seed: 0)
         do {
             try other.open()
             try other.perform(operation, step: step)
             defer { try? other.close() }
-            return try other.text()
+            guard let store = other.store else { return nil }
+            return try NaiveStore(store)
         } catch {
             return nil
         }

@@ -135,7 +135,7 @@ struct OrderChecker: Sendable {
         }
     }
 
-    mutating func willUnlink(_ name: String, _ state: DiskState) {
+    mutating func willUnlink(_ name: String, couldRead: Bool, _ state: DiskState) {
         guard let file = state.names[name] else { return }
         if let commit = CheckpointName.commit(in: name) {
             let isNeeded =
@@ -147,7 +147,9 @@ struct OrderChecker: Sendable {
                 CheckpointName.commit(in: other).map { $0 > commit } ?? false
                     && isDurable(newer, other, upTo: state.files[newer].seen.count, state)
             }
-            if isNeeded, !isReplaced { find("FS2: \(name) goes before a newer one is durable") }
+            if couldRead, isNeeded, !isReplaced {
+                find("FS2: \(name) goes before a newer one is durable")
+            }
         } else if let number = SegmentName.number(in: name) {
             let (newest, ends) = live(state)
             let isNewest = number >= newest

@@ -150,7 +150,9 @@ final class SimulatedDisk: FileSystem {
         try call(.unlink, path) { contents -> Result<Void, Errno> in
             guard contents.state.names[name] != nil else { return .failure(.noSuchFileOrDirectory) }
             contents.note("unlink \(name)")
-            contents.check { $0.willUnlink(name, $1) }
+            // What could not be read is as good as not there, and may be replaced.
+            let couldRead = ![.read, .open, .size, .list, .identify].contains(contents.failing)
+            contents.check { $0.willUnlink(name, couldRead: couldRead, $1) }
             contents.state.remove(name)
             return .success(())
         }
