@@ -22,6 +22,7 @@ enum StateBuilder {
         hashSeed: UInt64, sizes: StoreSizes
     ) throws(StoreError) -> EngineState {
         var state = log.base ?? EngineState(catalog: log.catalog, end: log.end)
+        state.catalog = log.catalog
         state.end = log.end
         state.commit = log.commit
         state.commitOffset = log.commitOffset
