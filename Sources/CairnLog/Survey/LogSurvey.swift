@@ -43,8 +43,8 @@ struct LogOutline {
     var damage: [Break] = []
     /// Why the log ends where it does, if it does not end with its file.
     var tail: Break?
-    /// Frames behind the end that begin or continue a commit.
-    var hasOpenTail = false
+    /// Whether what was promised does not reach as far as it did.
+    var endsEarly = false
 }
 
 struct LogSurvey {
@@ -72,11 +72,8 @@ struct LogSurvey {
     }
 
     /// Goes through the log, from a position on if one is given.
-    ///
-    /// - Parameter assumesDurable: that whatever can be read was promised.
     mutating func run(
-        from start: LogEnd? = nil, assumesDurable: Bool = false,
-        _ visit: (Item) throws(StoreError) -> Void = { _ in }
+        from start: LogEnd? = nil, _ visit: (Item) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) -> LogOutline {
         if let start { progress.end = start }
         var expected: UInt64?
@@ -104,7 +101,7 @@ struct LogSurvey {
                         segment: segment.number, offset: segment.size))
             }
         }
-        return outline(assumesDurable: assumesDurable)
+        return outline()
     }
 
     /// Goes through a segment; false if the limit was met.
@@ -174,12 +171,11 @@ struct LogSurvey {
         breaks.append(LogOutline.Break(lsn: lsn, error: error, before: progress))
     }
 
-    private func outline(assumesDurable: Bool) -> LogOutline {
-        let durable = assumesDurable ? .max : durable
-        var outline = LogOutline(durable: self.durable, progress: progress)
+    private func outline() -> LogOutline {
+        var outline = LogOutline(durable: durable, progress: progress)
         // A segment that a later one names was there.
         outline.damage = folder.missingErrors.map {
-            LogOutline.Break(lsn: 0, error: $0, before: progress)
+            LogOutline.Break(lsn: 0, error: $0, before: self.progress)
         }
         for found in breaks {
             if found.lsn >= durable {
@@ -190,9 +186,9 @@ struct LogSurvey {
             outline.damage.append(found)
         }
         let progress = outline.progress
-        outline.hasOpenTail = outline.tail != nil || progress.met > progress.frames
-        if outline.tail == nil, limit == nil, !assumesDurable, progress.end.lsn < durable {
+        if outline.tail == nil, limit == nil, progress.end.lsn < durable {
             // The file ends, though the log did not.
+            outline.endsEarly = true
             outline.damage.append(
                 LogOutline.Break(
                     lsn: progress.end.lsn,
