@@ -83,7 +83,7 @@ struct SalvageContent: ~Copyable {
             blocks.map { ($0.place, $0.rows) }, uniquingKeysWith: { first, _ in first })
         for frame in inventory.deaths {
             guard let payload = try? DeathsPayload(decoding: frame.payload.bytes) else { continue }
-            let isSure = !inventory.damagedCommits.contains(frame.commit)
+            let isSure = frame.isSure || !inventory.damagedCommits.contains(frame.commit)
             for entry in payload.entries {
                 guard entry.form != .entity, let count = rows[entry.block] else { continue }
                 var slots: [Int] = []

@@ -33,6 +33,8 @@ struct SalvagedDeaths {
     let isMain: Bool
     let lsn: UInt64
     let commit: UInt64
+    /// Whether every frame of its commit before it is there: then all rows that took the place of dead ones are.
+    let isSure: Bool
 }
 
 struct SalvageInventory {
@@ -51,6 +53,9 @@ struct SalvageInventory {
     private(set) var hasUnknownLosses = false
     /// The largest commit whose deaths may be lost.
     private(set) var lastDoubtfulDeaths: UInt64 = 0
+    /// The same by place in the log, as long as its end is not known.
+    private var unknownLosses: [UInt64] = []
+    private var doubts: [(lsn: UInt64, commit: UInt64, isDamaged: Bool)] = []
     private(set) var unpromisedCommits = 0
     /// Commits behind a break that are whole, and where their frames end.
     private var wholeCommits: [UInt64: UInt64] = [:]
@@ -60,6 +65,8 @@ struct SalvageInventory {
     private var openFrames: UInt32 = 0
     private var openCommit: UInt64 = 0
     private var lastBreak: UInt64?
+    /// Whether every frame since the end of the last commit is there.
+    private var isUnbroken = true
     /// The gap that ended where the next frame begins.
     private var gap: (segment: UInt32, range: Swift.Range<UInt64>)?
     private var lastCommit: UInt64 = 0
@@ -77,18 +84,21 @@ struct SalvageInventory {
         for member in folder.missing {
             segments[member.number] = SalvageReport.Segment(number: member.number)
             segments[member.number]?.problem = "the file is missing"
-            hasUnknownLosses = true
+            unknownLosses.append(0)
         }
         for segment in folder.segments where segment.role == .side { try readSide(segment) }
         // A part of the log that is missing is a break like any other.
-        if folder.segments.first(where: { $0.role == .main })?.baseLSN != 0 { lastBreak = 0 }
+        if folder.segments.first(where: { $0.role == .main })?.baseLSN != 0 {
+            lastBreak = 0
+            isUnbroken = false
+        }
         var survey = LogSurvey(folder, readsPayloads: true)
         outline = try survey.run { item throws(StoreError) in take(item) }
         endCommit(isWhole: openFrames == 0)
-        if folder.missing.contains(where: { $0.kind == .main }) { lastDoubtfulDeaths = .max }
-        if outline.endsEarly {
-            hasUnknownLosses = true
-            lastDoubtfulDeaths = .max
+        let isMissing = folder.missing.contains { $0.kind == .main }
+        if isMissing || outline.endsEarly {
+            unknownLosses.append(0)
+            doubt(.max, at: 0)
         }
         drop(behind: outline, takesUnpromised: takesUnpromised)
     }
@@ -122,7 +132,7 @@ struct SalvageInventory {
                 // Behind what is adopted a side segment may be torn.
                 if let adopted = segment.statedEnd, range.lowerBound < adopted {
                     note(range, error, segment)
-                    hasUnknownLosses = true
+                    unknownLosses.append(0)
                 }
             }
         }
@@ -132,6 +142,7 @@ struct SalvageInventory {
         switch item {
         case .gap(let segment, let range, let error):
             lastBreak = segment.baseLSN + range.upperBound
+            isUnbroken = false
             gap = (segment.number, range)
             note(range, error, segment)
         case .frame(let segment, let frame):
@@ -139,11 +150,16 @@ struct SalvageInventory {
                 takeHeadless(gap.range, before: frame, segment)
             }
             gap = nil
-            if !frame.isChained { lastBreak = max(lastBreak ?? 0, frame.header.lsn) }
+            if !frame.isChained {
+                lastBreak = max(lastBreak ?? 0, frame.header.lsn)
+                // Behind a segment header that is broken nothing says what came before; the start frame is first.
+                if frame.offset != UInt64(SegmentHeader.size) { isUnbroken = false }
+            }
             count(frame)
             guard let payload = frame.payload else {
-                lastBreak = frame.header.lsn + UInt64(frame.header.frameLength)
                 takeBroken(frame, segment)
+                lastBreak = frame.header.lsn + UInt64(frame.header.frameLength)
+                isUnbroken = frame.header.kind.map { $0 == .commit || $0 == .start || $0 == .close } ?? false
                 return
             }
             segments[segment.number]?.frames += 1
@@ -156,9 +172,10 @@ struct SalvageInventory {
         let header = frame.header
         if header.kind == .start || header.kind == .close {
             endCommit(isWhole: openFrames == 0)
+            isUnbroken = true
             // Commits that left no frame at all.
             if header.commit > lastCommit, lastBreak != nil {
-                lastDoubtfulDeaths = max(lastDoubtfulDeaths, header.commit)
+                doubt(header.commit, at: header.lsn)
             }
             lastCommit = max(lastCommit, header.commit)
             return
@@ -173,14 +190,19 @@ struct SalvageInventory {
 
     /// A commit's frames end, with a commit frame or without.
     private mutating func endCommit(isWhole: Bool) {
-        if !isWhole, openFrames > 0 { damage(openCommit) }
+        if !isWhole, openFrames > 0 { damage(openCommit, at: openStart) }
         lastCommit = max(lastCommit, openCommit)
         openFrames = 0
     }
 
-    private mutating func damage(_ commit: UInt64) {
-        damagedCommits.insert(commit)
-        lastDoubtfulDeaths = max(lastDoubtfulDeaths, commit)
+    /// Frames of a commit are lost.
+    private mutating func damage(_ commit: UInt64, at lsn: UInt64) {
+        doubts.append((lsn, commit, true))
+    }
+
+    /// Deaths up to a commit may be lost.
+    private mutating func doubt(_ commit: UInt64, at lsn: UInt64) {
+        doubts.append((lsn, commit, false))
     }
 
     private mutating func takeCommit(_ record: CommitPayload, _ header: FrameHeader) {
@@ -189,10 +211,11 @@ struct SalvageInventory {
             && (lastBreak.map { $0 <= record.firstLSN } ?? true)
         // Commits that left no frame at all are lost with their deaths.
         if header.commit > lastCommit + 1, lastBreak != nil {
-            lastDoubtfulDeaths = max(lastDoubtfulDeaths, header.commit - 1)
+            doubt(header.commit - 1, at: header.lsn)
         }
         if isComplete, lastBreak != nil { wholeCommits[header.commit] = header.lsn }
         endCommit(isWhole: isComplete)
+        isUnbroken = true
         raise(record.counters)
     }
 
@@ -213,9 +236,14 @@ struct SalvageInventory {
             // Whole, and yet nothing that can be used.
             segments[segment.number]?.frames -= 1
             skip(frame, segment, "\(error.what) (\(error.rule))")
-            damage(frame.header.commit)
-            hasUnknownLosses = true
+            damage(frame.header.commit, at: lsn(frame, segment))
+            unknownLosses.append(lsn(frame, segment))
         }
+    }
+
+    /// Where a frame is in the log; what is in side segments is judged as if it came first.
+    private func lsn(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) -> UInt64 {
+        segment.role == .main ? frame.header.lsn : 0
     }
 
     private mutating func takePayload(
@@ -243,7 +271,7 @@ struct SalvageInventory {
             deaths.append(
                 SalvagedDeaths(
                     payload: RawBytes(copying: payload), isMain: segment.role == .main,
-                    lsn: frame.header.lsn, commit: frame.header.commit))
+                    lsn: frame.header.lsn, commit: frame.header.commit, isSure: isUnbroken))
         case .commit: takeCommit(try CommitPayload(decoding: payload), frame.header)
         case .value, .patch, .changes, .reserve, .adopt, .retire, .metadata: break
         }
@@ -268,13 +296,13 @@ struct SalvageInventory {
         skip(frame, segment, reason)
         switch frame.header.kind {
         case .block:
-            damage(frame.header.commit)
+            damage(frame.header.commit, at: lsn(frame, segment))
             let offset = frame.offset
             guard let place = Place(exactSegment: segment.number, byteOffset: offset),
                 let head = Self.head(
                     of: segment, at: offset, payloadLength: Int(frame.header.payloadLength))
             else {
-                hasUnknownLosses = true
+                unknownLosses.append(lsn(frame, segment))
                 return
             }
             blocks.append(
@@ -286,10 +314,10 @@ struct SalvageInventory {
             // Its frames are there; only what it says of them is lost.
             endCommit(isWhole: lastBreak.map { $0 <= openStart } ?? true)
         case .start, .close: break
-        case .value, .schema: damage(frame.header.commit)
+        case .value, .schema: damage(frame.header.commit, at: lsn(frame, segment))
         default:
-            damage(frame.header.commit)
-            hasUnknownLosses = true
+            damage(frame.header.commit, at: lsn(frame, segment))
+            unknownLosses.append(lsn(frame, segment))
         }
     }
 
@@ -328,7 +356,7 @@ struct SalvageInventory {
                     place: place, payloadLength: length,
                     lsn: segment.baseLSN + gap.lowerBound, commit: next.header.commit,
                     entity: head.entity, rows: head.rows, isWhole: false))
-            damage(next.header.commit)
+            damage(next.header.commit, at: segment.baseLSN + gap.lowerBound)
             if let last = segments[segment.number]?.unusable.popLast() {
                 segments[segment.number]?.unusable.append(
                     .init(start: last.start, end: last.end, kind: "block", reason: last.reason))
@@ -378,6 +406,9 @@ struct SalvageInventory {
         blocks.removeAll { block in
             mains.contains(block.place.segment) && block.lsn >= end && taken[block.commit] == nil
         }
+        doubts.removeAll { $0.lsn >= end && taken[$0.commit] == nil }
+        damagedCommits = Set(doubts.lazy.filter(\.isDamaged).map(\.commit))
+        lastDoubtfulDeaths = doubts.map(\.commit).max() ?? 0
         deaths.removeAll { $0.isMain && $0.lsn >= end && taken[$0.commit] == nil }
         for segment in folder.segments where segment.role == .main {
             guard var report = segments[segment.number] else { continue }
@@ -387,8 +418,9 @@ struct SalvageInventory {
                 report.unusableBytes -= range.end - range.start
                 return true
             }
-            if report.unusable.contains(where: { $0.kind == nil }) { hasUnknownLosses = true }
+            if report.unusable.contains(where: { $0.kind == nil }) { unknownLosses.append(0) }
             segments[segment.number] = report
         }
+        hasUnknownLosses = unknownLosses.contains { $0 < end }
     }
 }

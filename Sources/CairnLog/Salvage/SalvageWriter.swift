@@ -96,6 +96,13 @@ struct SalvageWriter: ~Copyable {
             kept.append((slot, number, content.directories[entity.tree][number].version))
         }
         guard !kept.isEmpty else { return 0 }
+        if (try? block.versions()) == nil {
+            for row in kept {
+                content.note(
+                    .value, salvaged, entityIndex, number: row.number, key: "version",
+                    "the row version cannot be read; it begins again at 1")
+            }
+        }
         let usable = try UsableRows(
             block, entity: entityIndex, catalog: catalog, except: SlotSet())
         for row in kept {

@@ -146,9 +146,8 @@ struct StoreSalvage {
         options.createsIfMissing = true
         // Nobody relies on a part of it: it is made durable at the end.
         options.durability = .relaxed
-        if self.options.keepsIdentifier {
-            options.storeIdentifier = content.inventory.folder.storeID?.uuid
-        }
+        options.storeIdentifier =
+            self.options.keepsIdentifier ? content.inventory.folder.storeID?.uuid : nil
         let store: LogStore
         do throws(StoreError) {
             store = try LogStore.open(at: "\(destination)", schema: schema, options: options)
