@@ -130,6 +130,9 @@ public struct SalvageReport: Sendable {
     public internal(set) var bytesLeftBehind: UInt64 = 0
     /// Whole commits among them, which `SalvageOptions.takesUnpromised` would take.
     public internal(set) var unpromisedCommits = 0
+    /// Whether it is known where the log ended: the store was closed, or its mark record is there. Else the last commits
+    /// may be lost and leave no trace.
+    public internal(set) var isEndKnown = true
     /// Whether bytes are lost of which nobody can say what they held.
     public internal(set) var hasUnknownLosses = false
 
@@ -141,7 +144,8 @@ public struct SalvageReport: Sendable {
 
     /// Whether nothing is lost: the new store holds what the old one held.
     public var isWhole: Bool {
-        lossCount == 0 && !hasUnknownLosses && entities.allSatisfy { $0.lost == 0 && $0.older == 0 }
+        lossCount == 0 && !hasUnknownLosses && isEndKnown && possiblyResurrected == 0
+            && entities.allSatisfy { $0.lost == 0 && $0.older == 0 }
     }
 
     mutating func note(_ loss: Loss) {

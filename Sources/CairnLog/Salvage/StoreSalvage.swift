@@ -102,6 +102,9 @@ struct StoreSalvage {
         report.damagedCommits = UInt64(inventory.damagedCommits.count)
         report.hasUnknownLosses = inventory.hasUnknownLosses
         report.unpromisedCommits = inventory.unpromisedCommits
+        report.isEndKnown =
+            inventory.folder.mark != nil
+            || inventory.outline.progress.isClosed && inventory.outline.tail == nil
         let end = inventory.outline.progress.end
         for segment in inventory.folder.segments
         where segment.role == .main && segment.number >= end.segment {

@@ -286,21 +286,28 @@ struct SalvageTests {
 
     @Test("A torn tail is no loss, and is taken only where that is asked for")
     func tail() throws {
-        let history = try SampleStore.history(steps: 7, closes: false)
-        let last = try #require(history.images.last)
-        // The last commit but one is broken, and nothing vouches for what follows.
-        var image = last
-        image.files["lock"] = []
-        let map = FrameMap(image.files[Self.first]!)
-        let commits = Set(map.frames.map(\.header.commit)).sorted()
-        let victim = commits[commits.count - 1]
-        let frame = try #require(map.frames.first { $0.header.commit == victim })
+        let disk = MemoryFileSystem()
+        let store = try LogStore.open(
+            at: "/store", schema: try Schema(Self.things),
+            options: SampleStore.options(on: disk, durability: .relaxed))
+        defer { try? store.close() }
+        for code in ["a", "b", "c"] { try insert(store, [code]) }
+        // Nothing vouches for any of them. The second one is torn.
+        var image = try DiskImage(of: disk)
+        let frame = try #require(
+            FrameMap(image.files[Self.first]!).frames.first { $0.header.commit == 3 })
         image.files[Self.first]![frame.range.lowerBound + 60] ^= 1
         let opened = try image.content()
         let salvaged = try SalvagedStore(image)
         #expect(salvaged.text == opened.text)
+        #expect(salvaged.rows.count == 1)
         #expect(salvaged.report.isWhole)
         #expect(salvaged.report.bytesLeftBehind == opened.recovery.bytesLeftBehind)
+        #expect(salvaged.report.unpromisedCommits == 1)
+        var options = SalvageOptions()
+        options.takesUnpromised = true
+        let all = try SalvagedStore(image, options: options)
+        #expect(all.rows.keys.sorted().map { $0.suffix(1) } == ["1", "3"])
     }
 
     @Test("Numbers go on where they were, and the old identity is kept where that is asked for")
