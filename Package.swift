@@ -70,13 +70,21 @@ let package = Package(
         .target(
             name: "CairnTestSupport", dependencies: ["CairnFileSystem", system],
             path: "Tests/CairnTestSupport", swiftSettings: settings),
+        // A process for the tests to kill.
+        .executableTarget(
+            name: "CairnKilledWriter",
+            dependencies: ["CairnLog", "CairnStore", "CairnModel", "CairnTestSupport"],
+            path: "Tests/CairnKilledWriter", swiftSettings: settings),
         tests("CairnModelTests", ["CairnModel"]),
         tests("CairnStoreTests", ["CairnStore", "CairnModel"]),
         tests("CairnFormatTests", ["CairnFormat"]),
         tests("CairnFileSystemTests", ["CairnFileSystem", "CCairn", system]),
         tests(
             "CairnLogTests",
-            ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system]),
+            [
+                "CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system,
+                "CairnKilledWriter",
+            ]),
         tests("CairnObjectsTests", ["Cairn"]),
         tests("CairnToolTests", ["CairnTool"]),
         tests(

@@ -247,7 +247,8 @@ struct PredicateLexer {
         guard let value = Double(text), value.isFinite else {
             throw error("the number \(text) is beyond every numeric type", at: start)
         }
-        return .double(value)
+        // Rounded it may be a number that a decimal holds, and as which its own text would be read again.
+        return value == 0 && value.sign == .minus ? .double(value) : Value.double(value).asNumber
     }
 
     private func radix(_ character: Unicode.Scalar?) -> Int? {

@@ -45,6 +45,6 @@ package struct RandomSource: RandomNumberGenerator, Sendable {
 }
 
 /// Writes a line at once, past any buffer, so that it is seen even if the process dies.
-func printLine(_ line: String) {
+package func printLine(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }

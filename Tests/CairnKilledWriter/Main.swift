@@ -1,0 +1,74 @@
+// A process that writes until it is killed, and says what it has done.
+//
+//   CairnKilledWriter STORE DURABILITY SEED SESSION COMMITS…
+//
+// It opens the store, writes on as many threads as there are numbers of COMMITS (how many commits each has made
+// before), closes the store after SESSION commits of each, and begins again. What it says on standard output,
+// each a line in one write:
+//
+//   opened             the store is open                 done T N         thread T's commit N returned
+//   closing            it is about to be closed          closed           it is
+//   failed …           what must not happen; the process ends
+//
+// Threads: as many as asked for; lines are shorter than what a pipe takes at once.
+
+import CairnLog
+import CairnTestSupport
+import Foundation
+
+@main
+enum KilledWriter {
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count > 5,
+            let durability = LogStoreOptions.Durability(rawValue: arguments[2]),
+            let seed = UInt64(arguments[3]), let session = Int(arguments[4])
+        else { fail("wrong arguments") }
+        var commits = arguments[5...].map { Int($0) ?? 0 }
+        var round = 0
+        while true {
+            round += 1
+            do {
+                let store = try WriterStore.open(arguments[1], durability)
+                say("opened")
+                let start = commits
+                TestThreads.run(start.count) { thread in
+                    write(
+                        on: store, WriterModel(seed: seed, thread: thread, commits: start[thread]),
+                        times: session)
+                }
+                for thread in commits.indices { commits[thread] += session }
+                say("closing")
+                try store.close()
+                say("closed")
+            } catch {
+                fail("\(error)")
+            }
+        }
+    }
+
+    private static func write(on store: LogStore, _ start: WriterModel, times: Int) {
+        var model = start
+        for _ in 0..<times {
+            do {
+                try WriterStore.carryOut(model.advance(), model.thread, store)
+            } catch {
+                fail("thread \(model.thread), commit \(model.commits): \(error)")
+            }
+            say("done \(model.thread) \(model.commits)")
+        }
+    }
+
+    private static func say(_ line: String) {
+        var text = line + "\n"
+        text.withUTF8 { bytes in
+            // Nobody listens any more: then nothing is left to be done.
+            if Foundation.write(1, bytes.baseAddress, bytes.count) != bytes.count { exit(1) }
+        }
+    }
+
+    private static func fail(_ what: String) -> Never {
+        say("failed \(what.prefix(400).replacingOccurrences(of: "\n", with: " "))")
+        exit(3)
+    }
+}

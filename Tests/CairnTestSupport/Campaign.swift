@@ -1,0 +1,54 @@
+// How thorough the long tests are, and how they are run.
+//
+// Every day a test takes a sample. With CAIRN_CAMPAIGN=1 it does all of what its title says; with another
+// number that many times as much (0.01: a hundredth, for a first look).
+//
+// A campaign wants an optimised build of the tests. Once, and after each change:
+//
+//     swift build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build-release
+//
+// then one line for each campaign, several at once if there are cores:
+//
+//     cd .build-release/release && T="./cairnPackageTests.xctest --testing-library swift-testing"
+//     export CAIRN_CAMPAIGN=1
+//     ulimit -v 16000000                          # no damaged number allocates without a limit
+//     $T --filter EveryBitTests                   # each bit of a store, with its checkpoint and without
+//     $T --filter RandomDamageTests               # 1,000,000 stores with random damage
+//     $T --filter FlippedBitTests                 # each bit of stores that crashed, were closed, are open
+//     $T --filter 'Hostile|CheckpointTests'       # wrong numbers under right checksums
+//     $T --filter 'Fuzz'                          # every decoder and every reader of a text
+//     $T --filter KilledWriterTests               # 10,000 processes under SIGKILL
+//
+// A debug build does the same, about ten times slower: CAIRN_CAMPAIGN=1 swift test --filter EveryBitTests
+//
+// Each prints how far it is and what it found. What traps or hangs prints the seed of its round: with
+// CAIRN_SEED set to that, the same round comes first.
+
+import Foundation
+
+package enum Campaign {
+    /// CAIRN_CAMPAIGN, if it is set: 1 is the whole campaign. What is no number counts as 1.
+    package static let size: Double? = ProcessInfo.processInfo.environment["CAIRN_CAMPAIGN"].map {
+        Double($0).flatMap { $0 > 0 ? $0 : nil } ?? 1
+    }
+
+    /// Whether this is a campaign and not an ordinary run of the tests.
+    package static var isLong: Bool { size != nil }
+
+    /// A step that is small enough for every day, and 1 in a campaign.
+    package static func step(_ everyDay: Int) -> Int {
+        guard let size else { return everyDay }
+        return min(everyDay, max(1, Int((1 / size).rounded())))
+    }
+
+    /// How often something is done: every day, and in a whole campaign.
+    package static func count(_ everyDay: Int, whole: Int) -> Int {
+        guard let size else { return everyDay }
+        return max(everyDay, Int(Double(whole) * size))
+    }
+
+    /// Says how much a test went through, so that it can be quoted.
+    package static func report(_ what: String, _ count: Int) {
+        FileHandle.standardOutput.write(Data("campaign: \(count) \(what)\n".utf8))
+    }
+}
