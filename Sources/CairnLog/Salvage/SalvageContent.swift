@@ -85,7 +85,7 @@ struct SalvageContent: ~Copyable {
             guard let payload = try? DeathsPayload(decoding: frame.payload.bytes) else { continue }
             let isSure = frame.isSure || !inventory.damagedCommits.contains(frame.commit)
             for entry in payload.entries {
-                guard entry.form != .entity, let count = rows[entry.block] else { continue }
+                guard let count = rows[entry.block] else { continue }
                 var slots: [Int] = []
                 guard (try? entry.forEachSlot(rows: count, { slots.append(Int($0)) })) != nil else {
                     continue
