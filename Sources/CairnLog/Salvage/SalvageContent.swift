@@ -83,9 +83,11 @@ struct SalvageContent: ~Copyable {
             blocks.map { ($0.place, $0.rows) }, uniquingKeysWith: { first, _ in first })
         for frame in inventory.deaths {
             guard let payload = try? DeathsPayload(decoding: frame.payload.bytes) else { continue }
-            let isSure = frame.isSure || !inventory.damagedCommits.contains(frame.commit)
+            let isSure =
+                !inventory.brokenParts.contains(frame.commit)
+                && (frame.isSure || !inventory.damagedCommits.contains(frame.commit))
             for entry in payload.entries {
-                guard entry.form != .entity, let count = rows[entry.block] else { continue }
+                guard let count = rows[entry.block] else { continue }
                 var slots: [Int] = []
                 guard (try? entry.forEachSlot(rows: count, { slots.append(Int($0)) })) != nil else {
                     continue
