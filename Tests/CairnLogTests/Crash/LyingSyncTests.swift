@@ -48,7 +48,7 @@ struct LyingSyncTests {
     private func isFound(_ site: SyncSite, _ witness: Witness) throws -> Bool {
         var random = RandomSource()
         var images = 0
-        for _ in 0..<Campaign.rounds(20, 500) {
+        for _ in 0..<Campaign.count(20, whole: 500) {
             if let problem = try crash(site, witness, &images, &random)
                 ?? fail(site, witness, &images, &random)
             {

@@ -33,7 +33,7 @@ struct NaiveStoreTests {
     func random(sizes: Sizes) throws {
         var random = RandomSource()
         for durability in LogStoreOptions.Durability.allCases {
-            for _ in 0..<Campaign.rounds(1, 20) {
+            for _ in 0..<Campaign.count(1, whole: 20) {
                 var workload = Workload(operations: [])
                 workload.durability = durability
                 workload.sizes = Workload.sizes(&random)
