@@ -163,7 +163,8 @@ struct SalvageInventory {
             guard let payload = frame.payload else {
                 takeBroken(frame, segment)
                 lastBreak = frame.header.lsn + UInt64(frame.header.frameLength)
-                isUnbroken = frame.header.kind.map { $0 == .commit || $0 == .start || $0 == .close } ?? false
+                isUnbroken =
+                    frame.header.kind.map { $0 == .commit || $0 == .start || $0 == .close } ?? false
                 return
             }
             segments[segment.number]?.frames += 1
@@ -268,7 +269,8 @@ struct SalvageInventory {
             blocks.append(
                 SalvagedBlock(
                     place: place, payloadLength: payload.count, lsn: frame.header.lsn,
-                    commit: frame.header.commit, entity: head.entity, rows: head.rows, isWhole: true,
+                    commit: frame.header.commit, entity: head.entity, rows: head.rows,
+                    isWhole: true,
                     isUnadopted: isUnadopted(frame, segment)))
         case .deaths:
             _ = try DeathsPayload(decoding: payload)

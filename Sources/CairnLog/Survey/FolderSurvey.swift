@@ -207,7 +207,9 @@ struct FolderSurvey {
         }
         let newest = segments.last { $0.role != .unfinished }?.storeTag
         storeTag =
-            votes.max { ($0.value, $0.key == newest ? 1 : 0) < ($1.value, $1.key == newest ? 1 : 0) }?
+            votes.max {
+                ($0.value, $0.key == newest ? 1 : 0) < ($1.value, $1.key == newest ? 1 : 0)
+            }?
             .key ?? 0
         storeID = segments.first { $0.header?.store.tag == storeTag }?.header?.store
         if let record {
@@ -301,7 +303,8 @@ struct FolderSurvey {
                 switch frame.header.kind {
                 case .retire:
                     if let payload = payload(frame, of: segment) {
-                        open.retired += (try? RetirePayload(decoding: payload.bytes))?.segments ?? []
+                        open.retired +=
+                            (try? RetirePayload(decoding: payload.bytes))?.segments ?? []
                     }
                 case .adopt:
                     if let payload = payload(frame, of: segment) {
