@@ -114,7 +114,7 @@ final class Engine: Sendable {
         openedAt = opened.report.wasClosed && !opened.report.wasCreated ? opened.end : nil
         let state = try StateBuilder.build(
             opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed,
-            sizes: sizes)
+            sizes: sizes, monitor: RecoveryMonitor(.buildingState, options))
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         compaction = Mutex(CompactionProgress(opened))
         disk = CommitDisk(files: files, storeID: storeID)

@@ -22,6 +22,7 @@ struct StoreOpener {
     let options: LogStoreOptions
     /// Whether the log may be read from a checkpoint on.
     var usesCheckpoints = true
+    private var monitor: RecoveryMonitor { RecoveryMonitor(.readingLog, options) }
     private var newPool: PagePool? { usesCheckpoints ? PagePool() : nil }
     private var fileSystem: any FileSystem { options.fileSystem }
 
@@ -92,7 +93,8 @@ struct StoreOpener {
             outcome = try readBesideWriters(files, hasWriter: hasWriter)
         } else {
             var reader = LogReader(
-                files, mark: try mark(files), limit: nil, pool: newPool, rebuild: rebuild(files))
+                files, mark: try mark(files), limit: nil, pool: newPool, rebuild: rebuild(files),
+                monitor: monitor)
             outcome = try reader.read()
         }
         if case .log(var log) = outcome {
@@ -183,17 +185,17 @@ struct StoreOpener {
         -> LogReader.Outcome
     {
         guard hasWriter else {
-            var reader = LogReader(files, mark: mark, limit: nil, pool: newPool)
+            var reader = LogReader(files, mark: mark, limit: nil, pool: newPool, monitor: monitor)
             return try reader.read()
         }
         if let mark {
-            var reader = LogReader(files, mark: mark, limit: mark.lsn, pool: newPool)
+            var reader = LogReader(files, mark: mark, limit: mark.lsn, pool: newPool, monitor: monitor)
             return try reader.read()
         }
         // The mark file is not there or torn: the frames say themselves how far the log was durable.
-        var reader = LogReader(files, mark: nil, limit: nil)
+        var reader = LogReader(files, mark: nil, limit: nil, monitor: monitor)
         guard case .log(let log) = try reader.read() else { return .nothing }
-        var again = LogReader(files, mark: nil, limit: log.durable, pool: newPool)
+        var again = LogReader(files, mark: nil, limit: log.durable, pool: newPool, monitor: monitor)
         return try again.read()
     }
 
