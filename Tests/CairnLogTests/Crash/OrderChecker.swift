@@ -34,6 +34,7 @@ struct OrderChecker: Sendable {
 
     /// What the header of a segment says of its place. Decoding all of it takes too long for every call.
     private struct Head {
+        var isMain: Bool
         var number: UInt32
         var predecessor: UInt32
         var baseLSN: UInt64
@@ -48,6 +49,8 @@ struct OrderChecker: Sendable {
                         == Checksum.crc32c(UnsafeRawBufferPointer(rebasing: bytes[..<(size - 4)]))
                 else { return nil }
                 return Head(
+                    isMain: bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self)
+                        == SegmentKind.main.rawValue,
                     number: bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self),
                     predecessor: bytes.loadUnaligned(fromByteOffset: 36, as: UInt32.self),
                     baseLSN: bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self),
@@ -58,8 +61,10 @@ struct OrderChecker: Sendable {
         }
 
         private init(
-            number: UInt32, predecessor: UInt32, baseLSN: UInt64, predecessorEnd: UInt64
+            isMain: Bool, number: UInt32, predecessor: UInt32, baseLSN: UInt64,
+            predecessorEnd: UInt64
         ) {
+            self.isMain = isMain
             self.number = number
             self.predecessor = predecessor
             self.baseLSN = baseLSN
@@ -67,11 +72,12 @@ struct OrderChecker: Sendable {
         }
     }
 
-    /// The segments with whole headers, in order.
+    /// The main segments with whole headers, in order.
     private func segments(_ state: DiskState) -> [Member] {
         state.names.compactMap { name, file in
             guard let number = SegmentName.number(in: name),
-                let header = Head(state.files[file].seen), header.number == number
+                let header = Head(state.files[file].seen), header.number == number,
+                header.isMain
             else { return nil }
             return Member(number: number, file: file, header: header)
         }.sorted { $0.number < $1.number }
@@ -97,7 +103,8 @@ struct OrderChecker: Sendable {
         let all = segments(state)
         for (index, segment) in all.enumerated() where segment.header.baseLSN < lsn {
             let next = index + 1 < all.count ? all[index + 1].header : nil
-            // A successor of nobody in this list is one that was begun in vain.
+            // Behind a segment whose successor is gone nobody knows where it ended.
+            if let next, next.predecessor != segment.number { continue }
             let end = min(lsn, next.map(\.baseLSN) ?? lsn)
             guard
                 isDurable(

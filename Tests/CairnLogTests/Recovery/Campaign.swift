@@ -1,4 +1,11 @@
 // How thorough the long tests are.
+//
+// Every day they take a sample. With CAIRN_CAMPAIGN=1 they go through everything, with a larger number as many
+// times; that is for an optimised build:
+//
+//   swift build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build-release
+//   CAIRN_CAMPAIGN=1 .build-release/release/cairnPackageTests.xctest --testing-library swift-testing \
+//       --no-parallel --filter 'CrashTests|FailingCallTests|LyingSyncTests|NaiveStoreTests'
 
 import Foundation
 
