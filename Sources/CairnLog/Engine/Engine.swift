@@ -481,9 +481,8 @@ final class Engine: Sendable {
                 try log.append(.close) { writer throws(StoreError) in payload.encode(to: &writer) }
                 try log.flush()
             } catch {
-                // No room for the close frame: the commits before it are to be durable all the same.
+                // No room for the close frame. The commits before it are durable all the same.
                 try? segment.file.truncate(to: turn.end.offset)
-                try synchronize(&turn)
                 throw error
             }
             // If the zeros stay, the store is one that was not closed: nothing is lost by that.
