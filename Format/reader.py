@@ -7,9 +7,9 @@ what the text says. It needs Python 3.9 and nothing but the standard library. Th
     python3 reader.py STORE             the content as canonical export (chapter 80) on standard output
     python3 reader.py --frames STORE    the frames of the log: segment, offset, kind, payload length, commit
 
-Steps: list the segments, judge each file, follow the chain, read the frames, find the mark, judge the tail (60.4, 1 to
-6); decode the payloads of the commits in order and take away the deaths (60.4, 7, and 60.6); print what lives. All is
-read before the first line is printed, so a damaged store prints nothing.
+Steps: list the segments, judge each file, take the live set, read the frames, find the mark, judge the tail (60.4, 1 to
+6); decode the payloads of side segments and of the commits in order and take away the deaths (60.4, 7, 60.6 and 65);
+print what lives. All is read before the first line is printed, so a damaged store prints nothing.
 
 Exit status: 0 fine; 1 not a store, unfinished, unsupported or unreadable; 2 wrong usage; 3 damaged, with one line on
 standard error that names segment, offset and rule.
@@ -32,9 +32,9 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, NoReturn, Op
 SEGMENT_HEADER, FRAME_HEADER = 4096, 56
 PAYLOAD_LIMIT = 1 << 24
 MAIN, SIDE = 1, 2
-START, SCHEMA, BLOCK, DEATHS, VALUE, COMMIT, CLOSE = 1, 2, 3, 5, 6, 12, 13
+START, SCHEMA, BLOCK, DEATHS, VALUE, ADOPT, RETIRE, COMMIT, CLOSE = 1, 2, 3, 5, 6, 9, 10, 12, 13
 KIND_NAMES = {START: "start", SCHEMA: "schema", BLOCK: "block", 4: "patch", DEATHS: "deaths", VALUE: "value",
-              7: "changes", 8: "reserve", 9: "adopt", 10: "retire", 11: "metadata", COMMIT: "commit", CLOSE: "close"}
+              7: "changes", 8: "reserve", ADOPT: "adopt", RETIRE: "retire", 11: "metadata", COMMIT: "commit", CLOSE: "close"}
 OBJECT_NUMBER, ROW_VERSION = 0xFFFFFFFE, 0xFFFFFFFF  # hidden columns, 40.3
 INTEGER, DOUBLE, FLOAT, BYTES, FIXED16 = 1, 2, 3, 4, 5  # column kinds, 50.1
 NARROW, SEQUENCE, PLANES, SCALED, CONSTANT, LENGTHS, DICTIONARY, PLAIN = range(1, 9)  # encodings, 50.3
@@ -324,7 +324,7 @@ def decode_start(data: bytes, number: int) -> Start:
         need(member > (live[-1].number if live else 0), "F-215", "the live set is not in rising order")
         need(member != number, "F-215", "the live set names the segment itself")
         need(kind in (MAIN, SIDE), "F-215", "the live set has an unknown kind")
-        need(end % 8 == 0 and end >= SEGMENT_HEADER, "F-215", "the live set has an end that is none")
+        need(end % 8 == 0 and SEGMENT_HEADER <= end < 1 << 62, "F-215", "the live set has an end that is none")
         live.append(Member(member, kind, end, chain))
     place = (place_segment, place_offset * 8)
     need((place == (0, 0)) == (version == 0), "F-217", "one of schema place and schema version is zero")
@@ -340,6 +340,9 @@ class Log:
         self.files: Dict[int, Segment] = {}
         self.frames: List[Frame] = []
         self.damage: Optional[Damaged] = None
+        self.live: Dict[int, Member] = {}  # at the newest start frame, with the newest segment
+        self.retired: Set[int] = set()  # by whole commits in the newest segment
+        self.adopted: List[Part] = []  # likewise
         for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)
             if re.fullmatch(r"[0-9]{10}\.segment", name) and os.path.isfile(path):  # F-201
@@ -350,7 +353,8 @@ class Log:
         self.mark = mark_record(os.path.join(folder, "lock"))
         if not self.files and not self.mark:
             raise Refused("notAStore: the folder has no segment")
-        self.segments = self._follow(self._newest())
+        self.newest = self._newest()
+        self.segments = self._live_set(self.newest)
         self._read()
 
     def payload(self, frame: Frame) -> bytes:
@@ -374,37 +378,69 @@ class Log:
             raise Refused("unfinished: the creation of the store did not finish")
         return newest
 
-    def _follow(self, newest: Segment) -> List[Segment]:
+    def _look_ahead(self) -> None:
+        """What whole commits in the newest segment adopt and retire."""
+        segment, at, chain, mark = self.newest, SEGMENT_HEADER, self.newest.crc, 0
+        adopted: List[Part] = []
+        retired: List[int] = []
+        while True:
+            try:
+                frame = segment.read_frame(at, chain, mark, len(segment.data))
+            except Broken:
+                return
+            try:
+                if frame.kind == ADOPT:
+                    adopted += decode_adopt(segment.payload(frame))
+                elif frame.kind == RETIRE:
+                    retired += decode_retire(segment.payload(frame))
+            except Broken:
+                pass  # judged when it counts
+            if frame.kind == COMMIT:
+                self.adopted += adopted
+                self.retired |= set(retired)
+                adopted, retired = [], []
+            at, chain, mark = frame.end, frame.crc, frame.mark
+
+    def _live_set(self, newest: Segment) -> List[Segment]:
         """Step 3."""
         assert newest.start is not None
-        for member in newest.start.live:
+        self._look_ahead()
+        mains: List[Segment] = []
+        for member in reversed(newest.start.live):
             segment = self.files.get(member.number)
-            if segment and segment.broken and segment.fault:
-                raise segment.fault
-            if segment is None or not segment.whole or segment.kind != MAIN or member.kind != MAIN:
-                what = "is missing" if segment is None else "is unfinished" if not segment.whole else "is no main segment"
-                raise Damaged(member.number, 0, "F-216", f"segment {member.number} {what}")
-            if segment.store_id != newest.store_id:
-                raise Damaged(member.number, 0, "F-216", f"segment {member.number} is of another store")
-        allowed = {member.number for member in newest.start.live}
-        chain = [newest]
-        while chain[0].predecessor:
-            if chain[0].predecessor not in allowed:
-                raise Damaged(chain[0].number, 0, "F-216", "the predecessor is not in the live set")
-            chain.insert(0, self.files[chain[0].predecessor])
-        expected: List[Member] = []
-        for index, segment in enumerate(chain):
-            if index:
-                before = chain[index - 1]
-                if segment.base != before.base + segment.predecessor_end:
-                    raise Damaged(segment.number, 0, "F-216", "the base LSN does not follow from the predecessor")
-                expected.append(Member(before.number, MAIN, segment.predecessor_end, segment.predecessor_chain))
-            assert segment.start is not None
-            if segment.start.live != expected:
-                raise Damaged(segment.number, SEGMENT_HEADER, "F-216", "the live set is not the chain of predecessors")
+            fault: Optional[Exception] = None
+            if segment is None or not (segment.whole or segment.broken):
+                fault = Damaged(member.number, 0, "F-216", f"segment {member.number} is missing or unfinished")
+            elif segment.broken:
+                fault = segment.fault
+            elif segment.kind != member.kind or segment.store_id != newest.store_id:
+                fault = Damaged(member.number, 0, "F-216", f"segment {member.number} is another one")
+            if fault:
+                if member.number not in self.retired:
+                    raise fault
+                continue
+            assert segment is not None
+            self.live[member.number] = member
+            if member.kind == MAIN:
+                mains.insert(0, segment)
+        self.live[newest.number] = Member(newest.number, MAIN, 0, 0)
+        mains.append(newest)
+        named = [member.number for member in newest.start.live if member.kind == MAIN]
+        if newest.predecessor != (named[-1] if named else 0):
+            raise Damaged(newest.number, SEGMENT_HEADER, "F-216", "the live set is not the one before the segment")
+        for segment in mains:
             if segment.start_commit != segment.commit:
                 raise Damaged(segment.number, SEGMENT_HEADER, "F-218", "start frame and segment header differ")
-        return chain
+        for before, after in zip(mains, mains[1:]):
+            member = self.live[before.number]
+            if after.predecessor == before.number:
+                if (after.predecessor_end, after.predecessor_chain) != (member.end, member.chain):
+                    raise Damaged(newest.number, SEGMENT_HEADER, "F-216", "the live set is not what headers say")
+                if after.base != before.base + member.end:
+                    raise Damaged(after.number, 0, "F-216", "the base LSN does not follow from the predecessor")
+            elif after.predecessor < before.number or after.base < before.base + member.end:
+                raise Damaged(newest.number, SEGMENT_HEADER, "F-216", "the live set is not what headers say")
+        return mains
 
     def _read(self) -> None:
         """Steps 4 to 6."""
@@ -413,10 +449,10 @@ class Log:
         index = 0
         while fault is None:
             segment, at = self.segments[index], SEGMENT_HEADER
-            successor = self.segments[index + 1] if index + 1 < len(self.segments) else None
-            limit = successor.predecessor_end if successor else len(segment.data)
+            member = None if segment is self.newest else self.live[segment.number]
+            limit = member.end if member else len(segment.data)
             chain, mark = segment.crc, 0
-            while successor is None or at < limit:
+            while member is None or at < limit:
                 try:
                     frame = segment.read_frame(at, chain, mark, limit)
                 except Broken as broken:
@@ -425,8 +461,8 @@ class Log:
                 self.frames.append(frame)
                 at, chain, mark = frame.end, frame.crc, frame.mark
             if fault is None:
-                assert successor is not None
-                if chain != successor.predecessor_chain:
+                assert member is not None
+                if chain != member.chain:
                     self.damage = Damaged(segment.number, at, "F-216", "the chain is not the one the successor states")
                     return
                 index += 1
@@ -444,8 +480,57 @@ class Log:
             return
         while self.frames[-1].kind not in (START, COMMIT, CLOSE):  # F-641
             self.frames.pop()
-        if not any(frame.kind == COMMIT for frame in self.frames):
+        assert self.newest.start is not None
+        if not self.newest.start.schema_version and not any(frame.kind == COMMIT for frame in self.frames):
             raise Refused("unfinished: the creation of the store did not finish")
+
+    def part(self, part: "Part") -> List[Frame]:
+        """The frames of a part of a side segment (65.1)."""
+        segment, at, chain, mark = self.files[part.segment], part.start, part.start_chain, 0
+        frames: List[Frame] = []
+        while at < part.end:
+            try:
+                frame = segment.read_frame(at, chain, mark, part.end)
+                need(frame.kind in (SCHEMA, BLOCK, DEATHS, VALUE) or bool(frame.flags & 0x80) or frame.kind not in KIND_NAMES,
+                     "F-655", "a side segment holds a frame of the log")
+            except Broken as broken:
+                raise Damaged(part.segment, at, broken.rule, broken.what) from None
+            frames.append(frame)
+            at, chain, mark = frame.end, frame.crc, frame.mark
+        if chain != part.end_chain:
+            raise Damaged(part.segment, at, "F-652", "the part ends with another chain")
+        return frames
+
+
+class Part(NamedTuple):
+    segment: int
+    start: int
+    end: int
+    start_chain: int
+    end_chain: int
+
+
+def decode_adopt(data: bytes) -> List[Part]:
+    need(len(data) >= 8, "F-104", "the adopt frame is too short")
+    count, zero = struct.unpack_from("<II", data)
+    need(zero == 0, "F-103", "reserved bytes of the adopt frame are not zero")
+    need(count >= 1 and len(data) == 8 + 32 * count, "F-651", "the parts do not fill the adopt frame")
+    parts: List[Part] = []
+    for segment, zero, start, end, start_chain, end_chain in struct.iter_unpack("<IIQQII", data[8:]):
+        need(zero == 0, "F-103", "reserved bytes of a part are not zero")
+        need(segment > (parts[-1].segment if parts else 0) and start % 8 == end % 8 == 0
+             and SEGMENT_HEADER <= start < end < 1 << 62, "F-651", "a part is none")
+        parts.append(Part(segment, start, end, start_chain, end_chain))
+    return parts
+
+
+def decode_retire(data: bytes) -> List[int]:
+    need(len(data) >= 4, "F-104", "the retire frame is too short")
+    count = int.from_bytes(data[:4], "little")
+    need(count >= 1 and len(data) == 4 + 4 * count, "F-653", "the segments do not fill the retire frame")
+    numbers = list(struct.unpack(f"<{count}I", data[4:]))
+    need(all(a < b for a, b in zip([0] + numbers, numbers)), "F-653", "the segments do not rise")
+    return numbers
 
 
 class Mark(NamedTuple):
@@ -686,7 +771,7 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
          "F-407", "the block lacks its hidden columns")
     # F-415: the schema that the rows were written with is the last one not above the version that the block says.
     need(bool(schemas) and schema_version <= schemas[-1].version, "F-415", "the block is of a later schema")
-    own = [schema for schema in schemas if schema.version <= schema_version]
+    own = [schema for schema in schemas if schema.version <= schema_version] or list(schemas[:1])
     entity = own[-1].entities.get(entity_id) if own else None
     if entity is None or entity.abstract:
         raise Broken("F-415", "the block's entity is no concrete entity of the schema")
@@ -726,7 +811,7 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
 # Commits, deaths and content (60)
 
 class Death(NamedTuple):
-    place: Tuple[int, int]  # with form 4 the entity and 0
+    place: Tuple[int, int]
     form: int
     dead: int
     data: bytes
@@ -742,18 +827,18 @@ def decode_deaths(data: bytes) -> List[Death]:
         need(len(data) - at >= 16, "F-104", "the deaths frame is too short")
         segment, offset, form, zero, dead, length, zeros = struct.unpack_from("<IIBBHHH", data, at)
         at += 16
-        need(zero == zeros == 0 and (form != 4 or offset == 0), "F-103", "reserved bytes of a death are not zero")
+        need(zero == zeros == 0, "F-103", "reserved bytes of a death are not zero")
         need(length <= len(data) - at, "F-104", "the deaths frame is too short")
         piece = data[at:at + length]
         at += length
-        agree = {1: length == 0, 2: length == 2 * dead, 3: True, 4: length == 0 and dead == 0}.get(form, False)
-        need(segment != 0 and agree and (form == 4 or 1 <= dead <= 1024), "F-612", "a death's form is not kept")
+        agree = {1: length == 0, 2: length == 2 * dead, 3: True}.get(form, False)
+        need(segment != 0 and agree and 1 <= dead <= 1024, "F-612", "a death's form is not kept")
         if form == 2:
             slots = struct.unpack(f"<{dead}H", piece)
             need(slots[-1] < 1024 and all(a < b for a, b in zip(slots, slots[1:])), "F-612", "slots do not rise")
         elif form == 3:
             need(bin(int.from_bytes(piece, "little")).count("1") == dead, "F-612", "a bitmap names other rows")
-        deaths.append(Death((segment, offset * (1 if form == 4 else 8)), form, dead, piece))
+        deaths.append(Death((segment, offset * 8), form, dead, piece))
     need(at == len(data), "F-104", "the deaths frame has bytes behind its entries")
     return deaths
 
@@ -801,21 +886,93 @@ def decode_value(data: bytes) -> ValueHead:
 
 
 class Content:
-    """Step 7 and 60.6: the payloads of all frames below the end, in order."""
+    """Step 7, 60.6 and 65: the payloads of side segments and of all frames below the end, in order."""
 
     def __init__(self, log: Log) -> None:
         self.log = log
         self.schemas: List[Schema] = []
         self.blocks: Dict[Tuple[int, int], Block] = {}
         self.counters: Dict[int, int] = {}
-        self.values: Dict[int, ValueHead] = {}
-        self.index_of = {(frame.segment, frame.offset): index for index, frame in enumerate(log.frames)}
+        self.frames: List[Frame] = []  # in the order in which they are looked at
+        self.values: Dict[int, ValueHead] = {}  # by index in frames
+        self.index_of: Dict[Tuple[int, int], int] = {}
         self.last_commit = 0
+        self.live = dict(log.live)
+        self.gone: Set[int] = set()
         self.open: List[Frame] = []  # frames of the commit whose commit frame is to come
         self.open_blocks: List[int] = []
         self.open_deaths: List[Tuple[Frame, List[Death]]] = []
-        for index, frame in enumerate(log.frames):
-            self._at(frame, self._frame, index, frame)
+        self.open_changes: List[Tuple[Frame, List[Part], List[int]]] = []  # what it adopts and retires
+        start = log.newest.start
+        assert start is not None
+        self.has_schema = start.schema_version != 0
+        if self.has_schema:
+            self.schemas.append(self._schema_in_force(start))
+        early: List[int] = []
+        late: List[Tuple[Frame, List[Death]]] = []
+        for member in start.live:
+            if member.kind == SIDE and member.number in log.live:
+                for frame in log.part(Part(member.number, SEGMENT_HEADER, member.end, log.files[member.number].crc,
+                                           member.chain)):
+                    index = self._note(frame)
+                    if frame.kind == BLOCK:
+                        early.append(index)
+                    elif frame.kind == DEATHS:
+                        late.append((frame, self._at(frame, decode_deaths, log.payload(frame))))
+        for index in early:
+            self._at(self.frames[index], self._block, index, False)
+        for frame in log.frames:
+            self._at(frame, self._frame, self._note(frame, False), frame)
+        for frame, deaths in late:
+            for death in deaths:
+                self._at(frame, self._die, death)
+        for block in self.blocks.values():
+            if len(block.dead) < block.rows:
+                self._at(block.frame, need, block.frame.segment in self.live, "F-654", "rows live in a retired segment")
+                self._at(block.frame, need, max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
+                         "F-622", "an object number is not below the counter of its tree")
+
+    def _note(self, frame: Frame, is_side: bool = True) -> int:
+        """A frame gets its index; of a side segment's one kind, version and value are looked at."""
+        index = len(self.frames)
+        self.frames.append(frame)
+        self.index_of[frame.segment, frame.offset] = index
+        if is_side:
+            if frame.kind not in (SCHEMA, BLOCK, DEATHS, VALUE):
+                if not frame.flags & 0x80:  # F-311
+                    raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
+                                  f"a frame of kind {frame.kind}")
+            elif frame.version != 0:  # F-312
+                raise Refused(f"unsupportedVersion: segment {frame.segment}, offset {frame.offset}: "
+                              f"payload version {frame.version}")
+            elif frame.kind == VALUE:
+                self.values[index] = self._at(frame, decode_value, self.log.payload(frame))
+        return index
+
+    def _schema_in_force(self, start: Start) -> Schema:
+        """F-217; where its segment is gone, the last one that the newest segment adopts stands for it."""
+        number, offset = start.schema_place
+        fault = Damaged(self.log.newest.number, SEGMENT_HEADER, "F-217", "the schema in force is not there")
+        found: Optional[Frame] = None
+        if number in self.log.live:
+            data = self.log.files[number]
+            frame = frame_header(data.data, offset, number)
+            if frame and frame.kind == SCHEMA and data.header_fault(frame) is None \
+                    and crc32c(data.payload(frame)) == frame.payload_crc:
+                found = frame
+            else:
+                raise Damaged(number, offset, "F-304", "the schema in force is damaged")
+        else:
+            for part in self.log.adopted:
+                if part.segment in self.log.files:
+                    for frame in self.log.part(part):
+                        found = frame if frame.kind == SCHEMA else found
+        if found is None:
+            raise fault
+        schema = self._at(found, decode_schema, self.log.payload(found), (found.segment, found.offset))
+        if schema.version != start.schema_version:
+            raise fault
+        return schema
 
     @staticmethod
     def _at(frame: Frame, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -827,7 +984,7 @@ class Content:
 
     def _frame(self, index: int, frame: Frame) -> None:
         need((frame.kind == START) == (frame.offset == SEGMENT_HEADER), "F-211", "a start frame is not the first")
-        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, COMMIT, CLOSE):
+        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, ADOPT, RETIRE, COMMIT, CLOSE):
             if not frame.flags & 0x80:  # F-311
                 raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
                               f"a frame of kind {frame.kind}")
@@ -837,13 +994,20 @@ class Content:
             raise Refused(f"unsupportedVersion: segment {frame.segment}, offset {frame.offset}: "
                           f"payload version {frame.version}")
         data = self.log.payload(frame)
+        is_newest = frame.segment == self.log.newest.number
         if frame.kind in (START, CLOSE):
+            if frame.kind == START:
+                before = [one.number for one in self.log.segments if one.number < frame.segment]
+                if self.log.files[frame.segment].predecessor != (before[-1] if before else 0):  # a gap
+                    need(not self.open and frame.commit >= self.last_commit, "F-603", "the number of the last commit falls")
+                    self.last_commit = frame.commit
             need(not self.open and frame.commit == self.last_commit, "F-603", "a start or close frame is in a commit")
             if frame.kind == START:
                 start = decode_start(data, frame.segment)
-                last = self.schemas[-1] if self.schemas else Schema(0, {}, (0, 0))
-                need(start.schema_place == last.place and start.schema_version == last.version,
-                     "F-217", "the start frame names another schema")
+                if is_newest or not self.has_schema:
+                    last = self.schemas[-1] if self.schemas else Schema(0, {}, (0, 0))
+                    need((start.schema_place == last.place or start.schema_place[0] not in self.log.live)
+                         and start.schema_version == last.version, "F-217", "the start frame names another schema")
                 self._count(start.counters)
             else:
                 self._count(decode_close(data))
@@ -852,15 +1016,48 @@ class Content:
         else:
             self.open.append(frame)
             if frame.kind == SCHEMA:
-                schema = decode_schema(data, (frame.segment, frame.offset))
-                need(not self.schemas or schema.version > self.schemas[-1].version, "F-702", "the version is not larger")
-                self.schemas.append(schema)
+                if is_newest or not self.has_schema:
+                    schema = decode_schema(data, (frame.segment, frame.offset))
+                    need(not self.schemas or schema.version > self.schemas[-1].version, "F-702",
+                         "the version is not larger")
+                    self.schemas.append(schema)
             elif frame.kind == BLOCK:
                 self.open_blocks.append(index)
             elif frame.kind == DEATHS:
                 self.open_deaths.append((frame, decode_deaths(data)))
+            elif frame.kind == ADOPT:
+                self.open_changes.append((frame, decode_adopt(data), []))
+            elif frame.kind == RETIRE:
+                self.open_changes.append((frame, [], decode_retire(data)))
             else:
                 self.values[index] = decode_value(data)
+
+    def _adopt(self, part: Part) -> None:
+        """65.2: the frames of the part stand in the commit."""
+        side = self.log.files.get(part.segment)
+        if side is None or not side.whole or side.kind != SIDE or side.store_id != self.log.newest.store_id:
+            if part.segment not in self.log.retired:
+                raise Damaged(part.segment, 0, "F-652", "a side segment is missing")
+            self.gone.add(part.segment)
+            return
+        before = self.live.get(part.segment)
+        need((part.start, part.start_chain) == ((before.end, before.chain) if before else (SEGMENT_HEADER, side.crc)),
+             "F-652", "a part does not follow the one before")
+        for frame in self.log.part(part):
+            index = self._note(frame)
+            if frame.kind == BLOCK:
+                self.open_blocks.append(index)
+            elif frame.kind == DEATHS:
+                self.open_deaths.append((frame, self._at(frame, decode_deaths, self.log.payload(frame))))
+            elif frame.kind == SCHEMA:
+                again = self._at(frame, decode_schema, self.log.payload(frame), (frame.segment, frame.offset))
+                self.schemas[-1:] = [again]
+        self.live[part.segment] = Member(part.segment, SIDE, part.end, part.end_chain)
+
+    def _retire(self, number: int, by: int) -> None:
+        need(number != by and (number in self.live or number in self.gone or number in self.log.retired),
+             "F-654", "a segment is retired that is none of the store's")
+        self.live.pop(number, None)
 
     def _count(self, counters: List[Tuple[int, int]]) -> None:
         for tree, following in counters:
@@ -875,32 +1072,32 @@ class Content:
         need(frame.commit > self.last_commit and (self.last_commit != 0 or frame.commit == 1),
              "F-602", "commit numbers do not begin at 1 and rise")
         self._count(counters)
-        earlier = list(self.blocks.values())
+        for place, parts, numbers in self.open_changes:
+            if place.segment == self.log.newest.number:
+                for part in parts:
+                    self._at(place, self._adopt, part)
+                for number in numbers:
+                    self._at(place, self._retire, number, place.segment)
         for index in self.open_blocks:
-            self._at(self.log.frames[index], self._block, index)
+            self._at(self.frames[index], self._block, index)
         for place, deaths in self.open_deaths:
             for death in deaths:
-                self._at(place, self._die, death, earlier)
+                self._at(place, self._die, death)
         self.last_commit = frame.commit
-        self.open, self.open_blocks, self.open_deaths = [], [], []
+        self.open, self.open_blocks, self.open_deaths, self.open_changes = [], [], [], []
 
-    def _block(self, index: int) -> None:
-        frame = self.log.frames[index]
+    def _block(self, index: int, counts: bool = True) -> None:
+        frame = self.frames[index]
         block = decode_block(self.log.payload(frame), frame, index, self.schemas)
-        need(max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
+        need(not counts or max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
              "F-622", "an object number is not below the counter of its tree")
         self.blocks[frame.segment, frame.offset] = block
 
-    def _die(self, death: Death, earlier: List[Block]) -> None:
-        if death.form == 4:
-            for block in earlier:
-                if block.entity == death.place[0]:
-                    block.dead.update(range(block.rows))
-            return
-        if all(segment.number != death.place[0] for segment in self.log.segments):  # F-614
-            return
+    def _die(self, death: Death) -> None:
         named = self.blocks.get(death.place)
         if named is None:
+            if death.place[0] not in self.live:  # F-614
+                return
             raise Broken("F-614", "a death names no block of its or an earlier commit")
         if death.form == 1:
             need(death.dead == named.rows, "F-613", "a death names another number of rows")
@@ -917,15 +1114,15 @@ class Content:
         """60.5."""
         segment, offset, length, crc, zero = struct.unpack("<IIQII", cell)
         need(zero == 0, "F-103", "reserved bytes of a reference to a large value are not zero")
-        index = self.index_of.get((segment, offset * 8), block.index)
-        need(length >= 1 and index < block.index and index in self.values, "F-631", "a large value is not there")
+        index = self.index_of.get((segment, offset * 8), -1)
+        need(length >= 1 and segment in self.live and index in self.values, "F-631", "a large value is not there")
         pieces: List[bytes] = []
         have = 0
         while have < length:
             head = self.values.get(index)
             need(head == ValueHead(block.tree, number, property_id, len(pieces), length, have)
-                 and self.log.frames[index].segment == segment, "F-632", "the pieces of a large value do not fit")
-            pieces.append(self.log.payload(self.log.frames[index])[32:])
+                 and self.frames[index].segment == segment, "F-632", "the pieces of a large value do not fit")
+            pieces.append(self.log.payload(self.frames[index])[32:])
             have += len(pieces[-1])
             index += 1
         value = b"".join(pieces)

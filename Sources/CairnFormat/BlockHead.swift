@@ -90,6 +90,9 @@ package struct BlockHead: Sendable {
         return columns[low]
     }
 
+    /// Whether some of its cells are references to large values.
+    package var hasReferences: Bool { columns.contains { $0.flags.contains(.externals) } }
+
     /// The entry of the object numbers.
     package var numbers: ColumnEntry { columns[columns.count - 2] }
 

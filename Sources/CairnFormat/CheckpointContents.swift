@@ -62,6 +62,10 @@ package struct CheckpointContents: Sendable, Hashable {
     package var counts: [UInt64] = []
     package var uniques: [Unique] = []
     package var inverses: [Inverse] = []
+    /// The segments that make up the store, by number; the main one that takes commits with its end in the state.
+    package var live: [StartPayload.LiveSegment] = []
+    /// The largest number that a segment was given.
+    package var lastSegment: UInt32 = 0
     /// The largest handle of a block, and the blocks in parts.
     package var lastBlock: UInt32 = 0
     package var blocks: [CheckpointUnit] = []
@@ -73,6 +77,8 @@ package struct CheckpointContents: Sendable, Hashable {
         writer.append(schema.offset8)
         writer.append(schemaVersion)
         writer.append(lastBlock)
+        writer.append(lastSegment)
+        encode(live, to: &writer) { segment, writer in segment.encode(to: &writer) }
         encode(trees, to: &writer) { tree, writer in
             writer.append(tree.id)
             writer.append(tree.next)
@@ -115,6 +121,8 @@ package struct CheckpointContents: Sendable, Hashable {
         schema = Place(segment: try reader.integer(), offset8: try reader.integer())
         schemaVersion = try reader.integer()
         lastBlock = try reader.integer()
+        lastSegment = try reader.integer()
+        live = try Self.list(&reader) { reader throws(FormatError) in try reader.liveSegment() }
         trees = try Self.list(&reader) { reader throws(FormatError) in
             Tree(
                 id: try reader.integer(), next: try reader.integer(),

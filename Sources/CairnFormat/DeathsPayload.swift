@@ -13,8 +13,6 @@ package enum DeathsForm: UInt8, Sendable {
     case slots = 2
     /// One bit for each slot.
     case bitmap = 3
-    /// Every row of an entity that earlier commits left alive.
-    case entity = 4
 }
 
 /// Appends the entries of a deaths frame.
@@ -45,22 +43,24 @@ package struct DeathsEncoder: ~Copyable {
                 && Int(slots[slots.count - 1]) < rows,
             "slots lie inside their block")
         let bitmapSize = (rows + 7) / 8
+        count += 1
         if slots.count == rows {
-            head(.all, block, dead: rows, length: 0, to: &writer)
+            Self.head(.all, block, dead: rows, length: 0, to: &writer)
         } else if slots.count * 2 <= bitmapSize {
-            head(.slots, block, dead: slots.count, length: slots.count * 2, to: &writer)
+            Self.head(.slots, block, dead: slots.count, length: slots.count * 2, to: &writer)
             for slot in slots { writer.append(slot) }
         } else {
-            head(.bitmap, block, dead: slots.count, length: bitmapSize, to: &writer)
+            Self.head(.bitmap, block, dead: slots.count, length: bitmapSize, to: &writer)
             let bytes = writer.reserve(bitmapSize).bindMemory(to: UInt8.self, capacity: bitmapSize)
             bytes.initialize(repeating: 0, count: bitmapSize)
             for slot in slots { bytes[Int(slot >> 3)] |= 1 << UInt8(slot & 7) }
         }
     }
 
-    /// Adds every row of an entity, not of its descendants, that earlier commits left alive.
-    package mutating func addEntity(_ entity: UInt32, to writer: inout ByteWriter) {
-        head(.entity, Place(segment: entity, offset8: 0), dead: 0, length: 0, to: &writer)
+    /// Appends an entry of another payload as it is; the caller counts it.
+    package static func append(_ entry: DeathsPayload.Entry, to writer: inout ByteWriter) {
+        head(entry.form, entry.block, dead: entry.deadCount, length: entry.data.count, to: &writer)
+        writer.append(entry.data)
     }
 
     /// Completes the payload.
@@ -68,10 +68,9 @@ package struct DeathsEncoder: ~Copyable {
         writer.store(count, at: start)
     }
 
-    private mutating func head(
+    private static func head(
         _ form: DeathsForm, _ place: Place, dead: Int, length: Int, to writer: inout ByteWriter
     ) {
-        count += 1
         writer.append(place)
         writer.append(form.rawValue)
         writer.append(UInt8(0))
@@ -83,24 +82,19 @@ package struct DeathsEncoder: ~Copyable {
 
 /// A decoded deaths payload. It points into the bytes it was made from.
 package struct DeathsPayload {
-    /// The deaths in one block, or of one entity.
+    /// The deaths in one block.
     package struct Entry {
         package let form: DeathsForm
-        /// The block; with `.entity` meaningless.
         package let block: Place
-        /// The entity; meaningful with `.entity` only.
-        package var entity: UInt32 { block.segment }
-        /// The dead rows; 0 with `.entity`.
+        /// How many rows are dead.
         package let deadCount: Int
         let data: UnsafeRawBufferPointer
 
-        /// Calls `body` with each dead slot in rising order; not for `.entity`.
+        /// Calls `body` with each dead slot in rising order.
         /// - Parameter rows: the rows of the block.
         /// - Throws: `FormatError` if a slot is not in the block, and what `body` throws.   (F-613)
         package func forEachSlot(rows: Int, _ body: (UInt16) -> Void) throws(FormatError) {
             switch form {
-            case .entity:
-                preconditionFailure("the death of an entity has no slots")
             case .all:
                 guard deadCount == rows else { throw outside(rows, deadCount) }
                 for slot in 0..<rows { body(UInt16(truncatingIfNeeded: slot)) }
@@ -170,7 +164,6 @@ extension ByteReader {
         }
         let isRight =
             switch form {
-            case .entity: dead == 0 && length == 0 && place.offset8 == 0
             case .all: dead >= 1 && dead <= FormatLimits.maximumRows && length == 0
             case .slots: dead >= 1 && length == dead * 2 && data.slotsRise
             case .bitmap:

@@ -24,6 +24,8 @@ package enum FormatLimits {
     package static let maximumRawBlock = 16 << 20
     /// What writers aim at instead.
     package static let nominalRawBlock = 64 << 10
+    /// Positions in the log, offsets and commit numbers are below: adding to one must not trap.
+    package static let maximumLSN: UInt64 = 1 << 62
     /// Object numbers run from 1; 0 is none, and all ones is never issued.
     package static let maximumNumber: UInt32 = 0xffff_fffe
     /// Row versions take 22 bits of a directory cell; 0 is skipped.

@@ -18,9 +18,9 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case changes = 7
     /// Reserved: object numbers handed out early.
     case reserve = 8
-    /// Reserved: content of a side segment becomes part of the store.
+    /// Frames of side segments become part of the commit.
     case adopt = 9
-    /// Reserved: a segment leaves the live set.
+    /// Segments leave the live set.
     case retire = 10
     /// Reserved: metadata of the store.
     case metadata = 11
@@ -32,8 +32,8 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     /// Whether version 0 says what the payload is.
     package var isDefined: Bool {
         switch self {
-        case .start, .schema, .block, .deaths, .value, .commit, .close: true
-        case .patch, .changes, .reserve, .adopt, .retire, .metadata: false
+        case .start, .schema, .block, .deaths, .value, .adopt, .retire, .commit, .close: true
+        case .patch, .changes, .reserve, .metadata: false
         }
     }
 }

@@ -18,6 +18,14 @@ package struct StartPayload: Sendable, Hashable {
             self.end = end
             self.chain = chain
         }
+
+        func encode(to writer: inout ByteWriter) {
+            writer.append(number)
+            writer.append(kind.rawValue)
+            writer.append(end)
+            writer.append(chain)
+            writer.append(UInt32(0))
+        }
     }
 
     /// The segments before this one, by number, without this one.
@@ -49,11 +57,7 @@ package struct StartPayload: Sendable, Hashable {
             precondition(
                 index == 0 || live[index - 1].number < segment.number,
                 "segments are written in order")
-            writer.append(segment.number)
-            writer.append(segment.kind.rawValue)
-            writer.append(segment.end)
-            writer.append(segment.chain)
-            writer.append(UInt32(0))
+            segment.encode(to: &writer)
         }
         writer.append(counters)
     }
@@ -89,14 +93,16 @@ package struct StartPayload: Sendable, Hashable {
 }
 
 extension ByteReader {
-    fileprivate mutating func liveSegment() throws(FormatError) -> StartPayload.LiveSegment {
+    mutating func liveSegment() throws(FormatError) -> StartPayload.LiveSegment {
         let start = offset
         let number = try integer(UInt32.self)
         let kind = SegmentKind(rawValue: try integer())
         let end = try integer(UInt64.self)
         let chain = try integer(UInt32.self)
         try zeros(4)
-        guard let kind, number != 0, end & 7 == 0, end >= UInt64(SegmentHeader.size) else {
+        guard let kind, number != 0, end & 7 == 0, end >= UInt64(SegmentHeader.size),
+            end < FormatLimits.maximumLSN
+        else {
             throw FormatError(
                 .malformed, "F-215", "a member of the live set is impossible", at: start,
                 found: UInt64(number))

@@ -10,7 +10,7 @@ struct DeathsTests {
         var slots: [UInt16]
     }
 
-    static func encode(_ deaths: [Death], entities: [UInt32] = []) -> [UInt8] {
+    static func encode(_ deaths: [Death]) -> [UInt8] {
         var writer = ByteWriter()
         var encoder = DeathsEncoder(to: &writer)
         for death in deaths {
@@ -18,7 +18,6 @@ struct DeathsTests {
                 encoder.add(death.block, slots: $0, rows: death.rows, to: &writer)
             }
         }
-        for entity in entities { encoder.addEntity(entity, to: &writer) }
         encoder.finish(&writer)
         return Array(writer.bytes)
     }
@@ -35,10 +34,10 @@ struct DeathsTests {
                     block: Place(segment: UInt32(index + 1), offset8: 512), rows: rows,
                     slots: slots.map { UInt16($0) })
             }
-            let bytes = Self.encode(deaths, entities: [5])
+            let bytes = Self.encode(deaths)
             try bytes.withUnsafeBytes { bytes in
                 let payload = try DeathsPayload(decoding: bytes)
-                #expect(payload.entries.count == deaths.count + 1)
+                #expect(payload.entries.count == deaths.count)
                 for (entry, death) in zip(payload.entries, deaths) {
                     var slots: [UInt16] = []
                     try entry.forEachSlot(rows: death.rows) { slots.append($0) }
@@ -49,8 +48,6 @@ struct DeathsTests {
                         ? .all : death.slots.count * 2 <= (death.rows + 7) / 8 ? .slots : .bitmap
                     #expect(entry.form == form)
                 }
-                #expect(payload.entries.last?.form == .entity)
-                #expect(payload.entries.last?.entity == 5)
             }
         }
     }
@@ -81,7 +78,7 @@ struct DeathsTests {
         let list = Self.encode([Death(block: block, rows: 1000, slots: [3, 900])])
         // Count; form; dead; length; slot order; segment.
         let changes: [(Int, UInt8)] = [
-            (0, 0), (0, 2), (16, 0), (16, 5), (18, 1), (20, 2), (25, 4), (8, 0), (25, 200),
+            (0, 0), (0, 2), (16, 0), (16, 4), (18, 1), (20, 2), (25, 4), (8, 0), (25, 200),
         ]
         for (offset, value) in changes {
             var broken = list

@@ -115,6 +115,8 @@ struct FuzzTests {
                 _ = try? StartPayload(decoding: bytes)
                 _ = try? CommitPayload(decoding: bytes)
                 _ = try? ClosePayload(decoding: bytes)
+                _ = try? AdoptPayload(decoding: bytes)
+                _ = try? RetirePayload(decoding: bytes)
                 _ = try? ValueReference(decoding: bytes)
                 if (try? ValuePayload(decoding: bytes)) != nil {
                     _ = ValuePayload.piece(of: bytes).count
@@ -123,7 +125,7 @@ struct FuzzTests {
                 _ = try? BlockHead(decoding: bytes)
                 _ = try? FrameHeader(decoding: bytes)
                 if let payload = try? DeathsPayload(decoding: bytes) {
-                    for entry in payload.entries where entry.form != .entity {
+                    for entry in payload.entries {
                         try? entry.forEachSlot(rows: random.number(1...1024)) { _ in }
                     }
                 }

@@ -208,10 +208,6 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
             var writer = ByteWriter()
             var encoder = DeathsEncoder(to: &writer)
             for index in 0..<random.number(1...5) {
-                if random.oneIn(6) {
-                    encoder.addEntity(UInt32(index + 1), to: &writer)
-                    continue
-                }
                 let rows = random.number(1...1024)
                 let share = [1, 2, 30][random.number(0...2)]
                 var slots = (0..<rows).filter { _ in random.oneIn(share) }.map { UInt16($0) }
@@ -226,7 +222,7 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
             return Array(writer.bytes)
         },
         decode: { bytes in
-            for entry in try DeathsPayload(decoding: bytes).entries where entry.form != .entity {
+            for entry in try DeathsPayload(decoding: bytes).entries {
                 for rows in [1, 9, 64, 1000, 1024] {
                     try? entry.forEachSlot(rows: rows) { slot in
                         precondition(slot < rows, "a slot of a row that is not there")

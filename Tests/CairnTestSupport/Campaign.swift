@@ -46,4 +46,9 @@ package enum Campaign {
         guard let size else { return everyDay }
         return max(everyDay, Int(Double(whole) * size))
     }
+
+    /// Says how much a test went through, so that it can be quoted.
+    package static func report(_ what: String, _ count: Int) {
+        FileHandle.standardOutput.write(Data("campaign: \(count) \(what)\n".utf8))
+    }
 }

@@ -22,6 +22,11 @@ final class LargeValueReader: Sendable {
         segments.withLock { $0[segment.number] = segment }
     }
 
+    /// Forgets a segment that no state refers to.
+    func remove(_ number: UInt32) {
+        segments.withLock { $0[number] = nil }
+    }
+
     /// The value that a cell's reference names.
     ///
     /// - Throws: `StoreError` with `.damaged` and the place.

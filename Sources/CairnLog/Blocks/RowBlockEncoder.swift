@@ -8,6 +8,17 @@
 import CairnFormat
 import CairnStore
 
+/// A block as it was written.
+struct WrittenBlock {
+    let place: Place
+    /// The bytes of its frame.
+    let length: Int
+    /// Its bytes before LZ4.
+    let rawLength: Int
+    /// Whether some of its values have frames of their own.
+    let hasReferences: Bool
+}
+
 /// Encodes blocks, reusing its memory.
 struct RowBlockEncoder: ~Copyable {
     private var encoder = BlockEncoder()
@@ -15,12 +26,12 @@ struct RowBlockEncoder: ~Copyable {
 
     init() {}
 
-    /// Writes a block; gives its place, and its bytes before LZ4. Rows that are moved lived elsewhere before.
+    /// Writes a block. Rows that are moved lived elsewhere before.
     mutating func write(
         _ batch: ColumnBatch, entity: Catalog.StoredEntity, treeID: UInt32, schemaVersion: UInt32,
         selection: [UInt16], numbers: [UInt32], versions: [UInt32], isMoved: Bool,
         sizes: StoreSizes, to log: inout LogWriter
-    ) throws(StoreError) -> (place: Place, rawLength: Int) {
+    ) throws(StoreError) -> WrittenBlock {
         for index in batch.columns.indices where batch.columns[index].kind == .bytes {
             try writeLargeValues(
                 &batch.columns[index], property: entity.columns[index].propertyID, treeID: treeID,
@@ -56,7 +67,9 @@ struct RowBlockEncoder: ~Copyable {
                     .invalidRequest, "a block of rows cannot be written: \(error.what)")
             }
         }
-        return (place, rawLength)
+        return WrittenBlock(
+            place: place, length: Int(log.end.offset) - place.byteOffset, rawLength: rawLength,
+            hasReferences: batch.columns.indices.contains { flags.externals($0) != nil })
     }
 
     private mutating func writeLargeValues(

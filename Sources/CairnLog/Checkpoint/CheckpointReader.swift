@@ -18,6 +18,8 @@ struct RestoredState {
     let hashSeed: UInt64
     /// The bytes of the checkpoint.
     let bytes: UInt64
+    /// The largest number that a segment was given.
+    let lastSegment: UInt32
     /// When its last commit was made, and by whom.
     let time: Double
     let author: String
@@ -28,7 +30,7 @@ struct CheckpointReader {
     private struct Unusable: Error {}
 
     private let file: any File
-    private let segments: [Segment]
+    private let found: FoundLog
     private let header: CheckpointHeader
 
     /// The commits of the checkpoints in a folder, the newest first.
@@ -40,17 +42,17 @@ struct CheckpointReader {
     /// The state of the newest checkpoint of a log that can be used; nil if there is none.
     ///
     /// - Parameters:
-    ///   - segments: the log's segments, oldest first.
+    ///   - found: the segments in the folder.
     ///   - limit: an LSN that the state must not reach beyond.
     static func newest(
-        _ files: StoreFiles, segments: [Segment], storeID: StoreID, limit: UInt64?, pool: PagePool
+        _ files: StoreFiles, found: FoundLog, storeID: StoreID, limit: UInt64?, pool: PagePool
     ) -> RestoredState? {
         guard let commits = try? commits(in: files) else { return nil }
         for commit in commits {
             let path = files.folder.appending(CheckpointName.name(of: commit))
             guard
                 let reader = try? CheckpointReader(
-                    file: files.fileSystem.open(path, .read), segments: segments, storeID: storeID,
+                    file: files.fileSystem.open(path, .read), found: found, storeID: storeID,
                     commit: commit),
                 reader.header.lsn <= limit ?? .max,
                 let restored = try? reader.restore(pool)
@@ -60,9 +62,9 @@ struct CheckpointReader {
         return nil
     }
 
-    private init(file: any File, segments: [Segment], storeID: StoreID, commit: UInt64) throws {
+    private init(file: any File, found: FoundLog, storeID: StoreID, commit: UInt64) throws {
         self.file = file
-        self.segments = segments
+        self.found = found
         let head = RawBytes(count: CheckpointHeader.size)
         head.trim(to: try file.read(into: head.mutable, at: 0))
         header = try CheckpointHeader(decoding: head.bytes, fileLength: try file.size())
@@ -76,6 +78,7 @@ struct CheckpointReader {
             try CheckpointContents(decoding: bytes, fileLength: length)
         }
         var state = EngineState(catalog: try catalog(contents), end: end)
+        state.segments = try live(contents)
         state.commit = header.commit
         state.commitOffset = header.commitOffset
         guard contents.trees.map(\.id) == state.catalog.trees.map(\.id),
@@ -92,15 +95,44 @@ struct CheckpointReader {
         }
         _ = pages.commit()
         return RestoredState(
-            state: state, hashSeed: header.hashSeed, bytes: length, time: record.time,
+            state: state, hashSeed: header.hashSeed, bytes: length,
+            lastSegment: contents.lastSegment, time: record.time,
             author: record.author)
     }
 
     // MARK: The log
 
     private func segment(_ number: UInt32) throws -> Segment {
-        guard let segment = segments.first(where: { $0.number == number }) else { throw Unusable() }
-        return segment
+        guard let found = found.whole[number] else { throw Unusable() }
+        return found.segment
+    }
+
+    /// The segments of the state, all of which must be there; and behind the one of the commit the log must go on
+    /// without a gap.
+    private func live(_ contents: CheckpointContents) throws -> LiveSet {
+        var mains: [Segment] = []
+        var sides: [LiveSet.Side] = []
+        for member in contents.live {
+            let segment = try segment(member.number)
+            guard segment.header.kind == member.kind else { throw Unusable() }
+            if member.kind == .side {
+                sides.append(.init(segment: segment, end: member.end, chain: member.chain))
+                continue
+            }
+            // One that was retired since is sealed by nobody else.
+            if segment.number != header.segment, segment.knownEnd == nil {
+                segment.seal(at: member.end, chain: member.chain)
+            }
+            mains.append(segment)
+        }
+        guard mains.last?.number == header.segment,
+            let first = found.mains.firstIndex(where: { $0.segment.number == header.segment })
+        else { throw Unusable() }
+        for (before, after) in zip(found.mains[first...], found.mains[first...].dropFirst())
+        where after.segment.header.predecessor != before.segment.number {
+            throw Unusable()
+        }
+        return LiveSet(mains: mains, sides: sides)
     }
 
     /// The commit whose state it is, and where its frame ends.
@@ -252,13 +284,15 @@ struct CheckpointReader {
         entry.live = word(16)
         entry.changed = word(20)
         entry.schemaVersion = word(28)
+        entry.length = word(32)
+        entry.hasReferences = word(19, UInt8.self) & 2 != 0
         guard let level = BlockLevel(rawValue: word(18)),
             Int(entry.entity) < state.catalog.entities.count, (1...1024).contains(entry.rows),
-            word(19, UInt8.self) <= 1, segments.contains(where: { $0.number == entry.segment })
+            word(19, UInt8.self) <= 3, state.segments[entry.segment] != nil
         else { throw Unusable() }
         var length = CheckpointWriter.blockBytes
         var liveWords: UnsafeRawBufferPointer?
-        if word(19, UInt8.self) == 1 {
+        if word(19, UInt8.self) & 1 != 0 {
             guard bytes.count >= length + PageSize.small.bytes else { throw Unusable() }
             liveWords = UnsafeRawBufferPointer(
                 rebasing: bytes[length..<length + PageSize.small.bytes])

@@ -29,9 +29,12 @@ struct CheckpointWriter: ~Copyable {
     private var raw = ByteWriter(capacity: 256 << 10)
 
     /// Writes the checkpoint of a state; gives its bytes.
-    static func write(_ state: EngineState, hashSeed: UInt64, storeID: StoreID, files: StoreFiles)
-        throws(StoreError) -> UInt64
-    {
+    ///
+    /// - Parameter lastSegment: the largest number that a segment was given.
+    static func write(
+        _ state: EngineState, hashSeed: UInt64, storeID: StoreID, files: StoreFiles,
+        lastSegment: UInt32
+    ) throws(StoreError) -> UInt64 {
         do throws(FileSystemError) {
             let path = files.folder.appending(CheckpointName.name(of: state.commit))
             // One that was not finished, or that nothing could be done with.
@@ -39,7 +42,7 @@ struct CheckpointWriter: ~Copyable {
             var writer = CheckpointWriter(
                 files: files, file: try files.fileSystem.open(path, .create))
             do throws(FileSystemError) {
-                return try writer.write(state, hashSeed, storeID)
+                return try writer.write(state, hashSeed, storeID, lastSegment)
             } catch {
                 try? files.fileSystem.unlink(path)
                 throw error
@@ -54,9 +57,9 @@ struct CheckpointWriter: ~Copyable {
         self.file = file
     }
 
-    private mutating func write(_ state: EngineState, _ hashSeed: UInt64, _ storeID: StoreID)
-        throws(FileSystemError) -> UInt64
-    {
+    private mutating func write(
+        _ state: EngineState, _ hashSeed: UInt64, _ storeID: StoreID, _ lastSegment: UInt32
+    ) throws(FileSystemError) -> UInt64 {
         var contents = CheckpointContents()
         contents.schema = state.catalog.place
         contents.schemaVersion = state.catalog.version
@@ -73,6 +76,8 @@ struct CheckpointWriter: ~Copyable {
                 CheckpointContents.Inverse(
                     heads: try write(inverse.heads), links: try write(inverse.links)))
         }
+        contents.live = state.segments.listed(to: state.commitEnd)
+        contents.lastSegment = lastSegment
         contents.lastBlock = state.blocks.lastHandle
         contents.blocks = try writeBlocks(state)
         raw.reset()
@@ -192,10 +197,10 @@ struct CheckpointWriter: ~Copyable {
         raw.append(entry.rows)
         raw.append(entry.live)
         raw.append(level.rawValue)
-        raw.append(UInt8(entry.bitmap == 0 ? 0 : 1))
+        raw.append(UInt8(entry.bitmap == 0 ? 0 : 1) | UInt8(entry.hasReferences ? 2 : 0))
         raw.append(entry.changed)
         raw.append(entry.schemaVersion)
-        raw.append(UInt32(0))
+        raw.append(entry.length)
         if entry.bitmap != 0 { for word in 0..<16 { raw.append(entry.liveWord(word)) } }
     }
 }

@@ -23,7 +23,7 @@ struct CommitBuilder: ~Copyable {
     private(set) var deaths: [BlockHandle: [UInt16]] = [:]
     private var encoder = RowBlockEncoder()
     /// The entities that got a small block.
-    private(set) var smallBlockEntities: [Int] = []
+    var smallBlockEntities: [Int] = []
     var insertedCount = 0
     var updatedCount = 0
     var deletedCount = 0
@@ -209,15 +209,17 @@ struct CommitBuilder: ~Copyable {
         numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
-        let (place, rawLength) = try encoder.write(
+        let written = try encoder.write(
             batch, entity: stored, treeID: catalog.trees[stored.tree].id,
             schemaVersion: catalog.version, selection: selection,
             numbers: numbers, versions: versions, isMoved: isMoved, sizes: engine.sizes, to: &log)
         let level =
-            isFull ? .full : engine.sizes.level(rows: selection.count, rawLength: rawLength)
+            isFull
+            ? .full : engine.sizes.level(rows: selection.count, rawLength: written.rawLength)
         state.blocks.fill(
-            handle, place: place, rows: selection.count, level: level, commit: log.commit,
-            schemaVersion: catalog.version, in: &pages)
+            handle, place: written.place, rows: selection.count, level: level, commit: log.commit,
+            schemaVersion: catalog.version, length: written.length,
+            hasReferences: written.hasReferences, in: &pages)
         if level != .full, !smallBlockEntities.contains(entity) {
             smallBlockEntities.append(entity)
         }

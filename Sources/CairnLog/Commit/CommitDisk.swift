@@ -21,9 +21,9 @@ struct CommitDisk: Sendable {
 
     /// Makes the log durable up to the end of a state, and says so in the mark file.
     func synchronize(_ state: EngineState) throws(StoreError) {
-        guard let segment = state.segments.last, segment.number == state.end.segment else {
-            preconditionFailure("the log of a state ends in its last segment")
-        }
+        let segment = state.segments.current
+        precondition(
+            segment.number == state.end.segment, "the log of a state ends in its newest segment")
         try synchronize(segment, to: state.end, commit: state.commit)
     }
 

@@ -58,12 +58,13 @@ extension Engine {
             let filledBefore: UInt64
         }
         let piece: Piece? = withTurnAnyway { turn in
-            guard !turn.isClosed, queue.cause == nil, let segment = turn.segments.last else {
+            guard !turn.isClosed, queue.cause == nil else {
                 turn.isFilling = false
                 return nil
             }
             // What is sealed ends below; what is sealed later waits until the zeros are there.
             let start = max(turn.end.offset, turn.filledEnd)
+            let segment = turn.segments.current
             segment.beginFilling(at: start)
             return Piece(
                 segment: segment, start: start, count: turn.fillBytes,
@@ -79,7 +80,7 @@ extension Engine {
         piece.segment.endFilling()
         withTurnAnyway { turn in
             turn.isFilling = false
-            guard turn.segments.last === piece.segment else { return }
+            guard turn.segments.current === piece.segment else { return }
             guard error == nil else {
                 turn.fillBytes = 0
                 return

@@ -31,13 +31,16 @@ extension Engine {
         }
     }
 
-    /// Writes the published state as a checkpoint, while others read and write.
+    /// Writes the published state as a checkpoint, while others read and write. If there is one of this state
+    /// already nothing is done: to write it again it would have to go first (FS2).
     func takeCheckpoint() throws(StoreError) {
         // CK2: what a checkpoint holds is durable before.
         try synchronize()
         let pin = registry.pin()
         try withExtendedLifetime(pin) { () throws(StoreError) in
-            guard pin.state.commitEnd.lsn <= queue.durable else { return }
+            guard pin.state.commitEnd.lsn <= queue.durable,
+                pin.state.commitEnd.lsn > checkpoint.withLock({ $0.lsn })
+            else { return }
             try write(pin.state)
         }
     }
@@ -53,7 +56,8 @@ extension Engine {
 
     private func write(_ state: EngineState) throws(StoreError) {
         let bytes = try CheckpointWriter.write(
-            state, hashSeed: hashSeed, storeID: storeID, files: files)
+            state, hashSeed: hashSeed, storeID: storeID, files: files,
+            lastSegment: lastSegment.load(ordering: .relaxed))
         checkpoint.withLock {
             $0.lsn = state.commitEnd.lsn
             $0.bytes = bytes

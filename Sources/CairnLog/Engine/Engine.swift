@@ -41,8 +41,8 @@ final class Engine: Sendable {
         var last: CommitTicket?
         /// Where the next frame goes.
         var end: LogEnd
-        /// The segments of the log, the last one taking commits.
-        var segments: [Segment]
+        /// The segments of the store.
+        var segments: LiveSet
         var isClosed = false
         /// Up to where the last segment is filled with zeros ahead.
         var filledEnd: UInt64 = 0
@@ -73,6 +73,12 @@ final class Engine: Sendable {
     let scheduler: any BackgroundScheduler
     /// What is known of the newest checkpoint.
     let checkpoint: Mutex<CheckpointProgress>
+    /// The largest number that a segment was given.
+    let lastSegment: Atomic<UInt32>
+    /// What is known of the dead space, and what of it waits to be given back.
+    let compaction: Mutex<CompactionProgress>
+    /// The compaction that is under way.
+    let compactor = LongLock<CompactionRun?>(nil)
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
     /// What recovery found.
@@ -94,7 +100,8 @@ final class Engine: Sendable {
         hashSeed = opened.hashSeed ?? UInt64.random(in: .min ... .max)
         cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
         largeValues = LargeValueReader(storeTag: opened.storeID.tag)
-        for segment in opened.segments { largeValues.add(segment) }
+        for segment in opened.readable { largeValues.add(segment) }
+        lastSegment = Atomic(opened.lastSegment)
         identity = StoreIdentity(
             identifier: opened.storeID.uuid,
             hierarchies: opened.catalog.schema.entities.map { entity in
@@ -106,6 +113,7 @@ final class Engine: Sendable {
             opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed,
             sizes: sizes)
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
+        compaction = Mutex(CompactionProgress(opened))
         disk = CommitDisk(files: files, storeID: storeID)
         scheduler = options.makeScheduler()
         checkpoint = Mutex(
@@ -198,6 +206,7 @@ final class Engine: Sendable {
             try wait(for: ticket)
             if durability == .grouped { scheduleSync() }
             scheduleCheckpoint()
+            scheduleCompaction()
             return (result, number)
         case .unchanged(let result, let ticket):
             // What made a change needless must not be lost after we have said so.
@@ -264,10 +273,10 @@ final class Engine: Sendable {
         repair(&turn)
         try checkWritable(turn)
         if queue.isFull { try drain(&turn) }
-        if turn.mustRoll || turn.end.offset >= sizes.segmentBytes { try beginSegment(&turn) }
-        guard let segment = turn.segments.last else {
-            preconditionFailure("a log that is open has a segment")
+        if turn.mustRoll || turn.end.offset >= nominalSegmentBytes(turn) {
+            try beginSegment(&turn)
         }
+        let segment = turn.segments.current
         var state = turn.head
         state.nextNumbers = turn.nextNumbers
         state.segments = turn.segments
@@ -308,6 +317,7 @@ final class Engine: Sendable {
             return .failed(error, nil)
         }
         turn.end = end
+        turn.segments = state.segments
         turn.head = state
         turn.last = ticket
         if chunk != nil { fillAhead(&turn) }
@@ -335,7 +345,7 @@ final class Engine: Sendable {
     /// Cuts the last segment off behind an end, durably, and the zeros there with it. If that fails nothing is
     /// known of the log any more.
     private func cut(to end: LogEnd, _ turn: inout Turn) {
-        guard let segment = turn.segments.last else { return }
+        let segment = turn.segments.current
         segment.waitForFilling()
         turn.filledEnd = end.offset
         do {
@@ -352,6 +362,7 @@ final class Engine: Sendable {
         guard let (failure, end) = queue.currentFailure() else { return }
         turn.end = end
         turn.head = registry.published()
+        turn.segments.takeBack(to: turn.head.segments)
         turn.last = nil
         if !failure.isFinal { cut(to: end, &turn) }
         queue.finishFailure(cause: failure.isFinal ? failure.error : nil)
@@ -367,16 +378,38 @@ final class Engine: Sendable {
 
     /// Makes all that is published durable. Nothing is sealed, as the caller has drained the queue.
     private func synchronize(_ turn: inout Turn) throws(StoreError) {
-        guard queue.durable < turn.end.lsn, let segment = turn.segments.last else { return }
+        guard queue.durable < turn.end.lsn else { return }
         do {
             // Not by the head: of a segment that was begun and has no commit yet it knows nothing.
-            try disk.synchronize(segment, to: turn.end, commit: turn.head.commit)
+            try disk.synchronize(turn.segments.current, to: turn.end, commit: turn.head.commit)
         } catch {
             // Trying again could report success for lost bytes.
             queue.poison(error)
             throw error
         }
         queue.advance(to: turn.end, durable: turn.end.lsn)
+    }
+
+    /// From what length on a segment takes no more commits.
+    private func nominalSegmentBytes(_ turn: borrowing Turn) -> UInt64 {
+        guard turn.end.offset >= sizes.segmentBytes else { return sizes.segmentBytes }
+        return min(
+            sizes.largestSegmentBytes,
+            max(sizes.segmentBytes, turn.segments.bytes(to: turn.end) / 64))
+    }
+
+    /// A number that no segment had.
+    func issueSegmentNumber() -> UInt32 {
+        lastSegment.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    /// Begins a new segment though the newest one is not full, so that what it holds can be compacted.
+    func rollSegment() throws(StoreError) {
+        try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            try beginSegment(&turn)
+        }
     }
 
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
@@ -388,8 +421,9 @@ final class Engine: Sendable {
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {
             segment = try files.makeSegment(
-                after: turn.end, segments: turn.segments, storeID: storeID, time: clock.now(),
-                commit: turn.head.commit, durable: queue.durable,
+                number: issueSegmentNumber(), after: turn.end, live: turn.segments,
+                storeID: storeID, time: clock.now(), commit: turn.head.commit,
+                durable: queue.durable,
                 counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version)
         } catch {
             // As with every failed sync: that a later one succeeds would prove nothing.
@@ -399,12 +433,13 @@ final class Engine: Sendable {
             throw StoreError(error)
         }
         largeValues.add(segment.segment)
-        if turn.filledEnd > turn.end.offset, let last = turn.segments.last {
+        if turn.filledEnd > turn.end.offset {
             // Zeros behind the end mean nothing, and need no sync to go (SG2).
+            let last = turn.segments.current
             last.waitForFilling()
             try? last.file.truncate(to: turn.end.offset)
         }
-        turn.segments.append(segment.segment)
+        turn.segments.begin(segment.segment)
         turn.end = segment.end
         turn.filledEnd = 0
         turn.fillBytes = sizes.fillBytes
@@ -423,12 +458,13 @@ final class Engine: Sendable {
                 files.release()
             }
             try drain(&turn)
-            guard !isReadOnly, queue.cause == nil, !turn.mustRoll, let segment = turn.segments.last
+            guard !isReadOnly, queue.cause == nil, !turn.mustRoll
             else { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
             if turn.end == openedAt, turn.nextNumbers == turn.head.reserved { return }
             try synchronize(&turn)
             checkpointAtClose(turn.head)
+            let segment = turn.segments.current
             var log = LogWriter(
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: turn.head.commit,
                 mark: queue.durable, limit: sizes.writeBufferBytes)
@@ -446,6 +482,7 @@ final class Engine: Sendable {
             if turn.filledEnd > log.end.offset { try? segment.file.truncate(to: log.end.offset) }
             turn.end = log.end
             try synchronize(&turn)
+            sweepRetired(isClosing: true)
         }
     }
 

@@ -21,7 +21,7 @@ struct EngineState: Sendable {
     /// follow it.
     var commitOffset: UInt64 = 0
     var commitEnd: LogEnd
-    let catalog: Catalog
+    var catalog: Catalog
     /// By tree: where the rows are.
     var directories: [RowDirectory]
     /// By tree: the next number to be issued.
@@ -36,8 +36,8 @@ struct EngineState: Sendable {
     var inverses: [InverseTable]
     /// By entity: how many live rows.
     var counts: [Int]
-    /// The segments that its blocks are in, by number.
-    var segments: [Segment]
+    /// The segments that its blocks are in.
+    var segments: LiveSet
 
     /// An empty state.
     init(catalog: Catalog, end: LogEnd) {
@@ -52,12 +52,18 @@ struct EngineState: Sendable {
         uniques = catalog.uniques.map { _ in UniqueIndex() }
         inverses = catalog.references.map { _ in InverseTable() }
         counts = catalog.entities.map { _ in 0 }
-        segments = []
+        segments = LiveSet()
     }
 
     /// The segment of that number.
-    func segment(_ number: UInt32) -> Segment? {
-        segments.last { $0.number == number }
+    func segment(_ number: UInt32) -> Segment? { segments[number] }
+
+    /// Where the content of one of its segments ends.
+    func end(of segment: Segment) -> UInt64 {
+        if segment.header.kind == .side {
+            return segments.sides.first { $0.segment.number == segment.number }?.end ?? 0
+        }
+        return segment.number == commitEnd.segment ? commitEnd.offset : segment.knownEnd ?? 0
     }
 }
 

@@ -49,11 +49,13 @@ final class StoreFiles: Sendable {
     // MARK: Segments
 
     /// Makes the first segment, or one after an end: header and start frame, durable with the folder.
+    ///
+    /// - Parameter live: the segments before it.
     func makeSegment(
-        after end: LogEnd?, segments: [Segment], storeID: StoreID, time: Double, commit: UInt64,
-        durable: UInt64, counters: [TreeCounter], schema: Place, schemaVersion: UInt32
+        number: UInt32, after end: LogEnd?, live: LiveSet, storeID: StoreID, time: Double,
+        commit: UInt64, durable: UInt64, counters: [TreeCounter], schema: Place,
+        schemaVersion: UInt32
     ) throws(FileSystemError) -> (segment: Segment, end: LogEnd) {
-        let number = (end?.segment ?? 0) + 1
         let base = end.map(\.lsn) ?? 0
         let header = SegmentHeader(
             kind: .main, store: storeID, number: number, predecessor: end?.segment ?? 0,
@@ -61,38 +63,17 @@ final class StoreFiles: Sendable {
             created: time, commit: commit)
         var writer = ByteWriter(capacity: 8192)
         let chain = header.encode(to: &writer)
-        var live = segments.compactMap { segment in
-            segment.knownEnd.map {
-                StartPayload.LiveSegment(
-                    number: segment.number, kind: .main, end: $0, chain: segment.sealedChain)
-            }
-        }
-        if let end {
-            live.append(
-                StartPayload.LiveSegment(
-                    number: end.segment, kind: .main, end: end.offset, chain: end.chain))
-        }
         let frame = writer.beginFrame()
         StartPayload(
-            live: live, counters: counters, schema: schema, schemaVersion: schemaVersion
+            live: end.map { live.listed(to: $0) } ?? [], counters: counters, schema: schema,
+            schemaVersion: schemaVersion
         ).encode(to: &writer)
         let lsn = base + UInt64(SegmentHeader.size)
         let start = writer.endFrame(
             at: frame, kind: .start, commit: commit, lsn: lsn, mark: durable, predecessor: chain,
             storeTag: storeID.tag, segment: number)
-        // What an earlier attempt left is nothing that anybody relies on (FS4).
-        if try fileSystem.exists(path(number)) { try fileSystem.unlink(path(number)) }
-        let file = try fileSystem.open(path(number), .create)
-        do {
-            try file.write(writer.bytes, at: 0)
-            try file.synchronizeData()
-            try fileSystem.syncDirectory(folder)
-        } catch {
-            // A whole start frame that nobody goes on with would keep the predecessor from growing.
-            try? fileSystem.unlink(path(number))
-            throw error
-        }
-        if let end, let last = segments.last { last.seal(at: end.offset, chain: end.chain) }
+        let file = try makeFile(number, writer.bytes)
+        if let end { live.mains.last?.seal(at: end.offset, chain: end.chain) }
         let length = UInt64(SegmentHeader.size + start.frameLength)
         return (
             Segment(header: header, file: file),
@@ -100,10 +81,45 @@ final class StoreFiles: Sendable {
         )
     }
 
-    /// Removes segments that are no part of the log, the newest first: whatever a crash leaves of them is read
+    /// Makes a side segment: its header, durable with the folder.
+    func makeSideSegment(number: UInt32, storeID: StoreID, time: Double, commit: UInt64)
+        throws(FileSystemError) -> (segment: Segment, end: LogEnd)
+    {
+        let header = SegmentHeader(
+            kind: .side, store: storeID, number: number, created: time, commit: commit)
+        var writer = ByteWriter(capacity: SegmentHeader.size)
+        let chain = header.encode(to: &writer)
+        let file = try makeFile(number, writer.bytes)
+        let length = UInt64(SegmentHeader.size)
+        return (
+            Segment(header: header, file: file),
+            LogEnd(segment: number, offset: length, lsn: length, chain: chain)
+        )
+    }
+
+    /// Makes a file with some bytes, durable with its name.
+    private func makeFile(_ number: UInt32, _ bytes: UnsafeRawBufferPointer)
+        throws(FileSystemError) -> any File
+    {
+        // What an earlier attempt left is nothing that anybody relies on (FS4).
+        if try fileSystem.exists(path(number)) { try fileSystem.unlink(path(number)) }
+        let file = try fileSystem.open(path(number), .create)
+        do {
+            try file.write(bytes, at: 0)
+            try file.synchronizeData()
+            try fileSystem.syncDirectory(folder)
+        } catch {
+            // A whole start frame that nobody goes on with would keep the predecessor from growing.
+            try? fileSystem.unlink(path(number))
+            throw error
+        }
+        return file
+    }
+
+    /// Removes segments that are no part of the store, the newest first: whatever a crash leaves of them is read
     /// as before.
-    func removeSegments(above last: UInt32) throws(FileSystemError) {
-        for number in try segmentNumbers().reversed() where number > last {
+    func removeSegments(where isNeedless: (UInt32) -> Bool) throws(FileSystemError) {
+        for number in try segmentNumbers().reversed() where isNeedless(number) {
             try fileSystem.unlink(path(number))
             try fileSystem.syncDirectory(folder)
         }

@@ -52,8 +52,11 @@ package struct StoreSizes: Sendable {
     package var bytesPerBlock = 128 << 10
     /// How many small blocks of an entity are merged into one.
     package var mergedBlocks = 32
-    /// Bytes of a segment, above which the next commit begins a new one.
-    package var segmentBytes: UInt64 = 1 << 30
+    /// Bytes of a segment, above which the next commit begins a new one, if they are also more than a sixty-fourth
+    /// of the store: about a hundred files at any size.
+    package var segmentBytes: UInt64 = 32 << 20
+    /// The same at most.
+    package var largestSegmentBytes: UInt64 = 1 << 30
     /// Bytes of a value, above which it gets frames of its own.
     package var largeValueBytes = 4 << 10
     /// Bytes of frames that are collected before they are written.
@@ -71,6 +74,14 @@ package struct StoreSizes: Sendable {
     package var checkpointBytes: UInt64 = 64 << 20
     /// The same at close, if they are also more than an eighth of its size.
     package var closingCheckpointBytes: UInt64 = 1 << 20
+    /// Blocks that compaction moves in one commit.
+    package var compactionBlocks = 32
+    /// Bytes that compaction in the background moves a second.
+    package var compactionRate: Double = 33_554_432
+    /// Dead bytes below which compaction in the background leaves a store alone, and a segment too.
+    package var compactionFloor: UInt64 = 8 << 20
+    /// The same when it is asked for.
+    package var askedCompactionFloor: UInt64 = 64 << 10
     /// Seconds after which a grouped commit is synced.
     package var groupSeconds = 0.05
 

@@ -140,10 +140,13 @@ struct FetchRunner {
     }
 
     private func block(at place: Place) throws(StoreError) -> CachedBlock {
-        if writtenLSN != .max, let segment = state.segments.last, segment.number == place.segment,
-            segment.baseLSN + UInt64(place.byteOffset) >= writtenLSN
-        {
-            return try engine.unwrittenBlock(place, of: segment)
+        if writtenLSN != .max {
+            let segment = state.segments.current
+            if segment.number == place.segment,
+                segment.baseLSN + UInt64(place.byteOffset) >= writtenLSN
+            {
+                return try engine.unwrittenBlock(place, of: segment)
+            }
         }
         return try engine.block(place, in: state)
     }

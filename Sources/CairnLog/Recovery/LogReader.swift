@@ -1,11 +1,14 @@
 // Reads a store's log from its first frame to the end of its last commit.            Format 60.4
 //
-//   1. The segments in the folder form one chain (SegmentSearch).
-//   2. Frames are read in order, each segment up to the end that its successor states. Frames of a commit
-//      count when its commit frame is met.
+//   1. The newest main segment says which segments make up the store (SegmentSearch).
+//   2. What side segments hold is read first, as far as that segment's start frame has it; then the frames of
+//      the main segments in order, each up to the end that is stated for it. Frames of a commit count when its
+//      commit frame is met; what a commit adopts is read as if it stood there.
 //   3. The first failure, X, ends the log, unless something says that the log was durable beyond it: the
 //      mark of a frame before or behind, or the mark file. Then it is damage.
 //   4. The end is the end of the last commit, close or start frame before X. What follows is left behind.
+//
+// With a checkpoint, everything up to the end of its commit is taken as read.
 //
 // Invariants: nothing is written (RC3). RC2: a torn tail never reaches below the durable mark. What a frame
 // says is believed, and judged, only when it lies below the end.
@@ -30,11 +33,21 @@ struct LogReader {
     /// What the mark file said before anything else was read.
     private let mark: MarkRecord?
     /// Where to stop: a reader beside a writer goes no further than what is durable.
-    private let limit: UInt64?
+    private var limit: UInt64?
     private var storeID = StoreID(low: 0, high: 0)
-    private var segments: [Segment] = []
-    private var starts: [StartPayload] = []
+    private var found = FoundLog()
+    private var live = LiveSet()
     private var catalog: Catalog?
+    /// Whether the schema was taken from the newest start frame: those of older segments mean nothing then.
+    private var hasNewestSchema = false
+    /// Deaths in side segments, which may name blocks that are read later.
+    private var lateDeaths: [(payload: RawBytes, segment: Segment, offset: UInt64)] = []
+    /// Segments that are gone, as they were retired later.
+    private var gone: Set<UInt32> = []
+    /// What the newest segment adopts, if segments are gone.
+    private var adoptedLater: [AdoptPayload.Part] = []
+    /// The largest number of a segment that was seen.
+    private var lastSegment: UInt32 = 0
     private var blocks: [LoggedBlock] = []
     private var deaths: [(place: Place, slots: [UInt16])] = []
     private var counters: [UInt32: UInt32] = [:]
@@ -47,6 +60,7 @@ struct LogReader {
     private var openBlocks: [LoggedBlock] = []
     private var openDeaths: [(place: Place, slots: [UInt16])] = []
     private var openCatalog: Catalog?
+    private var openLive: LiveSet?
     private var openFrames: UInt32 = 0
     private var openStart: UInt64?
     private var openCommit: UInt64 = 0
@@ -70,40 +84,57 @@ struct LogReader {
     /// Reads the log.
     mutating func read() throws(StoreError) -> Outcome {
         var search = SegmentSearch(files)
-        let found = try search.run()
-        guard let first = found.first else {
+        found = try search.run()
+        guard let newest = found.mains.last else {
             // The mark is written when the creation is finished, so there was a log once.
             guard let mark else { return .nothing }
             throw .damaged("segment \(mark.segment) is missing (F-216)", segment: mark.segment)
         }
-        storeID = first.segment.header.store
+        storeID = newest.segment.header.store
+        // A segment is begun when everything before it is durable; its start frame sums all of that up.
+        limit = limit.map { max($0, newest.startEnd) }
         if let mark, mark.store == storeID { durable = mark.lsn }
-        segments = found.map(\.segment)
-        starts = found.map(\.start)
-        for (segment, successor) in zip(segments, segments.dropFirst()) {
-            segment.seal(
-                at: successor.header.predecessorEnd, chain: successor.header.predecessorChain)
-        }
+        try judgeMissing(newest)
+        try SegmentSearch.check(found.mains)
         if let pool {
             restored = CheckpointReader.newest(
-                files, segments: segments, storeID: storeID, limit: limit, pool: pool)
+                files, found: found, storeID: storeID, limit: limit, pool: pool)
         }
-        if let restored { begin(with: restored) }
-        try readSegments(found)
-        let last = segments.firstIndex { $0.number == end.segment } ?? 0
-        let abandoned = segments[(last + 1)...].map(\.number)
-        segments.removeSubrange((last + 1)...)
+        if let restored { begin(with: restored) } else { try begin(with: newest) }
+        try readSegments()
+        // What is left of a commit without its end does not count.
+        openDeaths = []
+        openLive = nil
+        for late in lateDeaths {
+            do {
+                try takeDeaths(late.payload.bytes, late.segment, late.offset)
+            } catch let error as FormatError {
+                throw StoreError(error, late.segment, late.offset)
+            } catch let error as StoreError {
+                throw error
+            } catch {
+                preconditionFailure("deaths give format and store errors alone: \(error)")
+            }
+        }
+        deaths.append(contentsOf: openDeaths)
+        live.removeMains(above: end.segment)
         guard let catalog else {
             return .unfinished(
-                UnfinishedLog(
-                    storeID: storeID, segments: segments, abandoned: abandoned, end: end))
+                UnfinishedLog(storeID: storeID, segments: live.mains, end: end))
+        }
+        let base = restored?.state
+        let last = end.segment
+        let needless = found.numbers.filter {
+            ($0 > last || found.whole[$0] != nil) && live[$0] == nil && base?.segments[$0] == nil
         }
         return .log(
             OpenedLog(
-                files: files, storeID: storeID, segments: segments, abandoned: abandoned,
-                catalog: catalog, end: end, durable: min(durable, end.lsn), commit: commit,
-                commitOffset: commitOffset, commitEnd: commitEnd, base: restored?.state,
-                hashSeed: restored?.hashSeed,
+                files: files, storeID: storeID, segments: live,
+                lastSegment: max(lastSegment, found.numbers.last ?? 0),
+                needless: Set(needless), readable: (base?.segments.all ?? []) + live.all,
+                catalog: catalog, end: end,
+                durable: min(durable, end.lsn), commit: commit, commitOffset: commitOffset,
+                commitEnd: commitEnd, base: base, hashSeed: restored?.hashSeed,
                 checkpointBytes: restored?.bytes ?? 0, pool: pool ?? PagePool(), counters: counters,
                 blocks: blocks, deaths: deaths, report: report))
     }
@@ -111,6 +142,8 @@ struct LogReader {
     /// Everything up to the end of a checkpoint's commit is taken as read.
     private mutating func begin(with restored: RestoredState) {
         let state = restored.state
+        live = state.segments
+        lastSegment = restored.lastSegment
         catalog = state.catalog
         commit = state.commit
         commitOffset = state.commitOffset
@@ -126,31 +159,112 @@ struct LogReader {
         report.lastAuthor = restored.author.isEmpty ? nil : restored.author
     }
 
-    private mutating func readSegments(_ found: [FoundSegment]) throws(StoreError) {
-        let first = restored.map { $0.state.commitEnd.segment } ?? 0
-        for index in found.indices where segments[index].number >= first {
-            let next = index + 1 < found.count ? found[index + 1].segment.header : nil
+    /// A member of the live set may be gone if it was retired behind the start frame that lists it.
+    private mutating func judgeMissing(_ newest: FoundSegment) throws(StoreError) {
+        guard !found.missing.isEmpty else { return }
+        let later = try LaterChanges(newest, limit: limit)
+        for (number, error) in found.missing.sorted(by: { $0.key > $1.key }) {
+            guard later.retired.contains(number) else { throw error }
+            gone.insert(number)
+        }
+        adoptedLater = later.adopted
+    }
+
+    /// Begins with what the newest start frame says: the schema in force, and side segments.
+    private mutating func begin(with newest: FoundSegment) throws(StoreError) {
+        live = LiveSet(mains: found.mains.map(\.segment))
+        let members = newest.start.live.filter { $0.kind == .side && !gone.contains($0.number) }
+        if !newest.start.schema.isNone {
+            catalog = try schema(of: newest)
+            hasNewestSchema = true
+        }
+        for member in members {
+            guard let side = found.whole[member.number] else { continue }
+            try readSide(
+                AdoptPayload.Part(
+                    segment: member.number, start: UInt64(SegmentHeader.size), end: member.end,
+                    startChain: side.chain, endChain: member.chain))
+            live.adopt(side.segment, end: member.end, chain: member.chain)
+        }
+        blocks.append(contentsOf: openBlocks)
+        openBlocks.removeAll(keepingCapacity: true)
+    }
+
+    /// The schema that a start frame names. If its segment is gone, compaction has written it once more.
+    private func schema(of newest: FoundSegment) throws(StoreError) -> Catalog {
+        let place = newest.start.schema
+        let known: Catalog?
+        if gone.contains(place.segment) {
+            known = try replacedSchema()
+        } else if let segment = found.whole[place.segment]?.segment {
+            known = try Self.schema(at: place, in: segment)
+        } else {
+            known = nil
+        }
+        guard let known, known.version == newest.start.schemaVersion else {
+            throw .damaged(
+                "the start frame names a schema that is not there (F-217)",
+                segment: newest.segment.number, offset: UInt64(SegmentHeader.size))
+        }
+        return known
+    }
+
+    private static func schema(at place: Place, in segment: Segment) throws(StoreError) -> Catalog {
+        let offset = UInt64(place.byteOffset)
+        let payload = try segment.payload(
+            at: offset, kind: .schema, storeTag: segment.header.store.tag)
+        do {
+            return try CatalogDocument.decode(payload.bytes).placed(at: place)
+        } catch let error as FormatError {
+            throw StoreError(error, segment, offset)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("a schema gives format and store errors alone: \(error)")
+        }
+    }
+
+    private func replacedSchema() throws(StoreError) -> Catalog? {
+        for part in adoptedLater.reversed() {
+            guard let side = found.whole[part.segment] else { continue }
             var scanner = try FrameScanner(
-                segments[index], chain: found[index].chain, storeTag: storeID.tag,
-                end: next?.predecessorEnd)
-            if let restored, segments[index].number == first {
+                side.segment, chain: side.chain, storeTag: storeID.tag, end: part.end)
+            scanner.skip(
+                to: LogEnd(
+                    segment: part.segment, offset: part.start, lsn: part.start,
+                    chain: part.startChain))
+            while let (header, _) = try scanner.next() {
+                guard header.kind == .schema else { continue }
+                return try Self.schema(
+                    at: Place(segment: part.segment, byteOffset: Int(header.lsn)), in: side.segment)
+            }
+        }
+        return nil
+    }
+
+    private mutating func readSegments() throws(StoreError) {
+        let first = restored.map { $0.state.commitEnd.segment } ?? 0
+        for (index, main) in found.mains.enumerated() where main.segment.number >= first {
+            let segment = main.segment
+            if restored != nil, segment.number > first { live.begin(segment) }
+            let isLast = index + 1 == found.mains.count
+            var scanner = try FrameScanner(
+                segment, chain: main.chain, storeTag: storeID.tag,
+                end: isLast ? nil : segment.knownEnd)
+            if let restored, segment.number == first {
                 scanner.skip(to: restored.state.commitEnd)
             }
-            guard try readFrames(&scanner, segments[index]) else { return endAtLimit() }
-            guard let next else {
-                try judgeTail(index, scanner.position, scanner.failure)
-                return
+            guard try readFrames(&scanner, segment) else { return endAtLimit() }
+            if isLast || scanner.failure != nil {
+                return try judgeTail(index, scanner.position, scanner.failure)
             }
-            if scanner.failure != nil {
-                try judgeTail(index, scanner.position, scanner.failure)
-                return
-            }
-            guard end.offset == next.predecessorEnd, end.chain == next.predecessorChain else {
+            guard end.segment == segment.number, end.offset == segment.knownEnd,
+                end.chain == segment.sealedChain
+            else {
                 throw .damaged(
                     "the segment does not end as its successor says (F-216)",
-                    segment: segments[index].number, offset: next.predecessorEnd)
+                    segment: segment.number, offset: segment.knownEnd)
             }
-            segments[index].seal(at: end.offset, chain: end.chain)
         }
     }
 
@@ -186,6 +300,106 @@ struct LogReader {
         throw error
     }
 
+    // MARK: Live set
+
+    /// Whether adopt and retire frames of a main segment say something that is not known already: those of
+    /// segments before the newest one are summed up in its start frame.
+    private func counts(_ segment: Segment) -> Bool {
+        restored != nil || segment.number == found.mains.last?.segment.number
+    }
+
+    private mutating func take(_ adopt: AdoptPayload, _ segment: Segment, _ offset: UInt64) throws {
+        for part in adopt.parts {
+            lastSegment = max(lastSegment, part.segment)
+            guard let side = found.whole[part.segment], side.segment.header.kind == .side else {
+                if gone.contains(part.segment) { continue }
+                if let newest = found.mains.last, restored == nil,
+                    try LaterChanges(newest, limit: limit).retired.contains(part.segment)
+                {
+                    gone.insert(part.segment)
+                    continue
+                }
+                throw StoreError.damaged(
+                    "side segment \(part.segment) is missing (F-652)", segment: part.segment)
+            }
+            let set = openLive ?? live
+            let before = set.sides.first { $0.segment.number == part.segment }
+            guard part.start == before?.end ?? UInt64(SegmentHeader.size),
+                part.startChain == before?.chain ?? side.chain
+            else {
+                throw StoreError.damaged(
+                    "a part of side segment \(part.segment) does not follow the one before (F-652)",
+                    segment: segment.number, offset: offset)
+            }
+            try readSide(part, isInCommit: true)
+            openLive = set
+            openLive?.adopt(side.segment, end: part.end, chain: part.endChain)
+        }
+    }
+
+    private mutating func take(_ retire: RetirePayload, _ segment: Segment, _ offset: UInt64)
+        throws(StoreError)
+    {
+        var set = openLive ?? live
+        for number in retire.segments {
+            lastSegment = max(lastSegment, number)
+            guard number != segment.number, set[number] != nil || gone.contains(number) else {
+                throw .damaged(
+                    "segment \(number) is retired, and is no part of the store (F-654)",
+                    segment: segment.number, offset: offset)
+            }
+        }
+        set.retire(retire.segments)
+        openLive = set
+    }
+
+    /// Reads a part of a side segment: all of it must be whole, as it was durable before it was adopted.
+    private mutating func readSide(_ part: AdoptPayload.Part, isInCommit: Bool = false)
+        throws(StoreError)
+    {
+        guard let side = found.whole[part.segment] else {
+            preconditionFailure("whoever reads a side segment has looked for it")
+        }
+        let segment = side.segment
+        var scanner = try FrameScanner(
+            segment, chain: side.chain, storeTag: storeID.tag, end: part.end)
+        scanner.skip(
+            to: LogEnd(
+                segment: part.segment, offset: part.start, lsn: part.start, chain: part.startChain))
+        while let (header, payload) = try scanner.next() {
+            report.frames += 1
+            do {
+                switch try header.readableKind() {
+                case .block: try takeBlock(header, payload, segment)
+                case .value: _ = try ValuePayload(decoding: payload)
+                case .deaths where isInCommit: try takeDeaths(payload, segment, header.lsn)
+                case .deaths:
+                    lateDeaths.append((RawBytes(copying: payload), segment, header.lsn))
+                case .schema where isInCommit:
+                    openCatalog = try CatalogDocument.decode(payload)
+                        .placed(at: Place(segment: part.segment, byteOffset: Int(header.lsn)))
+                case .schema, nil: break
+                default:
+                    throw FormatError(
+                        .malformed, "F-655", "a side segment holds a frame of the log",
+                        found: UInt64(header.rawKind))
+                }
+            } catch let error as FormatError {
+                throw StoreError(error, segment, header.lsn)
+            } catch let error as StoreError {
+                throw error
+            } catch {
+                preconditionFailure("a frame gives format and store errors alone: \(error)")
+            }
+        }
+        guard scanner.position == part.end, scanner.expected.chain == part.endChain else {
+            let failure = scanner.failure
+            throw .damaged(
+                "\(failure?.what ?? "the adopted part ends elsewhere") (\(failure?.rule ?? "F-652"))",
+                segment: part.segment, offset: scanner.position)
+        }
+    }
+
     // MARK: The end
 
     /// A reader beside a writer cannot tell what lies behind the limit.
@@ -197,10 +411,11 @@ struct LogReader {
     private mutating func judgeTail(_ index: Int, _ position: UInt64, _ failure: FormatError?)
         throws(StoreError)
     {
-        let segment = segments[index]
+        let segments = found.mains[index...].map(\.segment)
+        let segment = segments[0]
         let firstBad = segment.baseLSN + position
         if let limit, firstBad >= limit { return endAtLimit() }
-        for later in segments[index...] {
+        for later in segments {
             let start = later === segment ? position : UInt64(SegmentHeader.size)
             var search = HeaderSearch(later.file, from: start)
             while let (header, offset) = try search.next() {
@@ -215,13 +430,13 @@ struct LogReader {
                 "\(failure?.what ?? "the log ends"), though it was durable up to byte \(durable - segment.baseLSN) (\(failure?.rule ?? "F-303"))",
                 segment: segment.number, offset: position)
         }
-        for later in segments[index...] {
+        for later in segments {
             let start = later === segment ? end.offset : 0
             report.bytesLeftBehind += try TailMeasure.bytes(of: later.file, from: start)
         }
         do {
             let isAtEnd = try segment.file.size() == end.offset
-            if !isAtEnd || index + 1 < segments.count { report.wasClosed = false }
+            if !isAtEnd || segments.count > 1 { report.wasClosed = false }
         } catch {
             throw StoreError(error)
         }
@@ -240,20 +455,10 @@ struct LogReader {
             try takeStart(header, payload, segment)
             return
         case .schema:
-            openCatalog = try CatalogDocument.decode(payload).placed(at: place)
-        case .block:
-            let head = try BlockHead(decoding: payload)
-            guard let entity = (openCatalog ?? catalog)?.entityIndex(id: head.entity) else {
-                throw StoreError.damaged(
-                    "a block of an entity that the schema lacks", segment: segment.number,
-                    offset: offset)
+            if counts(segment) || !hasNewestSchema {
+                openCatalog = try CatalogDocument.decode(payload).placed(at: place)
             }
-            openBlocks.append(
-                LoggedBlock(
-                    place: place, entity: entity, rows: head.rows,
-                    rawLength: head.rawLength, schemaVersion: head.schemaVersion,
-                    commit: header.commit))
-            rowsOfBlock[place] = head.rows
+        case .block: try takeBlock(header, payload, segment)
         case .deaths: try takeDeaths(payload, segment, offset)
         case .value: _ = try ValuePayload(decoding: payload)
         case .commit:
@@ -265,10 +470,35 @@ struct LogReader {
             try raise(close.counters)
             finishFrame(header, segment, isClose: true)
             return
-        case .patch, .changes, .reserve, .adopt, .retire, .metadata:
+        case .adopt:
+            let adopt = try AdoptPayload(decoding: payload)
+            if counts(segment) { try take(adopt, segment, offset) }
+        case .retire:
+            let retire = try RetirePayload(decoding: payload)
+            if counts(segment) { try take(retire, segment, offset) }
+        case .patch, .changes, .reserve, .metadata:
             preconditionFailure("version 0 does not define these kinds")
         }
         countFrame(header)
+    }
+
+    private mutating func takeBlock(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
+    ) throws {
+        let offset = header.lsn - segment.baseLSN
+        let head = try BlockHead(decoding: payload)
+        guard let entity = (openCatalog ?? catalog)?.entityIndex(id: head.entity) else {
+            throw StoreError.damaged(
+                "a block of an entity that the schema lacks", segment: segment.number,
+                offset: offset)
+        }
+        let place = Place(segment: segment.number, byteOffset: Int(offset))
+        openBlocks.append(
+            LoggedBlock(
+                place: place, entity: entity, rows: head.rows, length: header.frameLength,
+                rawLength: head.rawLength, hasReferences: head.hasReferences,
+                schemaVersion: head.schemaVersion, commit: header.commit))
+        rowsOfBlock[place] = head.rows
     }
 
     private mutating func takeStart(
@@ -278,11 +508,25 @@ struct LogReader {
             throw FormatError(.malformed, "F-211", "a start frame in the middle of a segment")
         }
         let start = try StartPayload(decoding: payload)
+        if segment.header.predecessor != end.segment {
+            // Those between have been retired, and their commits with them.
+            guard header.commit >= commit, openStart == nil else {
+                throw FormatError(
+                    .malformed, "F-603", "a start frame bears the number of the last commit",
+                    expected: commit, found: header.commit)
+            }
+            commit = header.commit
+        }
         try checkBetweenCommits(header)
-        guard start.schema == catalog?.place ?? .none,
-            start.schemaVersion == catalog?.version ?? 0
-        else {
-            throw FormatError(.malformed, "F-217", "the start frame names another schema")
+        if counts(segment) || !hasNewestSchema {
+            guard
+                gone.contains(start.schema.segment)
+                    || start.schema == catalog?.place ?? .none,
+                start.schemaVersion == catalog?.version ?? 0
+            else {
+                throw FormatError(
+                    .malformed, "F-217", "the start frame names another schema")
+            }
         }
         try raise(start.counters)
         finishFrame(header, segment, isClose: false)
@@ -326,29 +570,9 @@ struct LogReader {
         _ payload: UnsafeRawBufferPointer, _ segment: Segment, _ offset: UInt64
     ) throws {
         for entry in try DeathsPayload(decoding: payload).entries {
-            if entry.form == .entity {
-                guard let catalog = openCatalog ?? catalog,
-                    let entity = catalog.entityIndex(id: entry.entity)
-                else {
-                    throw StoreError.damaged(
-                        "the death of an entity that the schema lacks", segment: segment.number,
-                        offset: offset)
-                }
-                // All rows of earlier commits; that some are dead already means nothing (F-615).
-                if let state = restored?.state {
-                    var handle = state.blocks.first(ofEntity: entity)
-                    while handle != .none {
-                        let block = state.blocks.entry(handle)
-                        openDeaths.append((block.place, (0..<block.rows).map { $0 }))
-                        handle = state.blocks.next(after: block)
-                    }
-                }
-                for block in blocks where block.entity == entity {
-                    openDeaths.append((block.place, (0..<block.rows).map { UInt16($0) }))
-                }
-                continue
-            }
             guard let rows = rowsOfBlock[entry.block] ?? rowsInBase(entry.block) else {
+                // In a segment that is no part of the store any more it means nothing.
+                if (openLive ?? live)[entry.block.segment] == nil { continue }
                 throw StoreError.damaged(
                     "a death in a block that is not there", segment: segment.number, offset: offset)
             }
@@ -361,8 +585,8 @@ struct LogReader {
     /// The rows of a block that the checkpoint knows. One that it does not know had no live row any more: then
     /// the block itself says how many it has.
     private mutating func rowsInBase(_ place: Place) -> Int? {
-        guard let restored, let segment = segments.first(where: { $0.number == place.segment }),
-            segment.baseLSN + UInt64(place.byteOffset) < restored.state.commitEnd.lsn,
+        guard let base = restored?.state, let segment = base.segments[place.segment],
+            UInt64(place.byteOffset) < base.end(of: segment),
             let payload = try? segment.payload(
                 at: UInt64(place.byteOffset), kind: .block, storeTag: storeID.tag),
             let head = try? BlockHead(decoding: payload.bytes)
@@ -393,6 +617,7 @@ struct LogReader {
         blocks.append(contentsOf: openBlocks)
         deaths.append(contentsOf: openDeaths)
         if let openCatalog { catalog = openCatalog }
+        if let openLive { live = openLive }
         try raise(record.counters)
         commit = header.commit
         commitOffset = header.lsn - segment.baseLSN
@@ -402,12 +627,13 @@ struct LogReader {
         openBlocks.removeAll(keepingCapacity: true)
         openDeaths.removeAll(keepingCapacity: true)
         openCatalog = nil
+        openLive = nil
         finishFrame(header, segment, isClose: false)
         commitEnd = end
     }
 
     /// No store lives to see this; adding to it must not trap.
-    private static let maximumCommit: UInt64 = 1 << 62
+    private static let maximumCommit: UInt64 = FormatLimits.maximumLSN
 
     /// A frame that ends a commit, or stands by itself: the log may end behind it.
     private mutating func finishFrame(_ header: FrameHeader, _ segment: Segment, isClose: Bool) {

@@ -9,9 +9,13 @@ import CairnStore
 struct OpenedLog {
     let files: StoreFiles
     let storeID: StoreID
-    var segments: [Segment]
-    /// Segments behind the end, in which nothing was promised: a writer removes them.
-    var abandoned: [UInt32] = []
+    var segments: LiveSet
+    /// The largest number that a segment was given.
+    var lastSegment: UInt32
+    /// Files in the folder that are no part of it, and that the base does without.
+    var needless: Set<UInt32> = []
+    /// Every segment that the base or the rest may be read from.
+    var readable: [Segment]
     var catalog: Catalog
     /// The end of the last commit or close frame.
     var end: LogEnd
@@ -42,7 +46,6 @@ struct OpenedLog {
 struct UnfinishedLog {
     let storeID: StoreID
     let segments: [Segment]
-    let abandoned: [UInt32]
     /// The end of the start frame.
     let end: LogEnd
 }
@@ -52,8 +55,12 @@ struct LoggedBlock {
     let place: Place
     let entity: Int
     let rows: Int
+    /// The bytes of its frame.
+    let length: Int
     /// Its bytes before LZ4.
     let rawLength: Int
+    /// Whether some of its values have frames of their own.
+    let hasReferences: Bool
     let schemaVersion: UInt32
     let commit: UInt64
 }

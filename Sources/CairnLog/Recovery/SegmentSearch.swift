@@ -4,10 +4,12 @@
 //      place of the start frame), or broken.                                              (FS4)
 //   2. The newest whole main segment is the log's last. A broken file above it is damage; an unfinished
 //      one is a segment whose creation did not finish, and is passed over.
-//   3. From the last one the predecessors are followed. Each must be there and whole, and the live set in
-//      every start frame must say the same as the headers.                              (F-216)
+//   3. Its start frame lists the other members of the live set. Each must be there and whole, and what is said
+//      of one main segment must be what its successor's header says.                     (F-216)
 //
-// Invariants: nothing is written. Files that are not reached in step 3 are no part of the log.
+// A member that is not there may have been retired behind that start frame: whoever reads the frames knows.
+//
+// Invariants: nothing is written.
 // Threads: one search in one thread.
 
 import CairnFileSystem
@@ -22,6 +24,20 @@ struct FoundSegment {
     let start: StartPayload
     /// What the start frame says to be the last commit before it.
     let startCommit: UInt64
+    /// The LSN behind its start frame.
+    let startEnd: UInt64
+}
+
+/// What the files of a folder are.
+struct FoundLog {
+    /// The main segments of the newest start frame's live set that are whole, and the newest one, oldest first.
+    var mains: [FoundSegment] = []
+    /// Every whole file of the store, by number.
+    var whole: [UInt32: FoundSegment] = [:]
+    /// What is wrong with the members of the live set that are not whole, by number.
+    var missing: [UInt32: StoreError] = [:]
+    /// The numbers of all files.
+    var numbers: [UInt32] = []
 }
 
 struct SegmentSearch {
@@ -40,27 +56,30 @@ struct SegmentSearch {
         self.files = files
     }
 
-    /// The log's segments, oldest first; empty if no creation of one was ever finished.
-    mutating func run() throws(StoreError) -> [FoundSegment] {
-        let numbers: [UInt32]
+    /// The log's segments; none if no creation of one was ever finished.
+    mutating func run() throws(StoreError) -> FoundLog {
+        var log = FoundLog()
         do {
-            numbers = try files.segmentNumbers()
+            log.numbers = try files.segmentNumbers()
         } catch {
             throw StoreError(error)
         }
-        for number in numbers { judgements[number] = try judge(number) }
+        for number in log.numbers { judgements[number] = try judge(number) }
         if let unreadable { throw unreadable }
         var last: FoundSegment?
-        for number in numbers.reversed() where last == nil {
+        for number in log.numbers.reversed() where last == nil {
             switch judgements[number] {
             case .whole(let found) where found.segment.header.kind == .main: last = found
             case .broken(let error): throw error
             case .whole, .unfinished, nil: break
             }
         }
-        guard let last else { return [] }
-        let log = try chain(to: last)
-        try checkLiveSets(log)
+        guard let last else { return log }
+        for case (let number, .whole(let found)) in judgements
+        where found.segment.header.store == last.segment.header.store {
+            log.whole[number] = found
+        }
+        collect(last, into: &log)
         return log
     }
 
@@ -89,7 +108,8 @@ struct SegmentSearch {
             if header.kind == .side {
                 return .whole(
                     FoundSegment(
-                        segment: segment, chain: chain, start: StartPayload(), startCommit: 0))
+                        segment: segment, chain: chain, start: StartPayload(), startCommit: 0,
+                        startEnd: 0))
             }
             offset = UInt64(SegmentHeader.size)
             return .whole(try whole(segment, chain))
@@ -129,7 +149,8 @@ struct SegmentSearch {
         }
         return FoundSegment(
             segment: segment, chain: chain, start: try StartPayload(decoding: payload),
-            startCommit: header.commit)
+            startCommit: header.commit,
+            startEnd: header.lsn + UInt64(header.frameLength))
     }
 
     /// Whether a valid frame header of the segment is anywhere behind the place of the start frame.
@@ -142,59 +163,74 @@ struct SegmentSearch {
         return false
     }
 
-    // MARK: Chain
+    // MARK: Live set
 
-    private func chain(to last: FoundSegment) throws(StoreError) -> [FoundSegment] {
-        var log = [last]
-        var successor = last.segment.header
-        while successor.predecessor != 0 {
-            let number = successor.predecessor
-            let found: FoundSegment
+    /// Takes the members of the newest segment's live set.
+    private func collect(_ last: FoundSegment, into log: inout FoundLog) {
+        for member in last.start.live {
+            let number = member.number
             switch judgements[number] {
-            case nil: throw .damaged("segment \(number) is missing (F-216)", segment: number)
+            case nil:
+                log.missing[number] = .damaged(
+                    "segment \(number) is missing (F-216)", segment: number)
             case .unfinished:
-                throw .damaged(
-                    "the segment has no content, but a successor (F-216)", segment: number,
-                    offset: 0)
-            case .broken(let error): throw error
-            case .whole(let whole): found = whole
+                log.missing[number] = .damaged(
+                    "the segment has no content, but is part of the store (F-216)",
+                    segment: number, offset: 0)
+            case .broken(let error): log.missing[number] = error
+            case .whole(let found):
+                let header = found.segment.header
+                guard header.kind == member.kind, header.store == last.segment.header.store else {
+                    log.missing[number] = .damaged(
+                        "the segment belongs to another store (F-216)", segment: number, offset: 0)
+                    continue
+                }
+                if member.kind == .main {
+                    found.segment.seal(at: member.end, chain: member.chain)
+                    log.mains.append(found)
+                }
             }
-            let header = found.segment.header
-            guard header.kind == .main, header.store == successor.store else {
-                throw .damaged(
-                    "the segment belongs to another store (F-216)", segment: number, offset: 0)
-            }
-            guard header.baseLSN + successor.predecessorEnd == successor.baseLSN else {
-                throw .damaged(
-                    "the segment does not begin where its predecessor ends (F-216)",
-                    segment: successor.number, offset: 0)
-            }
-            log.append(found)
-            successor = header
         }
-        return log.reversed()
+        log.mains.append(last)
     }
 
-    /// What a start frame says of the segments before it must be what their successors' headers say.
-    private func checkLiveSets(_ log: [FoundSegment]) throws(StoreError) {
-        var live: [StartPayload.LiveSegment] = []
-        for found in log {
-            let header = found.segment.header
-            if let before = live.indices.last {
-                live[before].end = header.predecessorEnd
-                live[before].chain = header.predecessorChain
-            }
-            guard found.start.live == live else {
-                throw .damaged(
-                    "the segment's list of segments is not what their headers say (F-216)",
-                    segment: header.number, offset: UInt64(SegmentHeader.size))
-            }
-            guard found.startCommit == header.commit else {
+    /// What the newest start frame says of the segments before it must be what their successors' headers say.
+    static func check(_ mains: [FoundSegment]) throws(StoreError) {
+        guard let last = mains.last else { return }
+        func contradiction() -> StoreError {
+            .damaged(
+                "the segment's list of segments is not what their headers say (F-216)",
+                segment: last.segment.number, offset: UInt64(SegmentHeader.size))
+        }
+        let named = last.segment.header.predecessor
+        guard named == last.start.live.last(where: { $0.kind == .main })?.number ?? 0 else {
+            throw contradiction()
+        }
+        for found in mains {
+            guard found.startCommit == found.segment.header.commit else {
                 throw .damaged(
                     "start frame and header name different commits (F-218)",
-                    segment: header.number, offset: UInt64(SegmentHeader.size))
+                    segment: found.segment.number, offset: UInt64(SegmentHeader.size))
             }
-            live.append(.init(number: header.number, kind: .main, end: 0, chain: 0))
+        }
+        for (before, after) in zip(mains, mains.dropFirst()) {
+            let header = after.segment.header
+            let number = before.segment.number
+            guard let end = before.segment.knownEnd else { throw contradiction() }
+            if header.predecessor == number {
+                guard header.predecessorEnd == end,
+                    header.predecessorChain == before.segment.sealedChain
+                else { throw contradiction() }
+                guard before.segment.baseLSN + end == header.baseLSN else {
+                    throw .damaged(
+                        "the segment does not begin where its predecessor ends (F-216)",
+                        segment: header.number, offset: 0)
+                }
+            } else {
+                // Those between have been retired.
+                guard header.predecessor > number, header.baseLSN >= before.segment.baseLSN + end
+                else { throw contradiction() }
+            }
         }
     }
 }

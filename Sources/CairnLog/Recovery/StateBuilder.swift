@@ -22,6 +22,7 @@ enum StateBuilder {
         hashSeed: UInt64, sizes: StoreSizes
     ) throws(StoreError) -> EngineState {
         var state = log.base ?? EngineState(catalog: log.catalog, end: log.end)
+        state.catalog = log.catalog
         state.end = log.end
         state.commit = log.commit
         state.commitOffset = log.commitOffset
@@ -55,7 +56,8 @@ enum StateBuilder {
             state.blocks.fill(
                 handle, place: block.place, rows: block.rows,
                 level: sizes.level(rows: block.rows, rawLength: block.rawLength),
-                commit: block.commit, schemaVersion: block.schemaVersion, in: &pages)
+                commit: block.commit, schemaVersion: block.schemaVersion, length: block.length,
+                hasReferences: block.hasReferences, in: &pages)
             handles[block.place] = handle
         }
         var base = BaseRows(state, log)
@@ -68,7 +70,7 @@ enum StateBuilder {
             } else if log.base != nil {
                 try base.kill(death.slots, at: death.place, &state, &pages) {
                     place throws(StoreError) in
-                    try block(place, log.segments, cache, largeValues)
+                    try block(place, log.readable, cache, largeValues)
                 }
             } else {
                 throw .damaged("a death in a block that is not there", segment: death.place.segment)
@@ -82,8 +84,13 @@ enum StateBuilder {
                 state.blocks.remove(handle, in: &pages)
                 continue
             }
+            guard log.segments[block.place.segment] != nil else {
+                throw .damaged(
+                    "rows live in a segment that was retired (F-654)", segment: block.place.segment,
+                    offset: UInt64(block.place.byteOffset))
+            }
             try rows.enter(
-                try self.block(block.place, log.segments, cache, largeValues), entry, handle,
+                try self.block(block.place, log.readable, cache, largeValues), entry, handle,
                 &state,
                 &pages)
         }

@@ -21,12 +21,12 @@ struct StoreCreator {
     /// Makes a store where there is none.
     func create(_ schema: Schema) throws(StoreError) -> OpenedLog {
         do {
-            try files.removeSegments(above: 0)
+            try files.removeSegments { _ in true }
         } catch {
             throw StoreError(error)
         }
         let storeID = StoreID(options.storeIdentifier ?? UUID())
-        return try begin(storeID, schema, after: nil, segments: [])
+        return try begin(storeID, schema, after: nil, live: LiveSet())
     }
 
     /// Finishes a creation that broke off.
@@ -38,7 +38,7 @@ struct StoreCreator {
                     segment, from: 0,
                     to: segment.number == end.segment ? end.offset : segment.knownEnd ?? 0)
             }
-            try files.removeSegments(above: end.segment)
+            try files.removeSegments { $0 > end.segment }
         } catch let error as FileSystemError {
             throw StoreError(error)
         } catch let error as StoreError {
@@ -46,18 +46,22 @@ struct StoreCreator {
         } catch {
             preconditionFailure("rewriting gives file system and store errors alone: \(error)")
         }
-        return try begin(unfinished.storeID, schema, after: end, segments: unfinished.segments)
+        return try begin(
+            unfinished.storeID, schema, after: end, live: LiveSet(mains: unfinished.segments))
     }
 
     private func begin(
-        _ storeID: StoreID, _ schema: Schema, after end: LogEnd?, segments: [Segment]
+        _ storeID: StoreID, _ schema: Schema, after end: LogEnd?, live: LiveSet
     ) throws(StoreError) -> OpenedLog {
         let catalog = Catalog(new: schema)
         let json = try CatalogDocument.encode(catalog)
         do {
             try syncFolderName()
+            // Whoever made the lock file, or a segment before this one, may have been stopped too.
+            try files.fileSystem.syncDirectory(files.folder)
             let made = try files.makeSegment(
-                after: end, segments: segments, storeID: storeID, time: options.clock.now(),
+                number: (end?.segment ?? 0) + 1, after: end, live: live, storeID: storeID,
+                time: options.clock.now(),
                 commit: 0, durable: end?.lsn ?? 0, counters: [], schema: .none, schemaVersion: 0)
             var log = LogWriter(
                 segment: made.segment, end: made.end, storeTag: storeID.tag, commit: 1,
@@ -76,10 +80,14 @@ struct StoreCreator {
                 MarkRecord(
                     store: storeID, commit: 1, lsn: log.end.lsn, chain: log.end.chain,
                     segment: log.end.segment))
+            var segments = live
+            segments.begin(made.segment)
             var report = RecoveryReport()
             report.wasCreated = true
             return OpenedLog(
-                files: files, storeID: storeID, segments: segments + [made.segment],
+                files: files, storeID: storeID, segments: segments,
+                lastSegment: made.segment.number,
+                readable: segments.all,
                 catalog: catalog.placed(at: place), end: log.end, durable: log.end.lsn, commit: 1,
                 commitOffset: commitOffset, commitEnd: log.end, base: nil, hashSeed: nil,
                 pool: PagePool(),

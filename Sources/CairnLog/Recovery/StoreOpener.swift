@@ -6,8 +6,9 @@
 //      under it.
 //   4. A folder without a whole start frame is one whose creation did not finish (FS4): it is made anew.
 //      One that has it, but no commit, is gone on with: nothing that may have been a frame is removed.
-//   5. A writer writes the bytes above the durable mark again and syncs: after a failed sync the page cache
-//      may show what the disk lacks.
+//   5. A writer who finds a log that was not closed syncs the folder, writes the bytes above the durable mark
+//      again and syncs them: whoever made a segment may have been stopped before its name was durable (FS1),
+//      and after a failed sync the page cache may show what the disk lacks.
 
 import CairnFileSystem
 import CairnFormat
@@ -236,26 +237,27 @@ struct StoreOpener {
 
     /// What a writer does before it may write.
     private func takeOver(_ log: inout OpenedLog) throws(StoreError) {
-        guard log.segments.allSatisfy({ $0.header.flags.allowsWriting }) else {
+        guard log.segments.all.allSatisfy({ $0.header.flags.allowsWriting }) else {
             throw StoreError(
                 .openFailed, "the store uses a feature that this version can read but not write",
                 context: .init(path: "\(folder)"))
         }
         do {
+            if !log.report.wasClosed { try fileSystem.syncDirectory(folder) }
             // The files were opened to be read; the one that takes commits is opened to be written.
-            guard let last = log.segments.last else {
-                preconditionFailure("a log that was read has a segment")
-            }
+            let last = log.segments.current
             let file = try fileSystem.open(log.files.path(last.number), .readWrite)
             let writable = Segment(header: last.header, file: file)
-            log.segments[log.segments.count - 1] = writable
-            for segment in log.segments {
+            log.segments.replaceCurrent(with: writable)
+            for segment in log.segments.mains {
                 try log.files.rewrite(
                     segment, from: log.durable,
                     to: segment.number == log.end.segment ? log.end.offset : segment.knownEnd ?? 0)
             }
             log.durable = log.end.lsn
-            try log.files.removeSegments(above: last.number)
+            // What a checkpoint was opened with is kept until there is a newer one.
+            let needless = log.needless
+            try log.files.removeSegments { needless.contains($0) }
             log.files.writeMark(
                 MarkRecord(
                     store: log.storeID, commit: log.commit, lsn: log.end.lsn, chain: log.end.chain,

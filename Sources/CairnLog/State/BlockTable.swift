@@ -47,10 +47,19 @@ struct BlockEntry: BitwiseCopyable {
     fileprivate(set) var previous: UInt32 = 0
     /// Whether it came from a checkpoint.
     fileprivate var isRestored: UInt32 = 0
-    var reserved1: UInt64 = 0
-    var reserved2: UInt64 = 0
+    /// The bytes of its frame.
+    var length: UInt32 = 0
+    /// Whether some of its values have frames of their own.
+    private var rawHasReferences: UInt32 = 0
+    private var reserved: UInt64 = 0
 
     init(entity: UInt16) { self.entity = entity }
+
+    /// Whether some of its values have frames of their own.
+    var hasReferences: Bool {
+        get { rawHasReferences != 0 }
+        set { rawHasReferences = newValue ? 1 : 0 }
+    }
 
     /// How full it was when it was written.
     fileprivate(set) var level: BlockLevel {
@@ -204,7 +213,8 @@ struct BlockTable: Sendable {
     /// Says where a block is and how many rows it has, all of them alive.
     mutating func fill(
         _ handle: BlockHandle, place: Place, rows: Int, level: BlockLevel = .full, commit: UInt64,
-        schemaVersion: UInt32, in pages: inout PageTransaction
+        schemaVersion: UInt32, length: Int, hasReferences: Bool,
+        in pages: inout PageTransaction
     ) {
         let record = entries.writableRecord(handle.raw, in: &pages)
         precondition(
@@ -216,6 +226,8 @@ struct BlockTable: Sendable {
         record.pointee.live = UInt16(rows)
         record.pointee.changed = commit
         record.pointee.schemaVersion = schemaVersion
+        record.pointee.length = UInt32(clamping: length)
+        record.pointee.hasReferences = hasReferences
         if level != record.pointee.level {
             takeOut(record.pointee, in: &pages)
             append(handle.raw, to: level, in: &pages)

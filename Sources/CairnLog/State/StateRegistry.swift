@@ -46,6 +46,9 @@ final class StateRegistry<State: Sendable>: Sendable {
     /// How many states are kept readable, the published one included.
     var count: Int { entries.withLock { $0.count } }
 
+    /// The number of the oldest state that is kept readable.
+    var oldestEpoch: UInt64 { entries.withLock { $0[0].held.epoch } }
+
     /// Pages that only older states need.
     var keptPages: Int { entries.withLock { $0.reduce(0) { $0 + $1.kept.count } } }
 

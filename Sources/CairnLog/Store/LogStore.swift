@@ -70,37 +70,37 @@ public final class LogStore: PersistentStore {
     /// What opening the store found.
     public var recovery: RecoveryReport { engine.recovery }
 
-    private func check() throws(StoreError) {
+    func checkOpen() throws(StoreError) {
         guard isOpen.withLock({ $0 }) else { throw StoreError(.unusable, "the store is closed") }
     }
 
     /// A fixed state: the newest one that is published.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
-        try check()
+        try checkOpen()
         return LogSnapshot(engine: engine, pin: engine.registry.pin())
     }
 
     /// Writes changes, all or nothing.
     public func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
-        try check()
+        try checkOpen()
         return try engine.save(request)
     }
 
     /// Inserts and updates many rows as one unit.
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
-        try check()
+        try checkOpen()
         return try engine.insert(request)
     }
 
     /// Deletes many objects as one unit, with the delete rules of the model.
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
-        try check()
+        try checkOpen()
         return try engine.delete(request)
     }
 
     /// Permanent ids for new objects of these entities, in the same order.
     public func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
-        try check()
+        try checkOpen()
         return try engine.obtainPermanentIDs(entities)
     }
 
@@ -108,7 +108,7 @@ public final class LogStore: PersistentStore {
     ///
     /// - Throws: `StoreError` if the disk fails; nothing more is written after that.
     public func synchronize() throws(StoreError) {
-        try check()
+        try checkOpen()
         try engine.synchronize()
     }
 

@@ -76,9 +76,8 @@ extension LogStore {
             }
             return StoreStatistics(
                 commit: state.commit, formatVersion: FormatVersion.current, entities: entities,
-                segments: state.segments.map { segment in
-                    StoreStatistics.Segment(
-                        number: segment.number, bytes: segment.knownEnd ?? state.end.offset)
+                segments: state.segments.listed(to: state.end).map { segment in
+                    StoreStatistics.Segment(number: segment.number, bytes: segment.end)
                 },
                 indexEntries: state.uniques.reduce(0) { $0 + $1.count },
                 stateBytes: engine.pool.bytesInUse, cacheBytes: engine.cache.bytes,

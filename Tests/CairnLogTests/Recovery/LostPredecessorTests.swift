@@ -28,7 +28,8 @@ struct LostPredecessorTests {
         let files = StoreFiles(
             folder: DiskImage.folder, fileSystem: disk, lock: store.engine.files.lock)
         _ = try files.makeSegment(
-            after: state.end, segments: [], storeID: store.engine.storeID, time: 0,
+            number: state.end.segment + 1, after: state.end, live: state.segments,
+            storeID: store.engine.storeID, time: 0,
             commit: state.commit, durable: 0,
             counters: state.catalog.trees.indices.map {
                 TreeCounter(tree: state.catalog.trees[$0].id, next: state.nextNumbers[$0])

@@ -18,12 +18,14 @@ struct BlockTableTests {
             let handle = table.insert(BlockEntry(entity: UInt16(number % 2)), in: &pages)
             table.fill(
                 handle, place: Place(segment: 1, offset8: UInt32(number)), rows: 1000 + number,
-                commit: 1, schemaVersion: 1, in: &pages)
+                commit: 1, schemaVersion: 1, length: 4096, hasReferences: false,
+                in: &pages)
             handles.append(handle)
         }
         table.fill(
             handles[1], place: Place(segment: 1, offset8: 1), rows: 1024, commit: 1,
-            schemaVersion: 1, in: &pages)
+            schemaVersion: 1, length: 4096, hasReferences: false,
+            in: &pages)
         for slot in [0, 63, 64, 1023] {
             #expect(table.kill(handles[1], slot: slot, commit: 1, in: &pages))
         }
@@ -123,7 +125,8 @@ struct BlockTableTests {
                     let level = BlockLevel.allCases[Int(random.next() % 3)]
                     table.fill(
                         handle, place: Place(segment: 1, offset8: 1), rows: rows, level: level,
-                        commit: epoch, schemaVersion: 1, in: &pages)
+                        commit: epoch, schemaVersion: 1, length: 4096, hasReferences: false,
+                        in: &pages)
                     model.lists[entity][2 - Int(level.rawValue)].append(handle)
                     model.live[handle] = Set(0..<rows)
                 }

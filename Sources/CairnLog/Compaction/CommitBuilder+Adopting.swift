@@ -1,0 +1,77 @@
+// What compaction does to a state: rows move, segments leave.
+//
+// Whole rows move, with their numbers and versions; directory cells and deaths follow, indexes name numbers and do
+// not notice.
+
+import CairnFormat
+import CairnStore
+
+extension CommitBuilder {
+    /// Makes a part of a side segment count. A row moves if it still lives where it was copied from; else its copy
+    /// is dead on arrival.
+    mutating func adopt(_ moved: MovedPart) throws(StoreError) {
+        try log.append(.adopt) { writer throws(StoreError) in
+            AdoptPayload(parts: [moved.part]).encode(to: &writer)
+        }
+        state.segments.adopt(moved.segment, end: moved.part.end, chain: moved.part.endChain)
+        if let place = moved.schema { state.catalog = catalog.placed(at: place) }
+        for block in moved.blocks { adopt(block) }
+        hasChanges = true
+    }
+
+    private mutating func adopt(_ block: MovedBlock) {
+        let handle = openBlock(entity: block.entity)
+        state.blocks.fill(
+            handle, place: block.written.place, rows: block.numbers.count, level: block.level,
+            commit: log.commit, schemaVersion: catalog.version, length: block.written.length,
+            hasReferences: block.written.hasReferences, in: &pages)
+        state.counts[block.entity] += block.numbers.count
+        let tree = catalog.entities[block.entity].tree
+        for (slot, number) in block.numbers.enumerated() {
+            let cell = state.directories[tree][number]
+            let source = block.sources[slot]
+            if !cell.isEmpty, cell.slot == Int(source.slot),
+                state.blocks.entry(cell.handle).place == source.block
+            {
+                kill(cell.handle, slot: cell.slot)
+                state.directories[tree].set(
+                    number,
+                    DirectoryCell(handle: handle, slot: slot, version: block.versions[slot]),
+                    in: &pages)
+            } else {
+                kill(handle, slot: slot)
+            }
+        }
+        if block.level != .full, !smallBlockEntities.contains(block.entity) {
+            smallBlockEntities.append(block.entity)
+        }
+    }
+
+    /// Takes segments out of the store; false if something in them is still needed.
+    ///
+    /// - Parameter examined: blocks that are known to refer to nothing in them.
+    mutating func retire(_ victims: Set<UInt32>, examined: Set<Place>) throws(StoreError) -> Bool {
+        if victims.contains(catalog.place.segment) { return false }
+        for entity in catalog.entities.indices {
+            var handle = state.blocks.first(ofEntity: entity)
+            while handle != .none {
+                let entry = state.blocks.entry(handle)
+                if victims.contains(entry.segment) { return false }
+                if entry.hasReferences, !examined.contains(entry.place) {
+                    var isNeeded = false
+                    try block(handle).forEachReference(entry) { _, reference in
+                        if victims.contains(reference.place.segment) { isNeeded = true }
+                    }
+                    if isNeeded { return false }
+                }
+                handle = state.blocks.next(after: entry)
+            }
+        }
+        try log.append(.retire) { writer throws(StoreError) in
+            RetirePayload(segments: victims.sorted()).encode(to: &writer)
+        }
+        state.segments.retire(Array(victims))
+        hasChanges = true
+        return true
+    }
+}

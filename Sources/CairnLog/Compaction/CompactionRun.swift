@@ -1,0 +1,218 @@
+// Moves what is alive out of some segments, a step at a time, and retires them.                    Format 65
+//
+//   1. From a pinned state: the deaths in the victims that concern other segments, and the schema if it is there,
+//      are written into a side segment; then all live rows of their blocks, and rows elsewhere that refer to a
+//      large value in them, as full blocks.
+//   2. After some blocks the part is made durable, and a commit adopts it: whatever happened to a row meanwhile
+//      makes its copy a dead one, so nobody has to wait.
+//   3. Rows that took a reference to a value in a victim along while that was going on are looked for and moved
+//      as well, until there are none.
+//   4. One commit retires all victims, as their deaths may concern each other.
+//
+// Invariants: CP1: a crash between any two steps leaves the same content, and at most files outside the live set.
+// CP2: ids and versions do not change. CP3: the turn is never held longer than for one part.
+// Threads: one step at a time, in any thread.
+
+import CairnFormat
+import CairnStore
+
+/// A compaction of some segments.
+final class CompactionRun: @unchecked Sendable {
+    // The engine's `compactor` lets one thread at a time have it.
+
+    /// Where a run is.
+    enum Step {
+        /// So many bytes were written; there is more to do.
+        case moved(UInt64)
+        case finished
+        /// The victims cannot be retired now: they are kept, and what was moved is moved.
+        case abandoned
+    }
+
+    private enum Stage { case deaths, rows, references, retire }
+
+    private let engine: Engine
+    let victims: Set<UInt32>
+    private var pin: PinnedState<EngineState>
+    private var writer: SideWriter
+    private var stage = Stage.deaths
+    private var rest: ArraySlice<BlockHandle> = []
+    /// Blocks with references that were looked at.
+    private var examined: Set<Place> = []
+    private var rounds = 0
+    /// Bytes that it wrote.
+    private(set) var writtenBytes: UInt64 = 0
+
+    /// How often references are looked for before the run is given up.
+    private static let maximumRounds = 8
+    /// Bytes of a part, above which it is adopted.
+    private static let partBytes: UInt64 = 4 << 20
+
+    init(_ engine: Engine, victims: Set<UInt32>) throws(StoreError) {
+        self.engine = engine
+        self.victims = victims
+        pin = engine.registry.pin()
+        writer = try SideWriter(engine, pin.state, victims: victims)
+    }
+
+    /// Does a part of the work.
+    func step() throws(StoreError) -> Step {
+        switch stage {
+        case .deaths:
+            try carryDeaths()
+            rest = blocksToMove()[...]
+            stage = .rows
+        case .rows:
+            while let handle = rest.popFirst() {
+                try move(handle)
+                if isPartFull { return .moved(try adopt()) }
+            }
+            try writer.finishRows()
+            stage = .references
+            return .moved(try adopt())
+        case .references:
+            pin = engine.registry.pin()
+            rounds += 1
+            guard rounds <= Self.maximumRounds else { return .abandoned }
+            let found = try moveReferrers()
+            try writer.finishRows()
+            let bytes = try adopt()
+            stage = found ? .references : .retire
+            return .moved(bytes)
+        case .retire:
+            guard try retire() else {
+                stage = .references
+                return .moved(0)
+            }
+            return .finished
+        }
+        return .moved(0)
+    }
+
+    private var isPartFull: Bool {
+        writer.waitingBytes >= Self.partBytes
+            || writer.waitingBlocks >= engine.sizes.compactionBlocks
+    }
+
+    // MARK: Rows
+
+    /// The blocks of the victims that somebody lives in.
+    private func blocksToMove() -> [BlockHandle] {
+        let state = pin.state
+        var handles: [BlockHandle] = []
+        for entity in state.catalog.entities.indices {
+            var handle = state.blocks.first(ofEntity: entity)
+            while handle != .none {
+                let entry = state.blocks.entry(handle)
+                if victims.contains(entry.segment), entry.live > 0 { handles.append(handle) }
+                handle = state.blocks.next(after: entry)
+            }
+        }
+        return handles
+    }
+
+    private func move(_ handle: BlockHandle) throws(StoreError) {
+        let entry = pin.state.blocks.entry(handle)
+        let block = try engine.passingBlock(entry.place, in: pin.state)
+        try writer.move(
+            block, (0..<block.rows).filter { entry.isLive($0) }, entity: Int(entry.entity))
+    }
+
+    /// Moves rows outside of the victims that refer to a large value in them; false if there are none.
+    private func moveReferrers() throws(StoreError) -> Bool {
+        let state = pin.state
+        var found = false
+        for entity in state.catalog.entities.indices {
+            var handle = state.blocks.first(ofEntity: entity)
+            while handle != .none {
+                let entry = state.blocks.entry(handle)
+                handle = state.blocks.next(after: entry)
+                guard entry.hasReferences, !victims.contains(entry.segment),
+                    !examined.contains(entry.place)
+                else { continue }
+                let block = try engine.passingBlock(entry.place, in: state)
+                var slots: Set<Int> = []
+                try block.forEachReference(entry) { slot, reference in
+                    if victims.contains(reference.place.segment) { slots.insert(slot) }
+                }
+                if slots.isEmpty {
+                    examined.insert(entry.place)
+                } else {
+                    found = true
+                    try writer.move(block, slots.sorted(), entity: entity)
+                    if isPartFull { _ = try adopt() }
+                }
+            }
+        }
+        return found
+    }
+
+    /// Makes what was written part of the store; gives its bytes.
+    private func adopt() throws(StoreError) -> UInt64 {
+        guard let part = try writer.finishPart() else { return 0 }
+        writtenBytes += part.bytes
+        _ = try engine.commit(author: nil, contextName: nil) { builder throws(StoreError) in
+            try builder.adopt(part)
+        }
+        return part.bytes
+    }
+
+    // MARK: Other frames
+
+    /// Writes the deaths in the victims that concern blocks elsewhere, and the schema if that is in one.
+    private func carryDeaths() throws(StoreError) {
+        let state = pin.state
+        if victims.contains(state.catalog.place.segment) { try writer.writeSchema() }
+        for number in victims.sorted() {
+            guard let segment = state.segments[number] else { continue }
+            var scanner = try FrameScanner(
+                segment, chain: try segment.headerChain(), storeTag: engine.storeID.tag,
+                end: state.end(of: segment))
+            while let (header, payload) = try scanner.next() {
+                guard header.kind == .deaths else { continue }
+                do {
+                    for entry in try DeathsPayload(decoding: payload).entries
+                    where !victims.contains(entry.block.segment)
+                        && state.segments[entry.block.segment] != nil
+                    {
+                        try writer.carry(entry)
+                    }
+                } catch let error as FormatError {
+                    throw StoreError(
+                        error, at: Place(segment: number, byteOffset: Int(scanner.position)))
+                } catch let error as StoreError {
+                    throw error
+                } catch {
+                    preconditionFailure("deaths give format and store errors alone: \(error)")
+                }
+            }
+            if let failure = scanner.failure {
+                // What is damaged is kept as it is: somebody may want to look into it.
+                throw .damaged(
+                    "\(failure.what) (\(failure.rule))", segment: number, offset: scanner.position)
+            }
+        }
+        try writer.finishDeaths()
+    }
+
+    private func retire() throws(StoreError) -> Bool {
+        let segments = victims.compactMap { pin.state.segments[$0] }
+        let (isDone, commit) = try engine.commit(author: nil, contextName: nil) {
+            builder throws(StoreError) in
+            try builder.retire(victims, examined: examined)
+        }
+        guard isDone, let commit else { return false }
+        engine.noteRetired(
+            segments, commit: commit, side: writer.number, carriedBytes: writer.carriedBytes)
+        return true
+    }
+}
+
+extension Segment {
+    /// The chain value before the first frame.
+    fileprivate func headerChain() throws(StoreError) -> UInt32 {
+        let head = RawBytes(count: SegmentHeader.size)
+        try read(head.mutable, at: 0)
+        return SegmentHeader.chain(ofEncoded: head.bytes)
+    }
+}

@@ -1,0 +1,100 @@
+// How much of each segment is alive in a state.
+//
+// A block is alive as far as its rows are; a large value, as long as a live row refers to it; and so are the schema
+// and deaths that compaction carried over. Everything else in a segment (commit frames, other deaths) counts as dead.
+//
+// Threads: a value.
+
+import CairnFormat
+import CairnStore
+import Synchronization
+
+/// The part of one segment.
+struct SegmentUse {
+    let segment: Segment
+    let isMain: Bool
+    /// Bytes of content.
+    let bytes: UInt64
+    fileprivate(set) var liveBytes: UInt64
+
+    var deadBytes: UInt64 { bytes - min(bytes, liveBytes) }
+
+    /// The dead part, 0 to 1.
+    var deadShare: Double { bytes == 0 ? 0 : Double(deadBytes) / Double(bytes) }
+
+    /// By segment, those that are closed first; the one that takes commits last.
+    ///
+    /// - Throws: `StoreError` with `.damaged` if references to large values cannot be read.
+    /// - Complexity: O(number of blocks), and the references to large values are read.
+    static func measure(_ state: EngineState, _ engine: Engine) throws(StoreError) -> [SegmentUse] {
+        var uses: [SegmentUse] = []
+        let carried = engine.compaction.withLock { $0.carriedBytes }
+        let header = UInt64(SegmentHeader.size)
+        for side in state.segments.sides {
+            uses.append(
+                SegmentUse(
+                    segment: side.segment, isMain: false, bytes: side.end,
+                    liveBytes: header + (carried[side.segment.number] ?? 0)))
+        }
+        for main in state.segments.mains {
+            uses.append(
+                SegmentUse(
+                    segment: main, isMain: true, bytes: state.end(of: main), liveBytes: header))
+        }
+        var index: [UInt32: Int] = [:]
+        for (position, use) in uses.enumerated() { index[use.segment.number] = position }
+        let schema = state.catalog.place
+        if let position = index[schema.segment] {
+            let frame = try uses[position].segment.frame(
+                at: UInt64(schema.byteOffset), storeTag: engine.storeID.tag)
+            uses[position].liveBytes += UInt64(frame.0.frameLength)
+        }
+        for entity in state.catalog.entities.indices {
+            var handle = state.blocks.first(ofEntity: entity)
+            while handle != .none {
+                let entry = state.blocks.entry(handle)
+                handle = state.blocks.next(after: entry)
+                if let position = index[entry.segment] {
+                    uses[position].liveBytes +=
+                        UInt64(entry.length) * UInt64(entry.live) / UInt64(entry.rows)
+                }
+                guard entry.hasReferences else { continue }
+                let block = try engine.passingBlock(entry.place, in: state)
+                try block.forEachReference(entry) { _, reference in
+                    guard let position = index[reference.place.segment] else { return }
+                    uses[position].liveBytes &+= ValuePayload.storedLength(reference.length)
+                }
+            }
+        }
+        return uses
+    }
+}
+
+extension CachedBlock {
+    /// Calls the body with the references to large values in live rows, and their slots.
+    func forEachReference(_ entry: BlockEntry, _ body: (Int, ValueReference) -> Void)
+        throws(StoreError)
+    {
+        for column in head.columns where column.flags.contains(.externals) {
+            guard let cells = try self.column(propertyID: column.propertyID) else { continue }
+            for slot in 0..<rows
+            where entry.isLive(slot) && !cells.isNil(at: slot) && cells.isExternal(at: slot) {
+                do {
+                    body(slot, try ValueReference(decoding: cells.bytes(at: slot)))
+                } catch {
+                    throw StoreError(error, at: place)
+                }
+            }
+        }
+    }
+}
+
+extension ValuePayload {
+    /// About how many bytes the frames of a value take.
+    fileprivate static func storedLength(_ length: UInt64) -> UInt64 {
+        // No store holds more; a damaged number must not trap.
+        let length = min(length, 1 << 48)
+        let pieces = (length + UInt64(maximumPiece) - 1) / UInt64(maximumPiece)
+        return length + pieces * UInt64(FrameHeader.size + 40)
+    }
+}

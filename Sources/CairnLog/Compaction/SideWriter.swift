@@ -1,0 +1,227 @@
+// Writes what compaction moves into a side segment.
+//
+//   1. Rows of an entity are collected in a batch, as many as make a full block, and written with their numbers
+//      and versions; where each came from is remembered.
+//   2. `finishPart` makes everything durable that was written since the last part: only then may a commit
+//      adopt it.
+//
+// Invariants: frames lie behind what was adopted before; a part that was not adopted means nothing.
+// Threads: one writer in one thread.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// A block in a side segment, and where its rows came from.
+struct MovedBlock {
+    let written: WrittenBlock
+    let entity: Int
+    let level: BlockLevel
+    let numbers: [UInt32]
+    let versions: [UInt32]
+    let sources: [RowSource]
+}
+
+/// The place of a row.
+struct RowSource: Equatable {
+    let block: Place
+    let slot: UInt16
+}
+
+/// A part of a side segment that is ready to be adopted.
+struct MovedPart {
+    let segment: Segment
+    let part: AdoptPayload.Part
+    let blocks: [MovedBlock]
+    /// Where the schema was written once more, if it was.
+    let schema: Place?
+
+    var bytes: UInt64 { part.end - part.start }
+}
+
+struct SideWriter: ~Copyable {
+    /// Rows of one entity that are on their way.
+    private struct Batch {
+        let columns: ColumnBatch
+        var numbers: [UInt32] = []
+        var versions: [UInt32] = []
+        var sources: [RowSource] = []
+        /// The encoded bytes that the rows took where they were.
+        var length = 0.0
+    }
+
+    private let engine: Engine
+    private let catalog: Catalog
+    /// The segments whose large values are written once more.
+    private let victims: Set<UInt32>
+    private let segment: Segment
+    private var encoder = RowBlockEncoder()
+    private var log: LogWriter
+    private var start: LogEnd
+    private var batches: [Int: Batch] = [:]
+    private var blocks: [MovedBlock] = []
+    private var schema: Place?
+    private var deaths = ByteWriter(capacity: 4096)
+    private var deathCount: UInt32 = 0
+    /// Bytes of deaths that concern other segments.
+    private(set) var carriedBytes: UInt64 = 0
+
+    init(_ engine: Engine, _ state: EngineState, victims: Set<UInt32>) throws(StoreError) {
+        self.engine = engine
+        self.victims = victims
+        catalog = state.catalog
+        do throws(FileSystemError) {
+            (segment, start) = try engine.files.makeSideSegment(
+                number: engine.issueSegmentNumber(), storeID: engine.storeID,
+                time: engine.clock.now(), commit: state.commit)
+        } catch {
+            throw StoreError(error)
+        }
+        engine.largeValues.add(segment)
+        log = LogWriter(
+            segment: segment, end: start, storeTag: engine.storeID.tag, commit: state.commit,
+            mark: 0, limit: engine.sizes.writeBufferBytes)
+    }
+
+    /// Bytes that wait to be adopted.
+    var waitingBytes: UInt64 { log.end.offset - start.offset }
+
+    /// Blocks that wait to be adopted.
+    var waitingBlocks: Int { blocks.count }
+
+    /// The bytes of the segment.
+    var bytes: UInt64 { log.end.offset }
+
+    /// The segment's number.
+    var number: UInt32 { segment.number }
+
+    // MARK: Rows
+
+    /// Copies some rows of a block.
+    mutating func move(_ block: CachedBlock, _ slots: [Int], entity: Int) throws(StoreError) {
+        let stored = catalog.entities[entity]
+        let numbers = try block.numbers()
+        let versions = try block.versions()
+        let rowLength = Double(block.head.rawLength) / Double(block.rows)
+        for slot in slots {
+            var batch =
+                batches.removeValue(forKey: entity)
+                ?? Batch(columns: engine.batches.take(catalog.description(of: entity)))
+            let row = batch.columns.rows
+            for (index, column) in stored.columns.enumerated() {
+                try batch.columns.columns[index].copyCell(
+                    from: block, column, slot, to: row,
+                    isWhole: try isInVictim(block, column, slot))
+            }
+            batch.columns.rows += 1
+            batch.numbers.append(numbers.number(slot))
+            batch.versions.append(versions.number(slot))
+            batch.sources.append(RowSource(block: block.place, slot: UInt16(slot)))
+            batch.length += rowLength
+            if batch.columns.rows == engine.sizes.rowsPerBlock
+                || batch.length >= Double(engine.sizes.fullRawBytes)
+                || batch.columns.byteCount > ColumnBatch.largeSize
+            {
+                try write(&batch, entity, isFull: true)
+            }
+            batches[entity] = batch
+        }
+    }
+
+    private func isInVictim(_ block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int)
+        throws(StoreError) -> Bool
+    {
+        guard column.kind == .bytes, block.head.hasReferences, let cells = try block.column(column),
+            !cells.isNil(at: slot), cells.isExternal(at: slot)
+        else { return false }
+        do {
+            return victims.contains(
+                try ValueReference(decoding: cells.bytes(at: slot)).place.segment)
+        } catch {
+            throw StoreError(error, at: block.place)
+        }
+    }
+
+    private mutating func write(_ batch: inout Batch, _ entity: Int, isFull: Bool)
+        throws(StoreError)
+    {
+        let rows = batch.columns.rows
+        guard rows > 0 else { return }
+        let stored = catalog.entities[entity]
+        let written = try encoder.write(
+            batch.columns, entity: stored, treeID: catalog.trees[stored.tree].id,
+            schemaVersion: catalog.version, selection: (0..<rows).map { UInt16($0) },
+            numbers: batch.numbers, versions: batch.versions, isMoved: true, sizes: engine.sizes,
+            to: &log)
+        blocks.append(
+            MovedBlock(
+                written: written, entity: entity,
+                level: isFull
+                    ? .full : engine.sizes.level(rows: rows, rawLength: written.rawLength),
+                numbers: batch.numbers, versions: batch.versions, sources: batch.sources))
+        batch.columns.reset()
+        batch = Batch(columns: batch.columns)
+    }
+
+    /// Writes the rows that do not make a full block.
+    mutating func finishRows() throws(StoreError) {
+        for (entity, var batch) in batches.sorted(by: { $0.key < $1.key }) {
+            try write(&batch, entity, isFull: false)
+            engine.batches.give(batch.columns)
+        }
+        batches = [:]
+    }
+
+    // MARK: Other frames
+
+    /// Carries a death over.
+    mutating func carry(_ death: DeathsPayload.Entry) throws(StoreError) {
+        if deathCount == 0 {
+            deaths.reset()
+            deaths.append(UInt64(0))
+        }
+        DeathsEncoder.append(death, to: &deaths)
+        deathCount += 1
+        if deathCount == 4096 { try finishDeaths() }
+    }
+
+    /// Writes the deaths that were carried over.
+    mutating func finishDeaths() throws(StoreError) {
+        guard deathCount > 0 else { return }
+        deaths.store(deathCount, at: 0)
+        try log.append(.deaths) { writer throws(StoreError) in writer.append(deaths.bytes) }
+        carriedBytes += UInt64(deaths.count)
+        deathCount = 0
+    }
+
+    /// Writes the schema once more.
+    mutating func writeSchema() throws(StoreError) {
+        let json = try CatalogDocument.encode(catalog)
+        schema = try log.append(.schema) { writer throws(StoreError) in
+            json.withUnsafeBytes { writer.append($0) }
+        }
+    }
+
+    // MARK: Parts
+
+    /// Makes what was written durable; nil if that is nothing.
+    mutating func finishPart() throws(StoreError) -> MovedPart? {
+        try log.flush()
+        guard log.end.offset > start.offset else { return nil }
+        do {
+            try segment.synchronize()
+        } catch {
+            throw StoreError(error)
+        }
+        let part = MovedPart(
+            segment: segment,
+            part: AdoptPayload.Part(
+                segment: segment.number, start: start.offset, end: log.end.offset,
+                startChain: start.chain, endChain: log.end.chain), blocks: blocks, schema: schema)
+        start = log.end
+        blocks = []
+        schema = nil
+        return part
+    }
+}

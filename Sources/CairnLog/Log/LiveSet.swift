@@ -1,0 +1,103 @@
+// The segments that make up a store at one commit.                                   Format 65
+//
+// Main segments form the log, the newest one takes commits. Side segments hold what compaction moved; of
+// each only the part counts that the log has adopted.
+//
+// Threads: a value; the segments may be read from any thread.
+
+import CairnFormat
+
+/// The segments of a state.
+struct LiveSet: Sendable {
+    /// The adopted part of a side segment.
+    struct Side: Sendable {
+        let segment: Segment
+        /// Up to where it is adopted, and the chain value there.
+        var end: UInt64
+        var chain: UInt32
+    }
+
+    /// Oldest first; the last one takes commits.
+    private(set) var mains: [Segment]
+    /// By rising number.
+    private(set) var sides: [Side]
+
+    init(mains: [Segment] = [], sides: [Side] = []) {
+        self.mains = mains
+        self.sides = sides.sorted { $0.segment.number < $1.segment.number }
+    }
+
+    /// The segment that takes commits.
+    var current: Segment {
+        guard let last = mains.last else {
+            preconditionFailure("a store that is open has a segment")
+        }
+        return last
+    }
+
+    /// The segment of a number; nil if it is none of them.
+    subscript(_ number: UInt32) -> Segment? {
+        mains.last { $0.number == number } ?? sides.last { $0.segment.number == number }?.segment
+    }
+
+    /// All of them, by no order.
+    var all: [Segment] { mains + sides.map(\.segment) }
+
+    /// Adds the segment that takes commits from now on.
+    mutating func begin(_ segment: Segment) { mains.append(segment) }
+
+    /// Puts another object for the newest segment, whose file may be written.
+    mutating func replaceCurrent(with segment: Segment) {
+        mains[mains.count - 1] = segment
+    }
+
+    /// Leaves out main segments behind a number.
+    mutating func removeMains(above number: UInt32) { mains.removeAll { $0.number > number } }
+
+    /// Takes a side segment in, or more of it.
+    mutating func adopt(_ segment: Segment, end: UInt64, chain: UInt32) {
+        if let index = sides.firstIndex(where: { $0.segment.number == segment.number }) {
+            sides[index].end = end
+            sides[index].chain = chain
+            return
+        }
+        let index = sides.firstIndex { $0.segment.number > segment.number } ?? sides.count
+        sides.insert(Side(segment: segment, end: end, chain: chain), at: index)
+    }
+
+    /// Leaves segments out.
+    mutating func retire(_ numbers: [UInt32]) {
+        mains.removeAll { numbers.contains($0.number) }
+        sides.removeAll { numbers.contains($0.segment.number) }
+    }
+
+    /// Undoes what failed commits adopted and retired. A segment that was begun behind `published` stays.
+    mutating func takeBack(to published: LiveSet) {
+        let last = published.mains.last?.number ?? 0
+        mains = published.mains + mains.filter { $0.number > last }
+        sides = published.sides
+    }
+
+    /// The set as a start frame lists it, by number: all segments, the newest main one with the end of the log.
+    func listed(to end: LogEnd) -> [StartPayload.LiveSegment] {
+        var list = mains.map { segment in
+            segment.number == end.segment
+                ? StartPayload.LiveSegment(
+                    number: segment.number, kind: .main, end: end.offset, chain: end.chain)
+                : StartPayload.LiveSegment(
+                    number: segment.number, kind: .main, end: segment.knownEnd ?? 0,
+                    chain: segment.sealedChain)
+        }
+        list += sides.map {
+            StartPayload.LiveSegment(
+                number: $0.segment.number, kind: .side, end: $0.end, chain: $0.chain)
+        }
+        return list.sorted { $0.number < $1.number }
+    }
+
+    /// Bytes of content.
+    func bytes(to end: LogEnd) -> UInt64 {
+        mains.reduce(0) { $0 + ($1.number == end.segment ? end.offset : $1.knownEnd ?? 0) }
+            + sides.reduce(0) { $0 + $1.end }
+    }
+}

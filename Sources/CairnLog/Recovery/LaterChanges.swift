@@ -1,0 +1,32 @@
+// What the newest main segment says of the live set behind its start frame, read for itself.     Format 65
+//
+// A segment that was retired may be gone, so before one is called missing its retirement is looked for.
+// Frames are taken up to the first that fails: what that means is for whoever reads the log to say.
+// Threads: one reader in one thread.
+
+import CairnFormat
+import CairnStore
+
+struct LaterChanges {
+    private(set) var retired: Set<UInt32> = []
+    private(set) var adopted: [AdoptPayload.Part] = []
+
+    /// - Parameter limit: an LSN beyond which nothing counts.
+    init(_ found: FoundSegment, limit: UInt64?) throws(StoreError) {
+        var scanner = try FrameScanner(
+            found.segment, chain: found.chain, storeTag: found.segment.header.store.tag, end: nil)
+        var open: (retired: [UInt32], adopted: [AdoptPayload.Part]) = ([], [])
+        while let (header, payload) = try scanner.next() {
+            if let limit, header.lsn + UInt64(header.frameLength) > limit { return }
+            switch header.kind {
+            case .retire: open.retired += (try? RetirePayload(decoding: payload))?.segments ?? []
+            case .adopt: open.adopted += (try? AdoptPayload(decoding: payload))?.parts ?? []
+            case .commit:
+                retired.formUnion(open.retired)
+                adopted += open.adopted
+                open = ([], [])
+            default: break
+            }
+        }
+    }
+}

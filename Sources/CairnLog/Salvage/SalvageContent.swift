@@ -1,0 +1,357 @@
+// Decides which rows of a damaged store there are.
+//
+//   content = rows of the blocks − deaths
+//
+//   1. Of each row that is not surely dead, number and version are read, and whether its values can be: a row that
+//      lacks a mandatory value is lost.
+//   2. Of each number the newest version is kept. A row that may be dead counts only where there is no other.
+//   3. Of rows with the same unique key the newest is kept: by commit, then by number.
+//
+// Invariants: each number is kept at most once; of the rows kept no two have one key.
+// Threads: one in one thread.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+
+struct SalvageContent: ~Copyable {
+    let inventory: SalvageInventory
+    let catalog: Catalog
+    let largeValues: LargeValueReader
+    private(set) var report: SalvageReport
+    /// By tree: where the row to keep is. Handles are positions in `blocks`, from 1.
+    private(set) var directories: [RowDirectory]
+    /// In the order of the log.
+    let blocks: [SalvagedBlock]
+    private var doubtful: [RowDirectory]
+    /// Rows that cannot be kept, unless an older version can.
+    private var unusable: [(block: Int, entity: Int, number: UInt32, key: String?, reason: String)] =
+        []
+    private var dead: [Place: Dead] = [:]
+    private var pages: PageTransaction
+    private let cache = BlockCache(budget: 64 << 20)
+    private let segments: [UInt32: SurveyedSegment]
+
+    /// Which slots of a block are dead.
+    private struct Dead {
+        var sure = SlotSet()
+        var maybe = SlotSet()
+    }
+
+    init(_ inventory: SalvageInventory, catalog: Catalog, report: SalvageReport) {
+        self.inventory = inventory
+        self.catalog = catalog
+        self.report = report
+        let store = inventory.folder.storeID ?? StoreID(low: 0, high: 0)
+        largeValues = LargeValueReader(storeTag: inventory.folder.storeTag)
+        for segment in inventory.folder.segments {
+            largeValues.add(segment.segment(of: store))
+        }
+        segments = Dictionary(
+            inventory.folder.segments.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        blocks = inventory.blocks.sorted { ($0.commit, $0.place) < ($1.commit, $1.place) }
+        directories = catalog.trees.map { _ in RowDirectory() }
+        doubtful = directories
+        pages = PageTransaction(epoch: 1, pool: PagePool())
+        self.report.entities = catalog.entities.map { .init(name: $0.name, isHidden: $0.isHidden) }
+    }
+
+    /// Gives the memory back. Nothing may be asked any more.
+    consuming func finish() -> SalvageReport {
+        let report = report
+        pages.abandon()
+        return report
+    }
+
+    /// Decides.
+    mutating func decide(progress: (Int, Int) -> Void) throws(StoreError) {
+        bury()
+        for index in blocks.indices {
+            if index & 63 == 0 { progress(index, blocks.count) }
+            try take(index)
+        }
+        takeDoubtful()
+        try findDuplicates()
+        countResurrected()
+    }
+
+    // MARK: Deaths
+
+    private mutating func bury() {
+        let rows = Dictionary(
+            blocks.map { ($0.place, $0.rows) }, uniquingKeysWith: { first, _ in first })
+        for frame in inventory.deaths {
+            guard let payload = try? DeathsPayload(decoding: frame.payload.bytes) else { continue }
+            let isSure = frame.isSure || !inventory.damagedCommits.contains(frame.commit)
+            for entry in payload.entries {
+                guard let count = rows[entry.block] else { continue }
+                var slots: [Int] = []
+                guard (try? entry.forEachSlot(rows: count, { slots.append(Int($0)) })) != nil else {
+                    continue
+                }
+                for slot in slots {
+                    if isSure {
+                        dead[entry.block, default: Dead()].sure.insert(slot)
+                    } else {
+                        dead[entry.block, default: Dead()].maybe.insert(slot)
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Rows
+
+    /// A block as it can be read.
+    func block(_ index: Int) throws(StoreError) -> CachedBlock {
+        let salvaged = blocks[index]
+        return try cache.block(salvaged.place) { () throws(StoreError) in
+            guard let file = segments[salvaged.place.segment]?.file else {
+                throw .damaged("a segment is missing", segment: salvaged.place.segment)
+            }
+            let payload = RawBytes(count: salvaged.payloadLength)
+            do throws(FileSystemError) {
+                payload.trim(
+                    to: try file.read(
+                        into: payload.mutable,
+                        at: UInt64(salvaged.place.byteOffset + FrameHeader.size)))
+            } catch {
+                throw StoreError(error)
+            }
+            return try CachedBlock(
+                payload: payload, place: salvaged.place, largeValues: largeValues)
+        }
+    }
+
+    private mutating func take(_ index: Int) throws(StoreError) {
+        let salvaged = blocks[index]
+        let dead = dead[salvaged.place] ?? Dead()
+        guard dead.sure.count < salvaged.rows else { return }
+        guard let entity = catalog.entityIndex(id: salvaged.entity) else {
+            report.hasUnknownLosses = true
+            return
+        }
+        let cells: (numbers: DecodedColumn, versions: DecodedColumn?)
+        do {
+            let block = try block(index)
+            cells = (try block.numbers(), try? block.versions())
+        } catch {
+            // Nobody knows whose rows they are.
+            let lost = (0..<salvaged.rows).count { !dead.sure.contains($0) && !dead.maybe.contains($0) }
+            for _ in 0..<lost { lose(salvaged, entity, number: nil, key: nil, error.message) }
+            return
+        }
+        let usable = try UsableRows(
+            try block(index), entity: entity, catalog: catalog, except: dead.sure)
+        for slot in 0..<salvaged.rows where !dead.sure.contains(slot) {
+            guard let number = UInt32(exactly: cells.numbers.integer(at: slot)), number != 0,
+                number <= FormatLimits.maximumNumber
+            else { continue }
+            if let reason = usable.reason(slot) {
+                if !dead.maybe.contains(slot) {
+                    unusable.append((index, entity, number, usable.key(slot), reason))
+                }
+                continue
+            }
+            let version = cells.versions.flatMap { UInt32(exactly: $0.integer(at: slot)) } ?? 1
+            let cell = DirectoryCell(
+                handle: BlockHandle(raw: UInt32(index + 1)), slot: slot,
+                version: max(1, min(version, DirectoryCell.maximumVersion)))
+            let isDoubtful = dead.maybe.contains(slot) || salvaged.isUnadopted
+            place(number, cell, tree: catalog.entities[entity].tree, isDoubtful: isDoubtful)
+        }
+    }
+
+    private mutating func place(
+        _ number: UInt32, _ cell: DirectoryCell, tree: Int, isDoubtful: Bool
+    ) {
+        let known = isDoubtful ? doubtful[tree][number] : directories[tree][number]
+        if !known.isEmpty {
+            if !isDoubtful { report.superseded += 1 }
+            guard Self.isNewer(cell.version, than: known.version) else { return }
+        }
+        if isDoubtful {
+            doubtful[tree].set(number, cell, in: &pages)
+        } else {
+            directories[tree].set(number, cell, in: &pages)
+        }
+    }
+
+    /// Versions wrap. Of equal ones the later row is taken: blocks come in the order of the log.
+    private static func isNewer(_ version: UInt32, than other: UInt32) -> Bool {
+        let distance = (version &- other) & DirectoryCell.maximumVersion
+        return distance < DirectoryCell.maximumVersion / 2
+    }
+
+    private mutating func takeDoubtful() {
+        for tree in doubtful.indices {
+            var number: UInt32 = 1
+            while let next = doubtful[tree].next(from: number) {
+                number = next + 1
+                guard directories[tree][next].isEmpty else { continue }
+                let cell = doubtful[tree][next]
+                directories[tree].set(next, cell, in: &pages)
+                let entity = catalog.entityIndex(id: salvaged(cell).entity) ?? 0
+                report.entities[entity].older += 1
+            }
+            doubtful[tree].cells.removeAll(in: &pages)
+        }
+        for row in unusable
+        where directories[catalog.entities[row.entity].tree][row.number].isEmpty {
+            lose(blocks[row.block], row.entity, number: row.number, key: row.key, row.reason)
+        }
+        unusable = []
+    }
+
+    func salvaged(_ cell: DirectoryCell) -> SalvagedBlock { blocks[Int(cell.handle.raw) - 1] }
+
+    private mutating func lose(
+        _ block: SalvagedBlock, _ entity: Int, number: UInt32?, key: String?, _ reason: String
+    ) {
+        report.entities[entity].lost += 1
+        report.note(
+            .init(
+                kind: .row, entity: catalog.entities[entity].name, number: number, key: key,
+                segment: block.place.segment, offset: UInt64(block.place.byteOffset),
+                reason: reason))
+    }
+
+    /// Notes a thing that is lost with a row that is kept, or not kept.
+    mutating func note(
+        _ kind: SalvageReport.Loss.Kind, _ block: SalvagedBlock, _ entity: Int, number: UInt32,
+        key: String, _ reason: String
+    ) {
+        report.note(
+            .init(
+                kind: kind, entity: catalog.entities[entity].name, number: number, key: key,
+                segment: block.place.segment, offset: UInt64(block.place.byteOffset),
+                reason: reason))
+    }
+
+    /// Drops a row that was to be kept.
+    mutating func drop(_ number: UInt32, tree: Int) {
+        directories[tree].set(number, .empty, in: &pages)
+    }
+
+    mutating func noteKept(_ block: SalvagedBlock, _ entity: Int) {
+        report.entities[entity].kept += 1
+        if let index = report.segments.firstIndex(where: { $0.number == block.place.segment }) {
+            report.segments[index].rowsKept += 1
+        }
+    }
+
+    // MARK: Keys
+
+    /// Newest first, so that what comes later gives way.
+    private mutating func findDuplicates() throws(StoreError) {
+        var indexes = catalog.uniques.map { _ in UniqueIndex() }
+        var key = KeyBuffer()
+        var other = KeyBuffer()
+        for index in blocks.indices.reversed() {
+            guard let entityIndex = catalog.entityIndex(id: blocks[index].entity) else { continue }
+            let entity = catalog.entities[entityIndex]
+            guard !entity.uniques.isEmpty, let block = try? block(index),
+                let numbers = try? block.numbers()
+            else { continue }
+            rows: for slot in (0..<block.rows).reversed() {
+                guard let number = UInt32(exactly: numbers.integer(at: slot)),
+                    isKept(number, tree: entity.tree, index, slot)
+                else { continue }
+                var hashes: [(unique: Int, hash: UInt64)] = []
+                for unique in entity.uniques {
+                    let definition = catalog.uniques[unique]
+                    guard
+                        (try? key.load(
+                            block, row: slot, entity: entity, columns: definition.columns)) == true
+                    else { continue }
+                    let hash = key.hash(seed: 0)
+                    var cursor = indexes[unique].firstCandidate(hash: hash)
+                    while let candidate = cursor.next() {
+                        let cell = directories[entity.tree][candidate]
+                        guard !cell.isEmpty, try load(&other, cell, definition), other.equals(key)
+                        else { continue }
+                        let names = definition.names.joined(separator: ", ")
+                        note(
+                            .duplicate, blocks[index], entityIndex, number: number, key: names,
+                            "object \(candidate) is newer and has the same \(names)")
+                        report.entities[entityIndex].lost += 1
+                        directories[entity.tree].set(number, .empty, in: &pages)
+                        continue rows
+                    }
+                    hashes.append((unique, hash))
+                }
+                for entry in hashes {
+                    indexes[entry.unique].insert(hash: entry.hash, number: number, in: &pages)
+                }
+            }
+        }
+    }
+
+    private func load(
+        _ key: inout KeyBuffer, _ cell: DirectoryCell, _ definition: Catalog.UniqueDefinition
+    ) throws(StoreError) -> Bool {
+        let salvaged = salvaged(cell)
+        guard let entity = catalog.entityIndex(id: salvaged.entity) else { return false }
+        return try key.load(
+            try block(Int(cell.handle.raw) - 1), row: cell.slot, entity: catalog.entities[entity],
+            columns: definition.columns)
+    }
+
+    /// Whether the row of a slot is the one that is kept of its number.
+    func isKept(_ number: UInt32, tree: Int, _ index: Int, _ slot: Int) -> Bool {
+        let cell = directories[tree][number]
+        return !cell.isEmpty && cell.handle.raw == UInt32(index + 1) && cell.slot == slot
+    }
+
+    // MARK: Resurrection
+
+    /// Rows that were there before deaths that may be lost.
+    private mutating func countResurrected() {
+        let last = inventory.lastDoubtfulDeaths
+        guard last > 0 else { return }
+        for tree in directories.indices where !catalog.entities[catalog.trees[tree].root].isHidden {
+            var number: UInt32 = 1
+            while let next = directories[tree].next(from: number) {
+                if salvaged(directories[tree][next]).commit < last {
+                    report.possiblyResurrected += 1
+                }
+                number = next + 1
+            }
+        }
+    }
+}
+
+/// A set of slots.
+struct SlotSet {
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    private var more: [UInt64] = []
+    private(set) var count = 0
+
+    func contains(_ slot: Int) -> Bool { word(slot >> 6) >> UInt64(slot & 63) & 1 == 1 }
+
+    private func word(_ index: Int) -> UInt64 {
+        switch index {
+        case 0: words.0
+        case 1: words.1
+        case 2: words.2
+        case 3: words.3
+        default: index - 4 < more.count ? more[index - 4] : 0
+        }
+    }
+
+    mutating func insert(_ slot: Int) {
+        guard !contains(slot) else { return }
+        count += 1
+        let bit: UInt64 = 1 << UInt64(slot & 63)
+        switch slot >> 6 {
+        case 0: words.0 |= bit
+        case 1: words.1 |= bit
+        case 2: words.2 |= bit
+        case 3: words.3 |= bit
+        default:
+            while more.count <= slot >> 6 - 4 { more.append(0) }
+            more[slot >> 6 - 4] |= bit
+        }
+    }
+}

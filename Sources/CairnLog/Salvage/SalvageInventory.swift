@@ -1,0 +1,426 @@
+// What the frames of a damaged store still say: blocks, deaths, schemas, counters.
+//
+//   1. Side segments first, as their frames mean something only where the log adopts them; then the log.
+//   2. Deaths of a commit that is whole are sure. Of one that has lost frames, what died may have been moved or
+//      changed into rows that are lost: those deaths are doubtful.
+//   3. A block whose payload is broken is kept for those of its columns that are whole. One whose frame header is
+//      broken is taken if a whole frame follows it directly, which tells its commit.
+//   4. When the end of the log is known, everything behind it is dropped.
+//
+// Invariants: nothing is taken from outside of what was promised, unless that was asked for.
+// Threads: one in one thread.
+
+import CairnFormat
+import CairnStore
+
+/// A block that has at least a head.
+struct SalvagedBlock {
+    let place: Place
+    let payloadLength: Int
+    let lsn: UInt64
+    let commit: UInt64
+    let entity: UInt32
+    let rows: Int
+    /// Whether all of it is whole.
+    let isWhole: Bool
+    /// Whether it is in a side segment behind what is known to be adopted.
+    var isUnadopted = false
+}
+
+/// A deaths frame. What it says is looked into when all blocks are known.
+struct SalvagedDeaths {
+    let payload: RawBytes
+    let isMain: Bool
+    let lsn: UInt64
+    let commit: UInt64
+    /// Whether every frame of its commit before it is there: then all rows that took the place of dead ones are.
+    let isSure: Bool
+}
+
+struct SalvageInventory {
+    private(set) var folder: FolderSurvey
+    private(set) var outline: LogOutline
+    private(set) var blocks: [SalvagedBlock] = []
+    private(set) var deaths: [SalvagedDeaths] = []
+    /// Commits of which frames are lost.
+    private(set) var damagedCommits: Set<UInt64> = []
+    /// The newest schema that was found.
+    private(set) var catalog: Catalog?
+    /// The next number of each tree, by its id.
+    private(set) var counters: [UInt32: UInt32] = [:]
+    private(set) var segments: [UInt32: SalvageReport.Segment] = [:]
+    /// Whether bytes are lost of which nobody knows what they were.
+    private(set) var hasUnknownLosses = false
+    /// The largest commit whose deaths may be lost.
+    private(set) var lastDoubtfulDeaths: UInt64 = 0
+    /// The same by place in the log, as long as its end is not known.
+    private var unknownLosses: [UInt64] = []
+    private var doubts: [(lsn: UInt64, commit: UInt64, isDamaged: Bool)] = []
+    private(set) var unpromisedCommits = 0
+    /// Commits behind a break that are whole, and where their frames end.
+    private var wholeCommits: [UInt64: UInt64] = [:]
+
+    // The commit whose frames are being read.
+    private var openStart: UInt64 = 0
+    private var openFrames: UInt32 = 0
+    private var openCommit: UInt64 = 0
+    private var lastBreak: UInt64?
+    /// Whether every frame since the end of the last commit is there.
+    private var isUnbroken = true
+    /// The gap that ended where the next frame begins.
+    private var gap: (segment: UInt32, range: Swift.Range<UInt64>)?
+    private var lastCommit: UInt64 = 0
+
+    /// Reads everything that is left of a store.
+    init(_ folder: FolderSurvey, takesUnpromised: Bool) throws(StoreError) {
+        self.folder = folder
+        outline = LogOutline(
+            progress: .init(end: LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)))
+        for segment in folder.segments {
+            segments[segment.number] = SalvageReport.Segment(number: segment.number)
+            segments[segment.number]?.bytes = segment.size
+            segments[segment.number]?.problem = Self.problem(segment)
+        }
+        for member in folder.missing {
+            segments[member.number] = SalvageReport.Segment(number: member.number)
+            segments[member.number]?.problem = "the file is missing"
+            unknownLosses.append(0)
+        }
+        for segment in folder.segments where segment.role == .side { try readSide(segment) }
+        // A part of the log that is missing is a break like any other.
+        if folder.segments.first(where: { $0.role == .main })?.baseLSN != 0 {
+            lastBreak = 0
+            isUnbroken = false
+        }
+        var survey = LogSurvey(folder, readsPayloads: true)
+        outline = try survey.run { item throws(StoreError) in take(item) }
+        endCommit(isWhole: openFrames == 0)
+        let isMissing = folder.missing.contains { $0.kind == .main }
+        if isMissing || outline.endsEarly {
+            unknownLosses.append(0)
+            doubt(.max, at: 0)
+        }
+        drop(behind: outline, takesUnpromised: takesUnpromised)
+    }
+
+    private static func problem(_ segment: SurveyedSegment) -> String? {
+        switch segment.role {
+        case .foreign: "it belongs to another store"
+        case .retired: "it is no part of the store any more"
+        case .unfinished:
+            segment.size == 0 ? "it is empty" : "it holds nothing: its creation did not finish"
+        case .main, .side: segment.headerError.map { "\($0.what) (\($0.rule))" }
+        }
+    }
+
+    // MARK: Frames
+
+    private mutating func readSide(_ segment: SurveyedSegment) throws(StoreError) {
+        var walk = FrameWalk(
+            segment.file, segment: segment.number, storeTag: folder.storeTag,
+            baseLSN: segment.baseLSN, chain: segment.chain, to: segment.size, readsPayloads: true)
+        while let event = try walk.next() {
+            switch event {
+            case .frame(let frame):
+                guard let payload = frame.payload else {
+                    takeBroken(frame, segment)
+                    continue
+                }
+                segments[segment.number]?.frames += 1
+                takePayload(payload, frame, segment)
+            case .gap(let range, let error):
+                // Behind what is adopted a side segment may be torn.
+                if let adopted = segment.statedEnd, range.lowerBound < adopted {
+                    note(range, error, segment)
+                    unknownLosses.append(0)
+                }
+            }
+        }
+    }
+
+    private mutating func take(_ item: LogSurvey.Item) {
+        switch item {
+        case .gap(let segment, let range, let error):
+            lastBreak = segment.baseLSN + range.upperBound
+            isUnbroken = false
+            gap = (segment.number, range)
+            note(range, error, segment)
+        case .frame(let segment, let frame):
+            if let gap, gap.segment == segment.number, gap.range.upperBound == frame.offset {
+                takeHeadless(gap.range, before: frame, segment)
+            }
+            gap = nil
+            if !frame.isChained {
+                lastBreak = max(lastBreak ?? 0, frame.header.lsn)
+                // Behind a segment header that is broken nothing says what came before; the start frame is first.
+                if frame.offset != UInt64(SegmentHeader.size) { isUnbroken = false }
+            }
+            count(frame)
+            guard let payload = frame.payload else {
+                takeBroken(frame, segment)
+                lastBreak = frame.header.lsn + UInt64(frame.header.frameLength)
+                isUnbroken = frame.header.kind.map { $0 == .commit || $0 == .start || $0 == .close } ?? false
+                return
+            }
+            segments[segment.number]?.frames += 1
+            takePayload(payload, frame, segment)
+        }
+    }
+
+    /// Frames of one commit follow each other; where that breaks, some are lost.
+    private mutating func count(_ frame: FrameWalk.Frame) {
+        let header = frame.header
+        if header.kind == .start || header.kind == .close {
+            endCommit(isWhole: openFrames == 0)
+            isUnbroken = true
+            // Commits that left no frame at all.
+            if header.commit > lastCommit, lastBreak != nil {
+                doubt(header.commit, at: header.lsn)
+            }
+            lastCommit = max(lastCommit, header.commit)
+            return
+        }
+        if openFrames > 0, header.commit != openCommit { endCommit(isWhole: false) }
+        if openFrames == 0 {
+            openStart = header.lsn
+            openCommit = header.commit
+        }
+        openFrames += 1
+    }
+
+    /// A commit's frames end, with a commit frame or without.
+    private mutating func endCommit(isWhole: Bool) {
+        if !isWhole, openFrames > 0 { damage(openCommit, at: openStart) }
+        lastCommit = max(lastCommit, openCommit)
+        openFrames = 0
+    }
+
+    /// Frames of a commit are lost.
+    private mutating func damage(_ commit: UInt64, at lsn: UInt64) {
+        doubts.append((lsn, commit, true))
+    }
+
+    /// Deaths up to a commit may be lost.
+    private mutating func doubt(_ commit: UInt64, at lsn: UInt64) {
+        doubts.append((lsn, commit, false))
+    }
+
+    private mutating func takeCommit(_ record: CommitPayload, _ header: FrameHeader) {
+        let isComplete =
+            record.firstLSN == openStart && record.frameCount == openFrames - 1
+            && (lastBreak.map { $0 <= record.firstLSN } ?? true)
+        // Commits that left no frame at all are lost with their deaths.
+        if header.commit > lastCommit + 1, lastBreak != nil {
+            doubt(header.commit - 1, at: header.lsn)
+        }
+        if isComplete, lastBreak != nil { wholeCommits[header.commit] = header.lsn }
+        endCommit(isWhole: isComplete)
+        isUnbroken = true
+        raise(record.counters)
+    }
+
+    private mutating func raise(_ raised: [TreeCounter]) {
+        for counter in raised {
+            counters[counter.tree] = max(counter.next, counters[counter.tree] ?? 1)
+        }
+    }
+
+    /// What a frame says, if its payload is whole.
+    private mutating func takePayload(
+        _ payload: UnsafeRawBufferPointer, _ frame: FrameWalk.Frame, _ segment: SurveyedSegment
+    ) {
+        do {
+            guard let kind = try frame.header.readableKind() else { return }
+            try takePayload(payload, frame, segment, kind)
+        } catch {
+            // Whole, and yet nothing that can be used.
+            segments[segment.number]?.frames -= 1
+            skip(frame, segment, "\(error.what) (\(error.rule))")
+            damage(frame.header.commit, at: lsn(frame, segment))
+            unknownLosses.append(lsn(frame, segment))
+        }
+    }
+
+    /// Where a frame is in the log; what is in side segments is judged as if it came first.
+    private func lsn(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) -> UInt64 {
+        segment.role == .main ? frame.header.lsn : 0
+    }
+
+    private mutating func takePayload(
+        _ payload: UnsafeRawBufferPointer, _ frame: FrameWalk.Frame, _ segment: SurveyedSegment,
+        _ kind: FrameKind
+    ) throws(FormatError) {
+        switch kind {
+        case .start:
+            let start = try StartPayload(decoding: payload)
+            raise(start.counters)
+        case .close: raise(try ClosePayload(decoding: payload).counters)
+        case .schema: try takeSchema(payload)
+        case .block:
+            guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
+                return
+            }
+            let head = try BlockHead(decoding: payload)
+            blocks.append(
+                SalvagedBlock(
+                    place: place, payloadLength: payload.count, lsn: frame.header.lsn,
+                    commit: frame.header.commit, entity: head.entity, rows: head.rows, isWhole: true
+                ))
+        case .deaths:
+            _ = try DeathsPayload(decoding: payload)
+            deaths.append(
+                SalvagedDeaths(
+                    payload: RawBytes(copying: payload), isMain: segment.role == .main,
+                    lsn: frame.header.lsn, commit: frame.header.commit, isSure: isUnbroken))
+        case .commit: takeCommit(try CommitPayload(decoding: payload), frame.header)
+        case .value, .patch, .changes, .reserve, .adopt, .retire, .metadata: break
+        }
+    }
+
+    private mutating func takeSchema(_ payload: UnsafeRawBufferPointer) throws(FormatError) {
+        do {
+            let found = try CatalogDocument.decode(payload)
+            if found.version >= catalog?.version ?? 0 { catalog = found }
+        } catch let error as FormatError {
+            throw error
+        } catch {
+            throw FormatError(.malformed, "F-702", "the model in the schema frame is invalid")
+        }
+    }
+
+    // MARK: Broken frames
+
+    /// A frame whose payload is broken. A block's columns have checksums of their own.
+    private mutating func takeBroken(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) {
+        let reason = frame.problem.map { "\($0.what) (\($0.rule))" } ?? "it is broken"
+        skip(frame, segment, reason)
+        switch frame.header.kind {
+        case .block:
+            damage(frame.header.commit, at: lsn(frame, segment))
+            let offset = frame.offset
+            guard let place = Place(exactSegment: segment.number, byteOffset: offset),
+                let head = Self.head(
+                    of: segment, at: offset, payloadLength: Int(frame.header.payloadLength))
+            else {
+                unknownLosses.append(lsn(frame, segment))
+                return
+            }
+            blocks.append(
+                SalvagedBlock(
+                    place: place, payloadLength: Int(frame.header.payloadLength),
+                    lsn: frame.header.lsn, commit: frame.header.commit, entity: head.entity,
+                    rows: head.rows, isWhole: false))
+        case .commit:
+            // Its frames are there; only what it says of them is lost.
+            endCommit(isWhole: lastBreak.map { $0 <= openStart } ?? true)
+        case .start, .close: break
+        case .value, .schema: damage(frame.header.commit, at: lsn(frame, segment))
+        default:
+            damage(frame.header.commit, at: lsn(frame, segment))
+            unknownLosses.append(lsn(frame, segment))
+        }
+    }
+
+    /// The head of the block in a frame at an offset, if it is whole.
+    private static func head(
+        of segment: SurveyedSegment, at offset: UInt64, payloadLength: Int
+    ) -> BlockHead? {
+        let start = offset + UInt64(FrameHeader.size)
+        let prefix = RawBytes(count: BlockHead.size)
+        guard (try? segment.file.read(into: prefix.mutable, at: start)) == BlockHead.size,
+            let length = try? BlockHead.headLength(of: prefix.bytes), length <= payloadLength
+        else { return nil }
+        let bytes = RawBytes(count: length)
+        guard (try? segment.file.read(into: bytes.mutable, at: start)) == length else { return nil }
+        return try? BlockHead(decoding: bytes.bytes, payloadLength: payloadLength)
+    }
+
+    /// A block whose frame header is broken: head and slices have checksums of their own. It fills the gap, and
+    /// the frame behind it is of the same commit, since a block is never a commit's last.
+    private mutating func takeHeadless(
+        _ gap: Swift.Range<UInt64>, before next: FrameWalk.Frame, _ segment: SurveyedSegment
+    ) {
+        let room = gap.upperBound - gap.lowerBound
+        guard room > UInt64(FrameHeader.size + BlockHead.size),
+            room <= UInt64(FormatLimits.maximumPayload), next.header.kind != .start,
+            next.header.kind != .close, let kind = next.header.kind, kind != .schema,
+            let place = Place(exactSegment: segment.number, byteOffset: gap.lowerBound)
+        else { return }
+        let padded = Int(room) - FrameHeader.size
+        for padding in 0..<8 {
+            let length = padded - padding
+            guard let head = Self.head(of: segment, at: gap.lowerBound, payloadLength: length)
+            else { continue }
+            blocks.append(
+                SalvagedBlock(
+                    place: place, payloadLength: length,
+                    lsn: segment.baseLSN + gap.lowerBound, commit: next.header.commit,
+                    entity: head.entity, rows: head.rows, isWhole: false))
+            damage(next.header.commit, at: segment.baseLSN + gap.lowerBound)
+            if let last = segments[segment.number]?.unusable.popLast() {
+                segments[segment.number]?.unusable.append(
+                    .init(start: last.start, end: last.end, kind: "block", reason: last.reason))
+            }
+            return
+        }
+    }
+
+    // MARK: Notes
+
+    private mutating func note(
+        _ range: Swift.Range<UInt64>, _ error: FormatError, _ segment: SurveyedSegment
+    ) {
+        note(
+            .init(
+                start: range.lowerBound, end: range.upperBound, kind: nil,
+                reason: "\(error.what) (\(error.rule))"), segment.number)
+    }
+
+    private mutating func skip(
+        _ frame: FrameWalk.Frame, _ segment: SurveyedSegment, _ reason: String
+    ) {
+        segments[segment.number]?.skippedFrames += 1
+        let kind = frame.header.kind.map { "\($0)" } ?? "kind \(frame.header.rawKind)"
+        note(
+            .init(start: frame.offset, end: frame.end, kind: kind, reason: reason), segment.number)
+    }
+
+    private mutating func note(_ range: SalvageReport.Range, _ number: UInt32) {
+        guard segments[number] != nil else { return }
+        segments[number]?.unusableBytes += range.end - range.start
+        if segments[number]?.unusable.count ?? 0 < 1000 {
+            segments[number]?.unusable.append(range)
+        }
+    }
+
+    // MARK: The end
+
+    /// Drops what lies behind the end of the log.
+    private mutating func drop(behind outline: LogOutline, takesUnpromised: Bool) {
+        let mains = Set(folder.segments.filter { $0.role == .main }.map(\.number))
+        // What was durable counts, also if the commit frame behind it is lost.
+        let end = max(outline.progress.end.lsn, outline.durable)
+        wholeCommits = wholeCommits.filter { $0.value >= end }
+        unpromisedCommits = wholeCommits.count
+        let taken = takesUnpromised ? wholeCommits : [:]
+        blocks.removeAll { block in
+            mains.contains(block.place.segment) && block.lsn >= end && taken[block.commit] == nil
+        }
+        doubts.removeAll { $0.lsn >= end && taken[$0.commit] == nil }
+        damagedCommits = Set(doubts.lazy.filter(\.isDamaged).map(\.commit))
+        lastDoubtfulDeaths = doubts.map(\.commit).max() ?? 0
+        deaths.removeAll { $0.isMain && $0.lsn >= end && taken[$0.commit] == nil }
+        for segment in folder.segments where segment.role == .main {
+            guard var report = segments[segment.number] else { continue }
+            let last = end < segment.baseLSN ? 0 : end - segment.baseLSN
+            report.unusable.removeAll { range in
+                guard range.start >= last else { return false }
+                report.unusableBytes -= range.end - range.start
+                return true
+            }
+            if report.unusable.contains(where: { $0.kind == nil }) { unknownLosses.append(0) }
+            segments[segment.number] = report
+        }
+        hasUnknownLosses = unknownLosses.contains { $0 < end }
+    }
+}

@@ -1,0 +1,230 @@
+// Writes the rows that are left of a store into a new one.
+//
+//   1. Block by block in the order of the log: the cells of rows that are kept go into batches, by entity. A value
+//      that cannot be read becomes nil; a reference to an object that is not there too.
+//   2. A full batch is written as a block, with the numbers and versions that the rows had.
+//   3. From time to time a commit is made; the last one says how far numbers were given.
+//
+// Invariants: BL1, as each number is kept once; IX1, as no two rows that are kept have one key.
+// Threads: one writer in one thread.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+struct SalvageWriter: ~Copyable {
+    /// Rows of one entity on their way into a block.
+    private struct Batch {
+        let columns: ColumnBatch
+        var selection: [UInt16] = []
+        var numbers: [UInt32] = []
+        var versions: [UInt32] = []
+    }
+
+    /// Rows of a commit.
+    private static let rowsPerCommit = 65_536
+
+    private var content: SalvageContent
+    private let engine: Engine
+    private let catalog: Catalog
+    private var batches: [Int: Batch] = [:]
+    private var position = 0
+    /// By tree: numbers below were given, or are named by a reference.
+    private var nextNumbers: [UInt32]
+    private let skipsNumbers: Bool
+
+    /// Numbers that are left out where what is lost may have had some.
+    private static let gap: UInt32 = 1 << 20
+
+    init(_ content: consuming SalvageContent, _ engine: Engine, keepsIdentifier: Bool) {
+        self.engine = engine
+        catalog = content.catalog
+        nextNumbers = content.catalog.trees.map { content.inventory.counters[$0.id] ?? 1 }
+        // An id of the old store that somebody has must not mean an object that is yet to come.
+        skipsNumbers = keepsIdentifier && !content.report.isWhole
+        self.content = content
+    }
+
+    /// Writes everything.
+    consuming func run(progress: (Int, Int) -> Void) throws(StoreError) -> SalvageReport {
+        do throws(StoreError) {
+            let total = content.blocks.count
+            while position < total {
+                progress(position, total)
+                try commit { writer, builder throws(StoreError) in
+                    var rows = 0
+                    while writer.position < total, rows < Self.rowsPerCommit {
+                        rows += try writer.copy(writer.position, &builder)
+                        writer.position += 1
+                    }
+                }
+            }
+            try commit { writer, builder throws(StoreError) in try writer.finish(&builder) }
+            progress(total, total)
+        } catch {
+            _ = content.finish()
+            throw error
+        }
+        return content.finish()
+    }
+
+    private mutating func commit(
+        _ body: (inout SalvageWriter, inout CommitBuilder) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        _ = try engine.commit(author: "cairn salvage", contextName: nil) {
+            builder throws(StoreError) in
+            try body(&self, &builder)
+        }
+    }
+
+    // MARK: Rows
+
+    /// Copies the rows of a block that are kept; gives how many.
+    private mutating func copy(_ index: Int, _ builder: inout CommitBuilder) throws(StoreError)
+        -> Int
+    {
+        let salvaged = content.blocks[index]
+        guard let entityIndex = catalog.entityIndex(id: salvaged.entity),
+            let block = try? content.block(index), let numbers = try? block.numbers()
+        else { return 0 }
+        let entity = catalog.entities[entityIndex]
+        var kept: [(slot: Int, number: UInt32, version: UInt32)] = []
+        for slot in 0..<block.rows {
+            guard let number = UInt32(exactly: numbers.integer(at: slot)),
+                content.isKept(number, tree: entity.tree, index, slot)
+            else { continue }
+            kept.append((slot, number, content.directories[entity.tree][number].version))
+        }
+        guard !kept.isEmpty else { return 0 }
+        if (try? block.versions()) == nil {
+            for row in kept {
+                content.note(
+                    .value, salvaged, entityIndex, number: row.number, key: "version",
+                    "the row version cannot be read; it begins again at 1")
+            }
+        }
+        let usable = try UsableRows(
+            block, entity: entityIndex, catalog: catalog, except: SlotSet())
+        for row in kept {
+            try copy(row, of: block, salvaged, entityIndex, usable, &builder)
+        }
+        return kept.count
+    }
+
+    private mutating func copy(
+        _ row: (slot: Int, number: UInt32, version: UInt32), of block: CachedBlock,
+        _ salvaged: SalvagedBlock, _ entityIndex: Int, _ usable: UsableRows,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let entity = catalog.entities[entityIndex]
+        var batch =
+            batches[entityIndex]
+            ?? Batch(columns: engine.batches.take(catalog.description(of: entityIndex)))
+        batches[entityIndex] = nil
+        defer { batches[entityIndex] = batch }
+        let target = batch.columns.rows
+        for (index, column) in entity.columns.enumerated() {
+            if usable.isLost(index, row.slot) {
+                batch.columns.columns[index].setNil(row: target)
+                content.note(
+                    .value, salvaged, entityIndex, number: row.number, key: column.name,
+                    "the value cannot be read")
+                continue
+            }
+            try batch.columns.columns[index].copyCell(
+                from: block, column, row.slot, to: target, isWhole: true)
+        }
+        for reference in entity.references {
+            let definition = catalog.references[reference]
+            let column = entity.columns[definition.column]
+            guard !usable.isLost(definition.column, row.slot),
+                let cells = try block.column(column), !cells.isNil(at: row.slot)
+            else { continue }
+            let number = UInt32(exactly: cells.integer(at: row.slot)) ?? 0
+            if number != 0, !content.directories[definition.target][number].isEmpty { continue }
+            if number != 0, number < FormatLimits.maximumNumber, definition.rule == .noAction {
+                // It may always have led nowhere. Nobody else gets the number.
+                nextNumbers[definition.target] = max(nextNumbers[definition.target], number + 1)
+                continue
+            }
+            content.note(
+                .reference, salvaged, entityIndex, number: row.number, key: column.name,
+                "object \(number) is not there")
+            // A pair is a reference itself.
+            if entity.isHidden { return }
+            batch.columns.columns[definition.column].setNil(row: target)
+        }
+        batch.selection.append(UInt16(target))
+        batch.numbers.append(row.number)
+        batch.versions.append(row.version)
+        batch.columns.rows += 1
+        nextNumbers[entity.tree] = max(nextNumbers[entity.tree], row.number + 1)
+        content.noteKept(salvaged, entityIndex)
+        if batch.columns.rows == engine.sizes.rowsPerBlock
+            || batch.columns.byteCount > engine.sizes.bytesPerBlock
+        {
+            try write(&batch, entityIndex, &builder)
+        }
+    }
+
+    // MARK: Blocks
+
+    private mutating func write(
+        _ batch: inout Batch, _ entityIndex: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        guard !batch.numbers.isEmpty else { return }
+        let entity = catalog.entities[entityIndex]
+        var key = KeyBuffer()
+        for row in batch.numbers.indices {
+            for unique in entity.uniques
+            where key.load(batch.columns, row: row, columns: catalog.uniques[unique].columns) {
+                builder.insertKey(
+                    key.hash(seed: builder.seed), number: batch.numbers[row], unique: unique)
+            }
+            for reference in entity.references {
+                let column = batch.columns.columns[catalog.references[reference].column]
+                guard column.hasValue(row), let target = UInt32(exactly: column.word(row)) else {
+                    continue
+                }
+                builder.state.inverses[reference].insert(
+                    source: batch.numbers[row], target: target, in: &builder.pages)
+            }
+        }
+        let handle = builder.openBlock(entity: entityIndex)
+        try builder.closeBlock(
+            handle, entity: entityIndex, batch: batch.columns, selection: batch.selection,
+            numbers: batch.numbers, versions: batch.versions)
+        builder.insertedCount += entity.isHidden ? 0 : batch.numbers.count
+        raiseNumbers(&builder)
+        batch.columns.reset()
+        batch.selection.removeAll(keepingCapacity: true)
+        batch.numbers.removeAll(keepingCapacity: true)
+        batch.versions.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
+        for entity in batches.keys.sorted() {
+            guard var batch = batches[entity] else { continue }
+            try write(&batch, entity, &builder)
+            engine.batches.give(batch.columns)
+        }
+        batches = [:]
+        if skipsNumbers {
+            for tree in nextNumbers.indices {
+                let (next, isTooLarge) = nextNumbers[tree].addingReportingOverflow(Self.gap)
+                nextNumbers[tree] = isTooLarge ? FormatLimits.maximumNumber : next
+            }
+        }
+        raiseNumbers(&builder)
+        builder.hasChanges = true
+    }
+
+    /// Numbers that were given are not given again.
+    private func raiseNumbers(_ builder: inout CommitBuilder) {
+        for tree in nextNumbers.indices {
+            builder.state.nextNumbers[tree] = max(
+                builder.state.nextNumbers[tree],
+                min(nextNumbers[tree], FormatLimits.maximumNumber))
+        }
+    }
+}

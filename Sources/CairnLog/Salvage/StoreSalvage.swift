@@ -1,0 +1,185 @@
+// Writes what is left of a damaged store into a new one.
+//
+//   1. The folder and everything in it is read, whatever is wrong with it (FolderSurvey, SalvageInventory).
+//   2. What there is of content is decided (SalvageContent).
+//   3. It is written into a new store (SalvageWriter), which is removed again if that fails.
+//
+// Invariants: nothing of the damaged store is written, locked or removed.
+// Threads: one salvage in one thread.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+public import CairnStore
+import FoundationEssentials
+import SystemPackage
+
+/// What a salvage is doing.
+public enum SalvageStage: String, Sendable {
+    /// Reading what is there.
+    case reading
+    /// Deciding what of it counts.
+    case deciding
+    /// Writing it.
+    case writing
+}
+
+extension LogStore {
+    /// Writes what is left of a damaged store into a new one, and says what is lost.
+    ///
+    /// It works when opening is refused: with segments that are missing or broken anywhere. The damaged store is read
+    /// and nothing else: no lock is taken and no byte of it changes. Objects keep their numbers and row versions;
+    /// the new store gets an identity of its own unless the options say otherwise.
+    ///
+    /// ```swift
+    /// let report = try LogStore.salvage(at: "shop.cairn", to: "shop-salvaged.cairn")
+    /// print(report.rowsKept, "objects kept,", report.rowsLost, "lost")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: the damaged store's folder.
+    ///   - destination: the new store's folder, which must not exist.
+    ///   - progress: told what is done, and how much of it: units done and units in all.
+    /// - Throws: `StoreError`: `.openFailed` if there is no store, the destination exists, or no schema can be read
+    ///   and none was given; `.noSpace` and `.inputOutput` of the new store, which is removed then.
+    /// - Complexity: O(size of the store); memory for 8 bytes an object, and the frames of deaths.
+    public static func salvage(
+        at path: String, to destination: String, options: SalvageOptions = SalvageOptions(),
+        progress: ((SalvageStage, Int, Int) -> Void)? = nil
+    ) throws(StoreError) -> SalvageReport {
+        let salvage = StoreSalvage(
+            source: FilePath(path), destination: FilePath(destination), options: options)
+        return try salvage.run { progress?($0, $1, $2) }
+    }
+}
+
+struct StoreSalvage {
+    let source: FilePath
+    let destination: FilePath
+    let options: SalvageOptions
+    private var fileSystem: any FileSystem { options.store.fileSystem }
+
+    func run(progress: (SalvageStage, Int, Int) -> Void) throws(StoreError) -> SalvageReport {
+        try checkDestination()
+        progress(.reading, 0, 1)
+        let folder = try FolderSurvey(source, fileSystem)
+        let inventory = try SalvageInventory(
+            folder, takesUnpromised: options.takesUnpromised)
+        progress(.reading, 1, 1)
+        guard let catalog = inventory.catalog ?? options.schema.map({ Catalog(new: $0) }) else {
+            throw StoreError(
+                .damaged,
+                "no schema is left in the store: it can be salvaged with the model it was made with",
+                context: .init(path: "\(source)"))
+        }
+        var content = SalvageContent(
+            inventory, catalog: catalog, report: try report(inventory))
+        do throws(StoreError) {
+            try content.decide { progress(.deciding, $0, $1) }
+        } catch {
+            _ = content.finish()
+            throw error
+        }
+        return try write(content, catalog.schema) { progress(.writing, $0, $1) }
+    }
+
+    // MARK: Report
+
+    private func report(_ inventory: SalvageInventory) throws(StoreError) -> SalvageReport {
+        var report = SalvageReport()
+        report.destination = "\(destination)"
+        report.sourceIdentifier = inventory.folder.storeID?.uuid
+        report.segments = inventory.segments.values.sorted { $0.number < $1.number }
+        for (index, segment) in report.segments.enumerated() {
+            let file = inventory.folder.segments.first { $0.number == segment.number }?.file
+            for start in file?.unreadable ?? [] where report.segments[index].unusable.count < 1000 {
+                report.segments[index].unusable.append(
+                    .init(
+                        start: start, end: start + 4096, kind: nil,
+                        reason: "the disk cannot read it"))
+            }
+        }
+        report.damagedCommits = UInt64(inventory.damagedCommits.count)
+        report.hasUnknownLosses = inventory.hasUnknownLosses
+        report.unpromisedCommits = inventory.unpromisedCommits
+        report.isEndKnown =
+            inventory.folder.mark != nil
+            || inventory.outline.progress.isClosed && inventory.outline.tail == nil
+        let end = inventory.outline.progress.end
+        for segment in inventory.folder.segments
+        where segment.role == .main && segment.number >= end.segment {
+            let from = segment.number == end.segment ? end.offset : 0
+            report.bytesLeftBehind += try TailMeasure.bytes(
+                of: segment.file, from: min(from, segment.size))
+        }
+        return report
+    }
+
+    // MARK: Destination
+
+    private func checkDestination() throws(StoreError) {
+        do throws(FileSystemError) {
+            if try fileSystem.exists(destination) {
+                throw FileSystemError(.makeDirectory, destination, .fileExists)
+            }
+            guard let inside = try? fileSystem.identity(of: source) else { return }
+            var parent = destination.removingLastComponent()
+            for _ in 0..<destination.components.count {
+                if try fileSystem.exists(parent), try fileSystem.identity(of: parent) == inside {
+                    throw FileSystemError(.makeDirectory, destination, .invalidArgument)
+                }
+                parent = parent.removingLastComponent()
+            }
+        } catch {
+            throw StoreError(
+                .openFailed,
+                error.code == .fileExists
+                    ? "the new store's folder exists; a salvage changes nothing that is there"
+                    : error.code == .invalidArgument
+                        ? "the new store cannot be inside the damaged one" : "\(error)",
+                context: .init(path: "\(destination)"))
+        }
+    }
+
+    private func write(
+        _ content: consuming SalvageContent, _ schema: Schema, progress: (Int, Int) -> Void
+    ) throws(StoreError) -> SalvageReport {
+        var options = options.store
+        options.isReadOnly = false
+        options.createsIfMissing = true
+        // Nobody relies on a part of it: it is made durable at the end.
+        options.durability = .relaxed
+        options.storeIdentifier =
+            self.options.keepsIdentifier ? content.inventory.folder.storeID?.uuid : nil
+        let store: LogStore
+        do throws(StoreError) {
+            store = try LogStore.open(at: "\(destination)", schema: schema, options: options)
+        } catch {
+            _ = content.finish()
+            removeDestination()
+            throw error
+        }
+        do throws(StoreError) {
+            var report = try SalvageWriter(
+                content, store.engine, keepsIdentifier: self.options.keepsIdentifier
+            ).run(progress: progress)
+            report.identifier = store.identity.identifier
+            try store.synchronize()
+            try store.close()
+            return report
+        } catch {
+            try? store.close()
+            removeDestination()
+            throw error
+        }
+    }
+
+    /// A part of a store would be taken for all that was left.
+    private func removeDestination() {
+        guard let names = try? fileSystem.list(destination) else { return }
+        for name in names { try? fileSystem.unlink(destination.appending(name)) }
+        try? fileSystem.removeDirectory(destination)
+        let parent = destination.removingLastComponent()
+        try? fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
+    }
+}

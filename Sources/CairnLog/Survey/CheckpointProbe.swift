@@ -1,0 +1,87 @@
+// Whether a checkpoint could be opened with, found out from its first and last bytes.               Format 85
+//
+// Its parts are not read: one that is broken inside shows when the store is opened with it.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import SystemPackage
+
+struct CheckpointProbe {
+    let commit: UInt64
+    let bytes: UInt64
+    /// Where the log goes on behind it; nil if it cannot be used.
+    let end: LogEnd?
+    /// Where its commit's frame is.
+    let commitPlace: Place
+    /// Why it cannot be used.
+    let problem: String?
+
+    /// The checkpoints of a folder, the newest first.
+    static func all(in survey: FolderSurvey, _ fileSystem: any FileSystem) throws(StoreError)
+        -> [CheckpointProbe]
+    {
+        do throws(FileSystemError) {
+            return try fileSystem.list(survey.folder).compactMap { CheckpointName.commit(in: $0) }
+                .sorted(by: >).map { CheckpointProbe($0, survey, fileSystem) }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    private init(_ commit: UInt64, _ survey: FolderSurvey, _ fileSystem: any FileSystem) {
+        self.commit = commit
+        var bytes: UInt64 = 0
+        do {
+            let file = TolerantFile(
+                try fileSystem.open(
+                    survey.folder.appending(CheckpointName.name(of: commit)), .read))
+            bytes = try file.size()
+            (end, commitPlace) = try Self.end(of: file, length: bytes, commit, survey)
+            problem = nil
+        } catch {
+            end = nil
+            commitPlace = .none
+            problem =
+                switch error {
+                case let error as FormatError: "\(error.what) (\(error.rule))"
+                case let error as FileSystemError: "\(error)"
+                default: "it is of another log"
+                }
+        }
+        self.bytes = bytes
+    }
+
+    private static func end(
+        of file: TolerantFile, length: UInt64, _ commit: UInt64, _ survey: FolderSurvey
+    ) throws -> (LogEnd, Place) {
+        let head = RawBytes(count: CheckpointHeader.size)
+        head.trim(to: try file.read(into: head.mutable, at: 0))
+        let header = try CheckpointHeader(decoding: head.bytes, fileLength: length)
+        let stored = RawBytes(count: Int(header.contents.storedLength))
+        stored.trim(to: try file.read(into: stored.mutable, at: header.contents.offset))
+        let raw = RawBytes(count: Int(header.contents.rawLength))
+        try header.contents.expand(stored.bytes, into: raw.mutable)
+        let contents = try CheckpointContents(decoding: raw.bytes, fileLength: length)
+        guard header.commit == commit, let store = survey.storeID, header.store == store,
+            let segment = survey.segments.first(where: {
+                $0.number == header.segment && $0.role == .main
+            }), header.endOffset <= segment.end
+        else { throw FormatError(.mismatch, "F-857", "it is of another log") }
+        let (frame, _) = try segment.segment(of: store).frame(
+            at: header.commitOffset, storeTag: store.tag)
+        guard frame.kind == .commit, frame.commit == commit, frame.chain == header.chain,
+            frame.lsn + UInt64(frame.frameLength) == header.lsn,
+            segment.baseLSN + header.endOffset == header.lsn
+        else { throw FormatError(.mismatch, "F-857", "it is of another log") }
+        guard survey.segments.contains(where: { $0.number == contents.schema.segment }),
+            let place = Place(exactSegment: segment.number, byteOffset: header.commitOffset)
+        else {
+            throw FormatError(.mismatch, "F-857", "a segment that it needs is missing")
+        }
+        let end = LogEnd(
+            segment: segment.number, offset: header.endOffset, lsn: header.lsn,
+            chain: header.chain)
+        return (end, place)
+    }
+}

@@ -1,0 +1,306 @@
+// What is in a store's folder, found out without believing that any of it is whole.               Format 60.4
+//
+//   1. Every file with the name of a segment is opened and its header read. Where that is wrong, the first frame
+//      header inside says to which store the file belongs and where in the log it begins.
+//   2. The store is the one that most files belong to; files of others are set aside.
+//   3. Start frames are read. The newest one that can be read says which segments make up the store, and where
+//      each of them ends; else the header of a successor says it, or the place in the log where one begins.
+//
+// Invariants: nothing is written and nothing locked.
+// Threads: one survey in one thread.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import SystemPackage
+
+/// A file with the name of a segment.
+struct SurveyedSegment {
+    /// What it is good for.
+    enum Role: Equatable {
+        /// Part of the log.
+        case main
+        /// What compaction moved; it counts as far as the log has adopted it.
+        case side
+        /// No part of the store any more.
+        case retired
+        /// Its creation did not finish.
+        case unfinished
+        /// Of another store.
+        case foreign
+    }
+
+    let number: UInt32
+    let file: TolerantFile
+    let size: UInt64
+    /// The header, if it is valid and of this file.
+    var header: SegmentHeader?
+    /// Why there is none.
+    var headerError: FormatError?
+    /// The chain value before the first frame.
+    var chain: UInt32?
+    var storeTag: UInt32
+    var baseLSN: UInt64
+    var role: Role
+    /// The start frame, if it can be read.
+    var start: StartPayload?
+    var startEnd: UInt64 = 0
+    /// Where the content ends, if somebody says so.
+    var statedEnd: UInt64?
+
+    /// Where there may be frames.
+    var end: UInt64 { min(statedEnd ?? size, size) }
+
+    /// A header that reading frames can be done with, whatever the file's own is.
+    func segment(of store: StoreID) -> Segment {
+        Segment(
+            header: header
+                ?? SegmentHeader(
+                    kind: role == .side ? .side : .main, store: store, number: number,
+                    baseLSN: baseLSN), file: file)
+    }
+}
+
+struct FolderSurvey {
+    let folder: FilePath
+    /// By rising number.
+    private(set) var segments: [SurveyedSegment] = []
+    /// Nil if no header says it.
+    private(set) var storeID: StoreID?
+    private(set) var storeTag: UInt32 = 0
+    private(set) var mark: MarkRecord?
+    /// The lock file, if it is there.
+    let lock: TolerantFile?
+    /// Members of the live set whose files are not there.
+    private(set) var missing: [StartPayload.LiveSegment] = []
+    /// What is wrong with the folder and the files, apart from their frames.
+    private(set) var problems: [StoreError] = []
+    /// The number of the main segment whose start frame says what the store is made of.
+    private(set) var newestStart: UInt32 = 0
+
+    /// Looks at a folder.
+    ///
+    /// - Throws: `StoreError`: `.openFailed` if there is no segment, or none that this version can read;
+    ///   `.inputOutput` if the folder cannot be read.
+    init(_ folder: FilePath, _ fileSystem: any FileSystem) throws(StoreError) {
+        self.folder = folder
+        let numbers: [UInt32]
+        var lock: TolerantFile?
+        do throws(FileSystemError) {
+            let names = try fileSystem.list(folder)
+            numbers = names.compactMap { SegmentName.number(in: $0) }.sorted()
+            if names.contains(SegmentName.lock) {
+                lock = TolerantFile(
+                    try fileSystem.open(folder.appending(SegmentName.lock), .read))
+            }
+        } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
+            throw StoreError(
+                .openFailed, "there is no store here", context: .init(path: "\(folder)"))
+        } catch {
+            throw StoreError(error)
+        }
+        self.lock = lock
+        guard !numbers.isEmpty else {
+            throw StoreError(
+                .openFailed, "there is no store here", context: .init(path: "\(folder)"))
+        }
+        let record = lock.flatMap { Self.mark(in: $0) }
+        var unreadable: StoreError?
+        for number in numbers {
+            do {
+                segments.append(try Self.look(at: number, folder, fileSystem))
+            } catch {
+                unreadable = error
+                problems.append(error)
+            }
+        }
+        if segments.isEmpty, let unreadable { throw unreadable }
+        chooseStore(record)
+        for index in segments.indices where segments[index].role == .main {
+            try readStart(index)
+        }
+        chooseLiveSet()
+        stateEnds()
+    }
+
+    // MARK: Files
+
+    private static func mark(in lock: TolerantFile) -> MarkRecord? {
+        let bytes = RawBytes(count: MarkRecord.size)
+        guard (try? lock.read(into: bytes.mutable, at: 0)) == MarkRecord.size else { return nil }
+        return try? MarkRecord(decoding: bytes.bytes)
+    }
+
+    private static func look(
+        at number: UInt32, _ folder: FilePath, _ fileSystem: any FileSystem
+    ) throws(StoreError) -> SurveyedSegment {
+        do throws(FileSystemError) {
+            let file = TolerantFile(
+                try fileSystem.open(folder.appending(SegmentName.name(of: number)), .read))
+            var segment = SurveyedSegment(
+                number: number, file: file, size: try file.size(), storeTag: 0, baseLSN: 0,
+                role: .unfinished)
+            let head = RawBytes(count: SegmentHeader.size)
+            head.trim(to: try file.read(into: head.mutable, at: 0))
+            do {
+                let header = try SegmentHeader(decoding: head.bytes)
+                guard header.number == number else {
+                    throw FormatError(
+                        .mismatch, "F-204", "the file of this number holds another segment",
+                        expected: UInt64(number), found: UInt64(header.number))
+                }
+                segment.header = header
+                segment.chain = SegmentHeader.chain(ofEncoded: head.bytes)
+                segment.storeTag = header.store.tag
+                segment.baseLSN = header.baseLSN
+                segment.role = header.kind == .side ? .side : .main
+            } catch let error as FormatError {
+                segment.headerError = error
+            } catch {
+                preconditionFailure("decoding throws format errors alone: \(error)")
+            }
+            return try learnFromFrames(segment)
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// What the frames of a segment without a valid header say of it.
+    private static func learnFromFrames(_ segment: SurveyedSegment) throws(FileSystemError)
+        -> SurveyedSegment
+    {
+        guard segment.header == nil else { return segment }
+        let isOther =
+            segment.headerError.map {
+                $0.code == .unsupportedVersion || $0.code == .unsupportedFeature
+            } ?? false
+        guard !isOther else { return segment }
+        var found = segment
+        var search = HeaderSearch(segment.file, from: UInt64(SegmentHeader.size))
+        while let (header, offset) = try? search.next() {
+            guard header.segment == segment.number, header.lsn >= offset,
+                header.lsn < Self.maximumLSN
+            else { continue }
+            found.storeTag = header.storeTag
+            found.baseLSN = header.lsn - offset
+            // In a side segment the position is the offset; the first main segment's is, too, and has a start
+            // frame, whose payload is no smaller than 24 bytes.
+            found.role = .main
+            if offset == UInt64(SegmentHeader.size), header.kind != .start { found.role = .side }
+            break
+        }
+        return found
+    }
+
+    /// Positions in the log are below: adding to one does not overflow.
+    private static let maximumLSN: UInt64 = 1 << 62
+
+    // MARK: Store
+
+    /// The store is the one that most segments are of.
+    private mutating func chooseStore(_ record: MarkRecord?) {
+        var votes: [UInt32: Int] = [:]
+        for segment in segments where segment.role != .unfinished {
+            votes[segment.storeTag, default: 0] += segment.header == nil ? 1 : 2
+        }
+        let newest = segments.last { $0.role != .unfinished }?.storeTag
+        storeTag =
+            votes.max { ($0.value, $0.key == newest ? 1 : 0) < ($1.value, $1.key == newest ? 1 : 0) }?
+            .key ?? 0
+        storeID = segments.first { $0.header?.store.tag == storeTag }?.header?.store
+        if let record {
+            if storeID == nil, votes.isEmpty || record.store.tag == storeTag {
+                storeID = record.store
+                storeTag = record.store.tag
+            }
+            mark = record.store == storeID ? record : nil
+        }
+        for index in segments.indices where segments[index].role != .unfinished {
+            if segments[index].storeTag != storeTag {
+                segments[index].role = .foreign
+                problems.append(
+                    .damaged(
+                        "the segment belongs to another store (F-216)",
+                        segment: segments[index].number, offset: 0))
+            }
+        }
+        for segment in segments where segment.role == .main || segment.role == .side {
+            guard let error = segment.headerError else { continue }
+            problems.append(
+                .damaged("\(error.what) (\(error.rule))", segment: segment.number, offset: 0))
+        }
+    }
+
+    private mutating func readStart(_ index: Int) throws(StoreError) {
+        let segment = segments[index]
+        var walk = FrameWalk(
+            segment.file, segment: segment.number, storeTag: storeTag, baseLSN: segment.baseLSN,
+            chain: segment.chain, to: segment.size, readsPayloads: true)
+        guard case .frame(let frame) = try walk.next(), frame.header.kind == .start,
+            let payload = frame.payload, let start = try? StartPayload(decoding: payload)
+        else { return }
+        segments[index].start = start
+        segments[index].startEnd = frame.end
+    }
+
+    // MARK: Live set
+
+    /// The newest start frame says what the store is made of, as far as it was made before it.
+    private mutating func chooseLiveSet() {
+        guard let newest = segments.last(where: { $0.role == .main && $0.start != nil }),
+            let live = newest.start?.live
+        else { return }
+        newestStart = newest.number
+        let members = Dictionary(
+            live.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        for index in segments.indices {
+            let number = segments[index].number
+            guard segments[index].role == .main || segments[index].role == .side,
+                number != newest.number
+            else { continue }
+            if let member = members[number] {
+                segments[index].role = member.kind == .side ? .side : .main
+                segments[index].statedEnd = member.end
+            } else if number < newest.number, segments[index].role == .main {
+                segments[index].role = .retired
+            }
+        }
+        let present = Set(
+            segments.filter { $0.role == .main || $0.role == .side }.map(\.number))
+        missing = live.filter { !present.contains($0.number) }
+    }
+
+    /// Where each main segment ends, if the newest start frame does not say it.
+    private mutating func stateEnds() {
+        let mains = segments.indices.filter { segments[$0].role == .main }
+        for (index, next) in zip(mains, mains.dropFirst()) where segments[index].statedEnd == nil {
+            let successor = segments[next]
+            if successor.header?.predecessor == segments[index].number {
+                segments[index].statedEnd = successor.header?.predecessorEnd
+            } else if successor.baseLSN > segments[index].baseLSN {
+                segments[index].statedEnd = successor.baseLSN - segments[index].baseLSN
+            }
+        }
+    }
+
+    /// Notes that a member of the live set that is missing was retired later.
+    mutating func retire(_ numbers: [UInt32]) {
+        missing.removeAll { numbers.contains($0.number) }
+        for index in segments.indices where numbers.contains(segments[index].number) {
+            segments[index].role = .retired
+        }
+    }
+
+    /// Says up to where a side segment counts.
+    mutating func adopt(_ number: UInt32, to end: UInt64) {
+        for index in segments.indices
+        where segments[index].number == number && segments[index].role == .side {
+            segments[index].statedEnd = max(end, segments[index].statedEnd ?? 0)
+        }
+    }
+
+    /// What is missing, as errors.
+    var missingErrors: [StoreError] {
+        missing.map { .damaged("segment \($0.number) is missing (F-216)", segment: $0.number) }
+    }
+}

@@ -1,0 +1,202 @@
+// Goes through the log of a store, whatever is wrong with it, and finds where it ends.            Format 60.4
+//
+//   1. Every main segment in order, frame by frame and gap by gap. What is met goes to a visitor.
+//   2. A break (a gap, a broken frame, a segment that is missing) is the end of the log if nothing says that the
+//      log was durable beyond it; else it is damage. Which it is shows at the end, when all marks are known.
+//   3. The log ends with the last commit, close or start frame before that break.
+//
+// Invariants: nothing is written. What a reader would believe lies below `end` and in no gap.
+// Threads: one survey in one thread.
+
+import CairnFormat
+import CairnStore
+
+/// What the log of a store is, seen from outside.
+struct LogOutline {
+    /// A place where it is broken.
+    struct Break {
+        /// Where in the log.
+        let lsn: UInt64
+        let error: StoreError
+        /// What was known before it.
+        fileprivate let before: Progress
+    }
+
+    struct Progress {
+        /// The end of the last commit, close or start frame.
+        var end: LogEnd
+        var commit: UInt64 = 0
+        /// Where the last commit's frame is.
+        var commitFrame = Place.none
+        var isClosed = false
+        var frames: UInt64 = 0
+        var commits: UInt64 = 0
+        /// Frames that were met, whole commits or not.
+        var met: UInt64 = 0
+    }
+
+    /// The LSN below which the log is known to have been durable.
+    var durable: UInt64 = 0
+    /// What there is up to the end.
+    var progress: Progress
+    /// Breaks that are damage.
+    var damage: [Break] = []
+    /// Why the log ends where it does, if it does not end with its file.
+    var tail: Break?
+    /// Whether what was promised does not reach as far as it did.
+    var endsEarly = false
+}
+
+struct LogSurvey {
+    /// What is met on the way.
+    enum Item {
+        case frame(SurveyedSegment, FrameWalk.Frame)
+        case gap(SurveyedSegment, Range<UInt64>, FormatError)
+    }
+
+    private let folder: FolderSurvey
+    private let readsPayloads: Bool
+    /// Where a reader beside a writer must stop.
+    private let limit: UInt64?
+    private var progress: LogOutline.Progress
+    private var breaks: [LogOutline.Break] = []
+    private var durable: UInt64
+
+    /// - Parameter limit: the LSN from which on a writer may be at work.
+    init(_ folder: FolderSurvey, readsPayloads: Bool, limit: UInt64? = nil) {
+        self.folder = folder
+        self.readsPayloads = readsPayloads
+        self.limit = limit
+        durable = folder.mark?.lsn ?? 0
+        progress = LogOutline.Progress(end: LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0))
+    }
+
+    /// Goes through the log, from a position on if one is given.
+    mutating func run(
+        from start: LogEnd? = nil, _ visit: (Item) throws(StoreError) -> Void = { _ in }
+    ) throws(StoreError) -> LogOutline {
+        if let start { progress.end = start }
+        var expected: UInt64?
+        for segment in folder.segments where segment.role == .main {
+            if let start, segment.number < start.segment { continue }
+            if let expected, segment.baseLSN > expected {
+                let isKnown = folder.missing.contains {
+                    $0.kind == .main && $0.number < segment.number
+                }
+                if !isKnown {
+                    note(
+                        expected,
+                        .damaged(
+                            "a part of the log before the segment is missing (F-216)",
+                            segment: segment.number, offset: 0))
+                }
+            }
+            guard try survey(segment, from: start, visit) else { break }
+            expected = segment.baseLSN + segment.end
+            if let stated = segment.statedEnd, stated > segment.size {
+                note(
+                    segment.baseLSN + segment.size,
+                    .damaged(
+                        "the file is shorter than its content was (F-303)",
+                        segment: segment.number, offset: segment.size))
+            }
+        }
+        return outline()
+    }
+
+    /// Goes through a segment; false if the limit was met.
+    private mutating func survey(
+        _ segment: SurveyedSegment, from start: LogEnd?,
+        _ visit: (Item) throws(StoreError) -> Void
+    ) throws(StoreError) -> Bool {
+        let isFirst = segment.number == start?.segment
+        var walk = FrameWalk(
+            segment.file, segment: segment.number, storeTag: folder.storeTag,
+            baseLSN: segment.baseLSN,
+            from: isFirst ? start?.offset ?? 0 : UInt64(SegmentHeader.size),
+            chain: isFirst ? start?.chain : segment.chain, to: segment.end,
+            readsPayloads: readsPayloads)
+        while let event = try walk.next() {
+            switch event {
+            case .frame(let frame):
+                if let limit, frame.header.lsn + UInt64(frame.header.frameLength) > limit {
+                    return false
+                }
+                durable = max(durable, frame.header.mark)
+                if let problem = frame.problem {
+                    note(
+                        frame.header.lsn,
+                        .damaged(
+                            "\(problem.what) (\(problem.rule))", segment: segment.number,
+                            offset: frame.offset))
+                }
+                try visit(.frame(segment, frame))
+                take(frame, segment)
+            case .gap(let range, let error):
+                let lsn = segment.baseLSN + range.lowerBound
+                if let limit, lsn >= limit { return false }
+                note(
+                    lsn,
+                    .damaged(
+                        "\(error.what) (\(error.rule))", segment: segment.number,
+                        offset: range.lowerBound))
+                try visit(.gap(segment, range, error))
+            }
+        }
+        return true
+    }
+
+    private mutating func take(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) {
+        progress.met += 1
+        // One whose payload is broken ends nothing.
+        if readsPayloads, frame.payload == nil { return }
+        switch frame.header.kind {
+        case .commit:
+            progress.commits += 1
+            progress.commit = frame.header.commit
+            progress.commitFrame =
+                Place(exactSegment: segment.number, byteOffset: frame.offset) ?? .none
+            progress.isClosed = false
+        case .close: progress.isClosed = true
+        case .start: progress.isClosed = false
+        default: return
+        }
+        progress.frames = progress.met
+        progress.end = LogEnd(
+            segment: segment.number, offset: frame.end, lsn: segment.baseLSN + frame.end,
+            chain: frame.header.chain)
+    }
+
+    private mutating func note(_ lsn: UInt64, _ error: StoreError) {
+        breaks.append(LogOutline.Break(lsn: lsn, error: error, before: progress))
+    }
+
+    private func outline() -> LogOutline {
+        var outline = LogOutline(durable: durable, progress: progress)
+        // A segment that a later one names was there.
+        outline.damage = folder.missingErrors.map {
+            LogOutline.Break(lsn: 0, error: $0, before: self.progress)
+        }
+        for found in breaks {
+            if found.lsn >= durable {
+                outline.tail = found
+                outline.progress = found.before
+                break
+            }
+            outline.damage.append(found)
+        }
+        let progress = outline.progress
+        if outline.tail == nil, limit == nil, progress.end.lsn < durable {
+            // The file ends, though the log did not.
+            outline.endsEarly = true
+            outline.damage.append(
+                LogOutline.Break(
+                    lsn: progress.end.lsn,
+                    error: .damaged(
+                        "the log ends, though it was durable up to byte \(durable - min(durable, progress.end.lsn - progress.end.offset)) (F-303)",
+                        segment: progress.end.segment, offset: progress.end.offset),
+                    before: progress))
+        }
+        return outline
+    }
+}

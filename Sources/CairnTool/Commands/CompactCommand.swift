@@ -1,0 +1,48 @@
+// cairn compact: the space of what is dead comes back.
+
+import ArgumentParser
+import CairnInspection
+import CairnLog
+
+/// Gives back the space that deleted and replaced rows still take.
+struct CompactCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compact", abstract: "Give back the space of what is dead.",
+        discussion: """
+            What is alive in segments that hold much that is not is written once more, and those \
+            segments are removed. Nothing else changes: not an id, not a version. It may be cut off \
+            at any moment. Programs that write do this by themselves from time to time.
+            """)
+
+    @OptionGroup var place: StoreArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let console = Console.current
+        let result = try StoreSession.writing(place.store) { session in
+            defer { console.endProgress() }
+            return try session.store.compact { written in
+                console.progress("compacting: \(PlainText.bytes(written)) written")
+            }
+        }
+        if output.json {
+            console.print(
+                JSONValue.object([
+                    "store": .string(place.store), "bytesBefore": .count(result.bytesBefore),
+                    "bytesAfter": .count(result.bytesAfter),
+                    "bytesWritten": .count(result.bytesWritten),
+                    "retiredSegments": .count(result.retiredSegments),
+                ]).line)
+            return
+        }
+        guard result.retiredSegments > 0 else {
+            return console.print(
+                "\(place.store): nothing to give back, \(PlainText.bytes(result.bytesAfter)) in use"
+            )
+        }
+        console.print(
+            "\(place.store): \(PlainText.bytes(result.bytesBefore)) before,"
+                + " \(PlainText.bytes(result.bytesAfter)) now;"
+                + " \(PlainText.bytes(result.bytesWritten)) were written once more")
+    }
+}

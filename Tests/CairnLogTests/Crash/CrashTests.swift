@@ -1,0 +1,82 @@
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("A crash")
+struct CrashTests {
+    /// A disk without a store, and what is found when one is made there.
+    static func nothing() throws -> CrashExplorer.Start {
+        let run = CrashRun(DiskState(), Workload(operations: []), seed: 0)
+        try run.open()
+        return CrashExplorer.Start(state: DiskState(), found: run.texts, description: "a new store")
+    }
+
+    /// A disk with a few objects.
+    static func populated(_ workload: Workload) throws -> CrashExplorer.Start {
+        var honest = workload
+        honest.lyingSites = []
+        let run = CrashRun(DiskState(), honest, seed: 0)
+        try run.open()
+        if let store = run.store { try StoreOperation.populate(store) }
+        let text = try run.text()
+        try run.close()
+        return CrashExplorer.Start(
+            state: run.disk.with { $0.state.afterPowerCut(.all, &$0.random) }, found: [text],
+            description: "\(workload)")
+    }
+
+    @Test("At any call of any three operations loses nothing and leaves nothing half")
+    func triples() throws {
+        var random = RandomSource()
+        var explorer = CrashExplorer(seed: random.next(), shares: [1, Campaign.isLong ? 4 : 20])
+        let step = Campaign.step(250)
+        for round in 0..<Campaign.count(1, whole: 1) {
+            let first = step == 1 ? 0 : Int(random.next() % UInt64(step))
+            for number in stride(from: first, to: Workload.tripleCount, by: step) {
+                let workload = Workload(Workload.triple(number), &random)
+                var start = try Self.populated(workload)
+                start.description = "round \(round), seed \(random.seed), \(workload)"
+                explorer.explore(start, workload)
+            }
+        }
+        Campaign.report("crash images", explorer.imageCount)
+        #expect(explorer.problems == [])
+        #expect(explorer.imageCount > 300)
+    }
+
+    @Test("At any call of random work, again in what follows, and again, loses nothing")
+    func random() throws {
+        var random = RandomSource()
+        var explorer = CrashExplorer(seed: random.next(), images: 2, shares: [1, 40, 40])
+        for round in 0..<Campaign.count(1, whole: 400) {
+            let count = Int.random(in: 4...12, using: &random)
+            let workload = Workload(
+                (0..<count).map { _ in StoreOperation.allCases.randomElement(using: &random)! },
+                &random)
+            var start = try Self.populated(workload)
+            start.description = "round \(round), seed \(random.seed), \(workload)"
+            explorer.explore(start, workload)
+        }
+        Campaign.report("crash images", explorer.imageCount)
+        #expect(explorer.problems == [])
+        #expect(explorer.imageCount > 100)
+    }
+
+    @Test("At every call of a store's making and first commits, and at every call of what follows")
+    func making() throws {
+        var random = RandomSource()
+        var explorer = CrashExplorer(seed: random.next(), images: 2, shares: [1, 1])
+        for round in 0..<Campaign.count(1, whole: 30) {
+            let workload = Workload([.insertOne, .reopen, .saveGraph], &random)
+            var start = try Self.nothing()
+            start.description = "round \(round), seed \(random.seed), \(workload)"
+            explorer.explore(start, workload)
+        }
+        Campaign.report("crash images", explorer.imageCount)
+        #expect(explorer.problems == [])
+        #expect(explorer.imageCount > 300)
+    }
+}
