@@ -231,7 +231,7 @@ struct RandomCommitTests {
     @Test("What was pinned stays, what failed leaves nothing, what is stored agrees with itself")
     func random() throws {
         var random = RandomSource()
-        for round in 0..<Campaign.rounds(1, 200) {
+        for round in 0..<Campaign.count(1, whole: 200) {
             var shop = try Shop(&random)
             var pins: [(pin: PinnedState<EngineState>, text: String)] = []
             var bases: [any StoreSnapshot] = []
