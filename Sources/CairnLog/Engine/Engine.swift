@@ -129,7 +129,6 @@ final class Engine: Sendable {
                 head: state, end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
-        scheduleLoading()
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
@@ -209,6 +208,7 @@ final class Engine: Sendable {
         case .sealed(let result, let number, let ticket):
             try wait(for: ticket)
             if durability == .grouped { scheduleSync() }
+            scheduleLoading()
             scheduleCheckpoint()
             scheduleCompaction()
             return (result, number)
