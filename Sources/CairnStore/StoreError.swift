@@ -18,6 +18,8 @@ public struct StoreError: Error, Sendable {
         /// The number as text.
         public var description: String { "\(rawValue)" }
 
+        /// Whoever asked for it wants it no more.
+        public static let cancelled = Code(rawValue: 3072)
         /// Several errors; see `StoreError.details`.
         public static let multiple = Code(rawValue: 1560)
         /// A value is refused by the model.

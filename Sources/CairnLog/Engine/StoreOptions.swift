@@ -28,6 +28,9 @@ public struct LogStoreOptions: Sendable {
     public var timeout = 0.25
     /// Bytes that decoded and read blocks may take; nil = a sixteenth of the memory, at most 256 MiB.
     public var cacheBytes: Int?
+    /// Told how far opening is, in the thread that opens, when a stage begins and after every few megabytes. Opening is
+    /// cancelled when it returns false: `StoreError.cancelled` is thrown, and the store holds what it held.
+    public var recoveryProgress: (@Sendable (RecoveryProgress) -> Bool)?
 
     /// The disk.
     package var fileSystem: any FileSystem = POSIXFileSystem()
@@ -82,6 +85,8 @@ package struct StoreSizes: Sendable {
     package var compactionFloor: UInt64 = 8 << 20
     /// The same when it is asked for.
     package var askedCompactionFloor: UInt64 = 64 << 10
+    /// Bytes after which opening tells how far it is.
+    package var recoveryStepBytes: UInt64 = 4 << 20
     /// Seconds after which a grouped commit is synced.
     package var groupSeconds = 0.05
 

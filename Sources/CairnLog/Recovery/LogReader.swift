@@ -70,11 +70,20 @@ struct LogReader {
 
     /// The pages that the state of a checkpoint may be put in; nil if none is to be used.
     private let pool: PagePool?
+    /// What makes up for damaged parts of a checkpoint, if parts may be read later.
+    private let rebuild: CheckpointImage.Rebuild?
+    /// Who is told how far it is.
+    private var monitor: RecoveryMonitor?
     private var restored: RestoredState?
     private var commitOffset: UInt64 = 0
     private var commitEnd = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
 
-    init(_ files: StoreFiles, mark: MarkRecord?, limit: UInt64?, pool: PagePool? = nil) {
+    init(
+        _ files: StoreFiles, mark: MarkRecord?, limit: UInt64?, pool: PagePool? = nil,
+        rebuild: CheckpointImage.Rebuild? = nil, monitor: RecoveryMonitor? = nil
+    ) {
+        self.rebuild = rebuild
+        self.monitor = monitor
         self.files = files
         self.mark = mark
         self.limit = limit
@@ -98,7 +107,8 @@ struct LogReader {
         try SegmentSearch.check(found.mains)
         if let pool {
             restored = CheckpointReader.newest(
-                files, found: found, storeID: storeID, limit: limit, pool: pool)
+                files, found: found, storeID: storeID, limit: limit, pool: pool,
+                rebuild: rebuild)
         }
         if let restored { begin(with: restored) } else { try begin(with: newest) }
         try readSegments()
@@ -134,7 +144,8 @@ struct LogReader {
                 needless: Set(needless), readable: (base?.segments.all ?? []) + live.all,
                 catalog: catalog, end: end,
                 durable: min(durable, end.lsn), commit: commit, commitOffset: commitOffset,
-                commitEnd: commitEnd, base: base, hashSeed: restored?.hashSeed,
+                commitEnd: commitEnd, base: base,
+                image: restored?.image, hashSeed: restored?.hashSeed,
                 checkpointBytes: restored?.bytes ?? 0, pool: pool ?? PagePool(), counters: counters,
                 blocks: blocks, deaths: deaths, report: report))
     }
@@ -244,6 +255,8 @@ struct LogReader {
 
     private mutating func readSegments() throws(StoreError) {
         let first = restored.map { $0.state.commitEnd.segment } ?? 0
+        let bytes = bytesToRead(from: first)
+        try monitor?.begin(bytes)
         for (index, main) in found.mains.enumerated() where main.segment.number >= first {
             let segment = main.segment
             if restored != nil, segment.number > first { live.begin(segment) }
@@ -268,6 +281,15 @@ struct LogReader {
         }
     }
 
+    /// Bytes of the main segments from one on, behind the checkpoint.
+    private func bytesToRead(from first: UInt32) -> UInt64 {
+        var bytes: UInt64 = 0
+        for main in found.mains where main.segment.number >= first {
+            bytes += main.segment.knownEnd ?? (try? main.segment.file.size()) ?? 0
+        }
+        return bytes - min(bytes, restored?.state.commitEnd.offset ?? 0)
+    }
+
     /// Reads the frames of a segment; false if the limit was met.
     private mutating func readFrames(_ scanner: inout FrameScanner, _ segment: Segment)
         throws(StoreError) -> Bool
@@ -276,6 +298,7 @@ struct LogReader {
             if let limit, header.lsn + UInt64(header.frameLength) > limit { return false }
             durable = max(durable, header.mark)
             report.frames += 1
+            try monitor?.advance(header.frameLength)
             let offset = header.lsn - segment.baseLSN
             do {
                 try take(header, payload, segment)

@@ -19,7 +19,7 @@ enum StateBuilder {
     /// The state after the last commit of a log.
     static func build(
         _ log: OpenedLog, cache: BlockCache, largeValues: LargeValueReader, pool: PagePool,
-        hashSeed: UInt64, sizes: StoreSizes
+        hashSeed: UInt64, sizes: StoreSizes, monitor: RecoveryMonitor? = nil
     ) throws(StoreError) -> EngineState {
         var state = log.base ?? EngineState(catalog: log.catalog, end: log.end)
         state.catalog = log.catalog
@@ -35,7 +35,7 @@ enum StateBuilder {
         if log.base != nil, log.blocks.isEmpty, log.deaths.isEmpty { return state }
         var pages = PageTransaction(epoch: log.commit, pool: pool)
         do {
-            try fill(&state, log, cache, largeValues, hashSeed, sizes, &pages)
+            try fill(&state, log, cache, largeValues, hashSeed, sizes, monitor, &pages)
         } catch {
             pages.abandon()
             throw error
@@ -47,7 +47,7 @@ enum StateBuilder {
     private static func fill(
         _ state: inout EngineState, _ log: OpenedLog, _ cache: BlockCache,
         _ largeValues: LargeValueReader, _ hashSeed: UInt64, _ sizes: StoreSizes,
-        _ pages: inout PageTransaction
+        _ monitor: RecoveryMonitor?, _ pages: inout PageTransaction
     ) throws(StoreError) {
         var handles: [Place: BlockHandle] = [:]
         handles.reserveCapacity(log.blocks.count)
@@ -77,7 +77,10 @@ enum StateBuilder {
             }
         }
         var rows = BlockRows(state: state, hashSeed: hashSeed)
+        var monitor = monitor
+        try monitor?.begin(log.blocks.reduce(0) { $0 + UInt64($1.length) })
         for block in log.blocks {
+            try monitor?.advance(block.length)
             guard let handle = handles[block.place] else { continue }
             let entry = state.blocks.entry(handle)
             if entry.live == 0 {
@@ -164,8 +167,12 @@ private struct BaseRows: ~Copyable {
             for reference in entity.references {
                 let column = entity.columns[state.catalog.references[reference].column]
                 guard let cells = try block.column(column), !cells.isNil(at: slot) else { continue }
-                state.inverses[reference].remove(
-                    source: number, target: cells.number(slot), in: &pages)
+                guard
+                    state.inverses[reference].remove(
+                        source: number, target: cells.number(slot), in: &pages)
+                else {
+                    throw .damaged("a checkpoint lacks a reference", segment: place.segment)
+                }
             }
             state.directories[entity.tree].set(number, .empty, in: &pages)
             state.counts[index] -= 1

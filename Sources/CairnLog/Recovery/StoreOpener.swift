@@ -1,6 +1,7 @@
 // Opens a store, or makes one.
 //
-//   1. The folder and its lock file are made if they are missing, and durable before anything in them (FS1).
+//   1. The folder and its lock file are made if they are missing. Their names are durable before the first
+//      segment is, which is the business of whoever makes it (FS1).
 //   2. The writer locks byte 0 of the lock file exclusively; everybody shares byte 1.
 //   3. The log is read. A reader beside a writer stops at the mark, and reads again what a writer changed
 //      under it.
@@ -22,6 +23,7 @@ struct StoreOpener {
     let options: LogStoreOptions
     /// Whether the log may be read from a checkpoint on.
     var usesCheckpoints = true
+    private var monitor: RecoveryMonitor { RecoveryMonitor(.readingLog, options) }
     private var newPool: PagePool? { usesCheckpoints ? PagePool() : nil }
     private var fileSystem: any FileSystem { options.fileSystem }
 
@@ -40,9 +42,7 @@ struct StoreOpener {
                         .openFailed, "there is no store here", context: .init(path: "\(folder)"))
                 }
                 try makeFolder()
-                let file = try fileSystem.open(path, .createOrOpen)
-                try fileSystem.syncDirectory(folder)
-                return file
+                return try fileSystem.open(path, .createOrOpen)
             }
             return try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
         } catch let error as FileSystemError {
@@ -68,8 +68,6 @@ struct StoreOpener {
             return
         }
         try fileSystem.makeDirectory(folder)
-        let parent = folder.removingLastComponent()
-        try fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
     }
 
     /// Takes the locks and reads the log, or begins one.
@@ -91,7 +89,9 @@ struct StoreOpener {
         if options.isReadOnly {
             outcome = try readBesideWriters(files, hasWriter: hasWriter)
         } else {
-            var reader = LogReader(files, mark: try mark(files), limit: nil, pool: newPool)
+            var reader = LogReader(
+                files, mark: try mark(files), limit: nil, pool: newPool, rebuild: rebuild(files),
+                monitor: monitor)
             outcome = try reader.read()
         }
         if case .log(var log) = outcome {
@@ -117,6 +117,22 @@ struct StoreOpener {
             return try creator.goOn(with: unfinished, schema)
         }
         return try creator.create(schema)
+    }
+
+    /// Makes the state at a checkpoint's commit without the checkpoint.
+    private func rebuild(_ files: StoreFiles) -> CheckpointImage.Rebuild {
+        let sizes = options.sizes
+        return { header, pool throws(StoreError) in
+            var reader = LogReader(files, mark: nil, limit: header.lsn)
+            guard case .log(let log) = try reader.read(), log.commit == header.commit else {
+                throw .damaged("a checkpoint is damaged, and the log has gone on since")
+            }
+            let values = LargeValueReader(storeTag: log.storeID.tag)
+            for segment in log.readable { values.add(segment) }
+            return try StateBuilder.build(
+                log, cache: BlockCache(budget: 16 << 20), largeValues: values, pool: pool,
+                hashSeed: header.hashSeed, sizes: sizes)
+        }
     }
 
     private func mark(_ files: StoreFiles) throws(StoreError) -> MarkRecord? {
@@ -166,17 +182,17 @@ struct StoreOpener {
         -> LogReader.Outcome
     {
         guard hasWriter else {
-            var reader = LogReader(files, mark: mark, limit: nil, pool: newPool)
+            var reader = LogReader(files, mark: mark, limit: nil, pool: newPool, monitor: monitor)
             return try reader.read()
         }
         if let mark {
-            var reader = LogReader(files, mark: mark, limit: mark.lsn, pool: newPool)
+            var reader = LogReader(files, mark: mark, limit: mark.lsn, pool: newPool, monitor: monitor)
             return try reader.read()
         }
         // The mark file is not there or torn: the frames say themselves how far the log was durable.
-        var reader = LogReader(files, mark: nil, limit: nil)
+        var reader = LogReader(files, mark: nil, limit: nil, monitor: monitor)
         guard case .log(let log) = try reader.read() else { return .nothing }
-        var again = LogReader(files, mark: nil, limit: log.durable, pool: newPool)
+        var again = LogReader(files, mark: nil, limit: log.durable, pool: newPool, monitor: monitor)
         return try again.read()
     }
 

@@ -26,8 +26,9 @@ struct SalvageContent: ~Copyable {
     let blocks: [SalvagedBlock]
     private var doubtful: [RowDirectory]
     /// Rows that cannot be kept, unless an older version can.
-    private var unusable: [(block: Int, entity: Int, number: UInt32, key: String?, reason: String)] =
-        []
+    private var unusable:
+        [(block: Int, entity: Int, number: UInt32, key: String?, reason: String)] =
+            []
     private var dead: [Place: Dead] = [:]
     private var pages: PageTransaction
     private let cache = BlockCache(budget: 64 << 20)
@@ -49,7 +50,8 @@ struct SalvageContent: ~Copyable {
             largeValues.add(segment.segment(of: store))
         }
         segments = Dictionary(
-            inventory.folder.segments.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+            inventory.folder.segments.map { ($0.number, $0) },
+            uniquingKeysWith: { first, _ in first })
         blocks = inventory.blocks.sorted { ($0.commit, $0.place) < ($1.commit, $1.place) }
         directories = catalog.trees.map { _ in RowDirectory() }
         doubtful = directories
@@ -83,7 +85,9 @@ struct SalvageContent: ~Copyable {
             blocks.map { ($0.place, $0.rows) }, uniquingKeysWith: { first, _ in first })
         for frame in inventory.deaths {
             guard let payload = try? DeathsPayload(decoding: frame.payload.bytes) else { continue }
-            let isSure = frame.isSure || !inventory.damagedCommits.contains(frame.commit)
+            let isSure =
+                !inventory.brokenParts.contains(frame.commit)
+                && (frame.isSure || !inventory.damagedCommits.contains(frame.commit))
             for entry in payload.entries {
                 guard let count = rows[entry.block] else { continue }
                 var slots: [Int] = []
@@ -138,7 +142,9 @@ struct SalvageContent: ~Copyable {
             cells = (try block.numbers(), try? block.versions())
         } catch {
             // Nobody knows whose rows they are.
-            let lost = (0..<salvaged.rows).count { !dead.sure.contains($0) && !dead.maybe.contains($0) }
+            let lost = (0..<salvaged.rows).count {
+                !dead.sure.contains($0) && !dead.maybe.contains($0)
+            }
             for _ in 0..<lost { lose(salvaged, entity, number: nil, key: nil, error.message) }
             return
         }

@@ -59,6 +59,8 @@ struct SalvageInventory {
     private(set) var unpromisedCommits = 0
     /// Commits behind a break that are whole, and where their frames end.
     private var wholeCommits: [UInt64: UInt64] = [:]
+    /// Commits that adopted what is lost: also deaths that are there are not sure.
+    private(set) var brokenParts: Set<UInt64> = []
 
     // The commit whose frames are being read.
     private var openStart: UInt64 = 0
@@ -88,7 +90,9 @@ struct SalvageInventory {
         }
         for segment in folder.segments where segment.role == .side { try readSide(segment) }
         // A part of the log that is missing is a break like any other.
-        if folder.segments.first(where: { $0.role == .main })?.baseLSN != 0 {
+        if folder.newestStart == 0,
+            folder.segments.first(where: { $0.role == .main })?.baseLSN != 0
+        {
             lastBreak = 0
             isUnbroken = false
         }
@@ -159,7 +163,8 @@ struct SalvageInventory {
             guard let payload = frame.payload else {
                 takeBroken(frame, segment)
                 lastBreak = frame.header.lsn + UInt64(frame.header.frameLength)
-                isUnbroken = frame.header.kind.map { $0 == .commit || $0 == .start || $0 == .close } ?? false
+                isUnbroken =
+                    frame.header.kind.map { $0 == .commit || $0 == .start || $0 == .close } ?? false
                 return
             }
             segments[segment.number]?.frames += 1
@@ -264,8 +269,9 @@ struct SalvageInventory {
             blocks.append(
                 SalvagedBlock(
                     place: place, payloadLength: payload.count, lsn: frame.header.lsn,
-                    commit: frame.header.commit, entity: head.entity, rows: head.rows, isWhole: true
-                ))
+                    commit: frame.header.commit, entity: head.entity, rows: head.rows,
+                    isWhole: true,
+                    isUnadopted: isUnadopted(frame, segment)))
         case .deaths:
             _ = try DeathsPayload(decoding: payload)
             deaths.append(
@@ -273,8 +279,30 @@ struct SalvageInventory {
                     payload: RawBytes(copying: payload), isMain: segment.role == .main,
                     lsn: frame.header.lsn, commit: frame.header.commit, isSure: isUnbroken))
         case .commit: takeCommit(try CommitPayload(decoding: payload), frame.header)
-        case .value, .patch, .changes, .reserve, .adopt, .retire, .metadata: break
+        case .adopt: take(try AdoptPayload(decoding: payload), frame.header)
+        case .value, .patch, .changes, .reserve, .retire, .metadata: break
         }
+    }
+
+    /// Where copies of rows are lost, the deaths of the rows that were copied are not sure.
+    private mutating func take(_ adopt: AdoptPayload, _ header: FrameHeader) {
+        for part in adopt.parts {
+            let isMissing = folder.missing.contains { $0.number == part.segment }
+            let isBroken =
+                segments[part.segment]?.unusable.contains {
+                    $0.start < part.end && part.start < $0.end
+                } ?? false
+            let side = folder.segments.first { $0.number == part.segment }
+            if isMissing || side?.role == .side && (isBroken || side?.size ?? 0 < part.end) {
+                damage(header.commit, at: header.lsn)
+                brokenParts.insert(header.commit)
+            }
+        }
+    }
+
+    /// Whether a frame is in a part of a side segment that the log is not known to have adopted.
+    private func isUnadopted(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) -> Bool {
+        segment.role == .side && frame.end > segment.statedEnd ?? 0
     }
 
     private mutating func takeSchema(_ payload: UnsafeRawBufferPointer) throws(FormatError) {
@@ -309,7 +337,7 @@ struct SalvageInventory {
                 SalvagedBlock(
                     place: place, payloadLength: Int(frame.header.payloadLength),
                     lsn: frame.header.lsn, commit: frame.header.commit, entity: head.entity,
-                    rows: head.rows, isWhole: false))
+                    rows: head.rows, isWhole: false, isUnadopted: isUnadopted(frame, segment)))
         case .commit:
             // Its frames are there; only what it says of them is lost.
             endCommit(isWhole: lastBreak.map { $0 <= openStart } ?? true)
@@ -422,5 +450,7 @@ struct SalvageInventory {
             segments[segment.number] = report
         }
         hasUnknownLosses = unknownLosses.contains { $0 < end }
+        // Copies that nobody is known to have adopted are wanted only where the frame that did so may be lost.
+        if outline.damage.isEmpty { blocks.removeAll(where: \.isUnadopted) }
     }
 }

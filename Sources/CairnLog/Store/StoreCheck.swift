@@ -4,7 +4,7 @@
 //      block with a live row is decoded here, and every large value read.
 //   2. DR2: a live row's number leads back to its place.
 //   3. IX1: each key of a live row is in its unique index, for that object alone; no index has more entries.
-//   4. References are in their inverse tables, and lead to objects that exist, unless the model says that
+//   4. RL2: references are in their inverse tables and nothing else is, and they lead to objects that exist, unless the model says that
 //      they may be left dangling.
 //   5. Values fit their attributes: mandatory ones are there, text is UTF-8, numbers are in range.
 //
@@ -24,10 +24,30 @@ public struct StoreCheckReport: Sendable {
     public internal(set) var indexEntries = 0
     /// References that were followed.
     public internal(set) var references = 0
-    /// What is wrong; empty if all is well. At most a hundred are listed.
+    /// How much was looked at.
+    public internal(set) var depth = CheckDepth.all
+    /// Segments that were gone through; 0 if a state was checked that is open.
+    public internal(set) var segments = 0
+    /// Frames that were gone through, if files were.
+    public internal(set) var frames: UInt64 = 0
+    /// Commits that were gone through, if files were.
+    public internal(set) var commits: UInt64 = 0
+    /// Checkpoints that were compared with the log.
+    public internal(set) var checkpoints = 0
+    /// Bytes behind the end of the log, which mean nothing.
+    public internal(set) var bytesLeftBehind: UInt64 = 0
+    /// What is worth knowing and no damage.
+    public internal(set) var notes: [String] = []
+    /// What is wrong; empty if all is well. At most a thousand are listed.
     public internal(set) var findings: [StoreError] = []
     /// How many things are wrong.
     public internal(set) var findingCount = 0
+
+    /// Lists what is wrong.
+    mutating func find(_ error: StoreError) {
+        findingCount += 1
+        if findings.count < 1000 { findings.append(error) }
+    }
 }
 
 extension LogStore {
@@ -54,11 +74,16 @@ struct StoreChecker: ~Copyable {
     private var key = KeyBuffer()
     private var other = KeyBuffer()
     private var keys: [Int]
+    /// By reference definition: target and source of each row that points somewhere.
+    private var forward: [[UInt64]]
+    /// Whether rows could not be read.
+    private var isIncomplete = false
 
     init(engine: Engine, state: EngineState) {
         self.engine = engine
         self.state = state
         keys = Array(repeating: 0, count: state.uniques.count)
+        forward = state.inverses.map { _ in [] }
     }
 
     mutating func run(progress: ((Int, Int) -> Void)?) -> StoreCheckReport {
@@ -78,18 +103,19 @@ struct StoreChecker: ~Copyable {
             if unique.count != keys[index] {
                 find(
                     .damaged(
-                        "the unique index on \(state.catalog.uniques[index].names.joined(separator: ", ")) has \(unique.count) entries for \(keys[index]) keys"
+                        "the unique index on \(state.catalog.uniques[index].names.joined(separator: ", ")) has \(unique.count) entries for \(keys[index]) keys (IX1)"
                     ))
             }
+        }
+        if !isIncomplete {
+            checkDirectories()
+            checkInverses()
         }
         progress?(total, total)
         return report
     }
 
-    private mutating func find(_ error: StoreError) {
-        report.findingCount += 1
-        if report.findings.count < 100 { report.findings.append(error) }
-    }
+    private mutating func find(_ error: StoreError) { report.find(error) }
 
     private mutating func check(_ handle: BlockHandle, _ entry: BlockEntry, _ entity: Int) {
         do {
@@ -110,6 +136,7 @@ struct StoreChecker: ~Copyable {
             }
         } catch let error as StoreError {
             find(error)
+            isIncomplete = true
         } catch {
             preconditionFailure("reading a block gives store errors alone: \(error)")
         }
@@ -122,7 +149,7 @@ struct StoreChecker: ~Copyable {
         let entity = state.catalog.entities[entityIndex]
         let cell = state.directories[entity.tree][number]
         if cell != DirectoryCell(handle: handle, slot: slot, version: version) {
-            find(damage(block, "object \(number) is not where the directory says"))
+            find(damage(block, "object \(number) is not where the directory says (DR2)"))
         }
         try checkValues(block, slot, entityIndex, number)
         for unique in entity.uniques {
@@ -141,13 +168,49 @@ struct StoreChecker: ~Copyable {
             else { continue }
             report.references += 1
             let target = cells.number(slot)
+            forward[reference].append(UInt64(target) << 32 | UInt64(number))
             if definition.rule != .noAction,
                 state.directories[definition.target][target].isEmpty
             {
                 find(
                     damage(
                         block,
-                        "\(entity.name).\(entity.columns[definition.column].name) of object \(number) leads to object \(target), which is not there"
+                        "\(entity.name).\(entity.columns[definition.column].name) of object \(number) leads to object \(target), which is not there (RL2)"
+                    ))
+            }
+        }
+    }
+
+    /// No directory has more rows than there are, and the counts are right.
+    private mutating func checkDirectories() {
+        var cells = 0
+        for directory in state.directories {
+            var number: UInt32 = 0
+            while let next = directory.next(from: number) {
+                cells += 1
+                if next == .max { break }
+                number = next + 1
+            }
+        }
+        if cells != report.rows {
+            find(.damaged("the directories have \(cells) objects for \(report.rows) rows (DR2)"))
+        }
+        let counted = state.counts.reduce(0, +)
+        if counted != report.rows {
+            find(.damaged("\(counted) objects are counted for \(report.rows) rows (DR2)"))
+        }
+    }
+
+    /// Both ways of every reference say the same.
+    private mutating func checkInverses() {
+        for (index, inverse) in state.inverses.enumerated() {
+            forward[index].sort()
+            if CheckpointAudit.pairs(inverse) != forward[index] {
+                let definition = state.catalog.references[index]
+                let entity = state.catalog.entities[definition.entity]
+                find(
+                    .damaged(
+                        "the way back of \(entity.name).\(entity.columns[definition.column].name) is not the way there (RL2)"
                     ))
             }
         }
@@ -175,12 +238,12 @@ struct StoreChecker: ~Copyable {
                 find(
                     damage(
                         block,
-                        "objects \(number) and \(candidate) have one key (\(state.catalog.uniques[unique].names.joined(separator: ", ")))"
+                        "objects \(number) and \(candidate) have one key (\(state.catalog.uniques[unique].names.joined(separator: ", "))) (IX1)"
                     ))
             }
         }
         if found != 1 {
-            find(damage(block, "object \(number) has \(found) entries in a unique index"))
+            find(damage(block, "object \(number) has \(found) entries in a unique index (IX1)"))
         }
     }
 

@@ -74,7 +74,8 @@ struct CheckpointProbe {
             frame.lsn + UInt64(frame.frameLength) == header.lsn,
             segment.baseLSN + header.endOffset == header.lsn
         else { throw FormatError(.mismatch, "F-857", "it is of another log") }
-        guard survey.segments.contains(where: { $0.number == contents.schema.segment }),
+        let present = Set(survey.segments.filter { $0.header != nil }.map(\.number))
+        guard contents.live.allSatisfy({ present.contains($0.number) }),
             let place = Place(exactSegment: segment.number, byteOffset: header.commitOffset)
         else {
             throw FormatError(.mismatch, "F-857", "a segment that it needs is missing")

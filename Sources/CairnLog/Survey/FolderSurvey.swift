@@ -5,6 +5,7 @@
 //   2. The store is the one that most files belong to; files of others are set aside.
 //   3. Start frames are read. The newest one that can be read says which segments make up the store, and where
 //      each of them ends; else the header of a successor says it, or the place in the log where one begins.
+//   4. Adopt and retire frames behind that start frame change what it says.
 //
 // Invariants: nothing is written and nothing locked.
 // Threads: one survey in one thread.
@@ -121,6 +122,7 @@ struct FolderSurvey {
         }
         chooseLiveSet()
         stateEnds()
+        try takeLaterChanges()
     }
 
     // MARK: Files
@@ -205,7 +207,9 @@ struct FolderSurvey {
         }
         let newest = segments.last { $0.role != .unfinished }?.storeTag
         storeTag =
-            votes.max { ($0.value, $0.key == newest ? 1 : 0) < ($1.value, $1.key == newest ? 1 : 0) }?
+            votes.max {
+                ($0.value, $0.key == newest ? 1 : 0) < ($1.value, $1.key == newest ? 1 : 0)
+            }?
             .key ?? 0
         storeID = segments.first { $0.header?.store.tag == storeTag }?.header?.store
         if let record {
@@ -261,7 +265,7 @@ struct FolderSurvey {
             if let member = members[number] {
                 segments[index].role = member.kind == .side ? .side : .main
                 segments[index].statedEnd = member.end
-            } else if number < newest.number, segments[index].role == .main {
+            } else if number < newest.number {
                 segments[index].role = .retired
             }
         }
@@ -283,8 +287,47 @@ struct FolderSurvey {
         }
     }
 
-    /// Notes that a member of the live set that is missing was retired later.
-    mutating func retire(_ numbers: [UInt32]) {
+    /// What commits behind the newest start frame adopted and retired.
+    private mutating func takeLaterChanges() throws(StoreError) {
+        for index in segments.indices where segments[index].role == .side {
+            segments[index].statedEnd = segments[index].statedEnd ?? UInt64(SegmentHeader.size)
+        }
+        var open: (retired: [UInt32], adopted: [AdoptPayload.Part]) = ([], [])
+        for segment in segments where segment.role == .main && segment.number >= newestStart {
+            var walk = FrameWalk(
+                segment.file, segment: segment.number, storeTag: storeTag,
+                baseLSN: segment.baseLSN, chain: segment.chain, to: segment.end,
+                readsPayloads: false)
+            while let event = try walk.next() {
+                guard case .frame(let frame) = event else { continue }
+                switch frame.header.kind {
+                case .retire:
+                    if let payload = payload(frame, of: segment) {
+                        open.retired +=
+                            (try? RetirePayload(decoding: payload.bytes))?.segments ?? []
+                    }
+                case .adopt:
+                    if let payload = payload(frame, of: segment) {
+                        open.adopted += (try? AdoptPayload(decoding: payload.bytes))?.parts ?? []
+                    }
+                case .commit:
+                    retire(open.retired)
+                    for part in open.adopted { adopt(part) }
+                    open = ([], [])
+                default: break
+                }
+            }
+        }
+    }
+
+    private func payload(_ frame: FrameWalk.Frame, of segment: SurveyedSegment) -> RawBytes? {
+        try? segment.segment(of: storeID ?? StoreID(low: 0, high: 0)).frame(
+            at: frame.offset, storeTag: storeTag
+        ).1
+    }
+
+    /// Notes that segments, the files of which may be gone, were retired later.
+    private mutating func retire(_ numbers: [UInt32]) {
         missing.removeAll { numbers.contains($0.number) }
         for index in segments.indices where numbers.contains(segments[index].number) {
             segments[index].role = .retired
@@ -292,11 +335,17 @@ struct FolderSurvey {
     }
 
     /// Says up to where a side segment counts.
-    mutating func adopt(_ number: UInt32, to end: UInt64) {
-        for index in segments.indices
-        where segments[index].number == number && segments[index].role == .side {
-            segments[index].statedEnd = max(end, segments[index].statedEnd ?? 0)
+    private mutating func adopt(_ part: AdoptPayload.Part) {
+        guard let index = segments.firstIndex(where: { $0.number == part.segment }) else {
+            if !missing.contains(where: { $0.number == part.segment }) {
+                missing.append(
+                    .init(number: part.segment, kind: .side, end: part.end, chain: part.endChain))
+            }
+            return
         }
+        guard segments[index].role == .side || segments[index].header == nil else { return }
+        segments[index].role = .side
+        segments[index].statedEnd = max(part.end, segments[index].statedEnd ?? 0)
     }
 
     /// What is missing, as errors.

@@ -83,7 +83,8 @@ struct LogSurvey {
                 let isKnown = folder.missing.contains {
                     $0.kind == .main && $0.number < segment.number
                 }
-                if !isKnown {
+                // Up to the newest start frame its list is right, and those between were retired.
+                if !isKnown, segment.number > folder.newestStart {
                     note(
                         expected,
                         .damaged(

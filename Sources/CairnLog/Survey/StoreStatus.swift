@@ -155,8 +155,18 @@ extension StoreStatus {
         }
         bytesLeftBehind = left
         wasClosed = progress.isClosed && left == 0 && writer == nil
-        let start = base?.end?.lsn ?? 0
-        bytesToRead = (base?.bytes ?? 0) + (progress.end.lsn - min(progress.end.lsn, start))
+        if let base, let start = base.end?.lsn {
+            bytesToRead = base.bytes + (progress.end.lsn - min(progress.end.lsn, start))
+        } else {
+            bytesToRead = survey.segments.reduce(0) { bytes, segment in
+                switch segment.role {
+                case .main where segment.number == progress.end.segment:
+                    bytes + progress.end.offset
+                case .main where segment.number < progress.end.segment, .side: bytes + segment.end
+                default: bytes
+                }
+            }
+        }
         framesToRead = progress.frames
         commitsToRead = progress.commits
         damage = survey.problems + outline.damage.map(\.error)

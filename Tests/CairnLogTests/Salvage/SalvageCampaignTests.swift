@@ -72,7 +72,8 @@ struct SalvageCampaignTests {
                     #expect(salvaged.text == opened.text, "\(comment)")
                 } else if salvaged.report.isWhole {
                     #expect(
-                        salvaged.text == content || image.segments.isEmpty, "\(comment): what is lost is said")
+                        salvaged.text == content || image.segments.isEmpty,
+                        "\(comment): what is lost is said")
                 }
             } catch let error as StoreError {
                 #expect(

@@ -25,7 +25,8 @@ struct SalvageTests {
         #expect(salvaged.report.possiblyResurrected == 0)
     }
 
-    @Test("The damaged golden stores give what is outside of the damage", arguments: GoldenStore.all)
+    @Test(
+        "The damaged golden stores give what is outside of the damage", arguments: GoldenStore.all)
     func broken(_ golden: GoldenStore) throws {
         let whole = try golden.make()
         var image = whole

@@ -95,7 +95,8 @@ struct StoreStatusTests {
         #expect(status.lastCommitTime != nil)
     }
 
-    @Test("It works on stores that do not open, and names what is wrong", arguments: GoldenStore.all)
+    @Test(
+        "It works on stores that do not open, and names what is wrong", arguments: GoldenStore.all)
     func damaged(_ golden: GoldenStore) throws {
         var image = try golden.make()
         golden.harm(&image)

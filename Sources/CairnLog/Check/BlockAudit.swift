@@ -1,0 +1,238 @@
+// Decodes every block of a log and follows its rows from birth to death.
+//
+//   1. Every column of every block must decode, with the kind of its property (F-415), and numbers must have been
+//      given when the block's commit ended (DR1).
+//   2. A number lives at one place or at none (BL1). Where the whole history is there, the death of the old place
+//      comes with the birth at the new one (BL2).
+//   3. Large values of live rows are read.
+//   4. No entity has too many small blocks (BL5).
+//
+// Threads: one audit in one thread.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+struct BlockAudit: ~Copyable {
+    private let audit: LogAudit
+    private let catalog: Catalog
+    private let sizes: StoreSizes
+    private let segments: [UInt32: Segment]
+    private let largeValues: LargeValueReader
+    private(set) var findings: [StoreError] = []
+    private(set) var blocks = 0
+    private(set) var rows = 0
+    private var indexes: [Place: Int] = [:]
+    private var dead: [SlotSet]
+    private var directories: [RowDirectory]
+    private var pages = PageTransaction(epoch: 1, pool: PagePool())
+    private var isReadable: [Bool]
+    private var withReferences: [Int] = []
+
+    init(_ audit: LogAudit, catalog: Catalog, sizes: StoreSizes) {
+        self.audit = audit
+        self.catalog = catalog
+        self.sizes = sizes
+        let store = audit.folder.storeID ?? StoreID(low: 0, high: 0)
+        largeValues = LargeValueReader(storeTag: audit.folder.storeTag)
+        var segments: [UInt32: Segment] = [:]
+        for segment in audit.folder.segments where segment.role != .foreign {
+            let readable = segment.segment(of: store)
+            segments[segment.number] = readable
+            largeValues.add(readable)
+        }
+        self.segments = segments
+        for (index, block) in audit.blocks.enumerated() { indexes[block.place] = index }
+        dead = audit.blocks.map { _ in SlotSet() }
+        isReadable = audit.blocks.map { _ in false }
+        directories = catalog.trees.map { _ in RowDirectory() }
+    }
+
+    /// Goes through everything; gives blocks and rows that live, and what is wrong.
+    consuming func run(progress: (Int, Int) -> Void) -> (
+        blocks: Int, rows: Int, findings: [StoreError]
+    ) {
+        // What compaction moved, or what a missing segment held, has no history here.
+        let isHistory =
+            !audit.blocks.contains(where: \.isSide) && audit.outline.damage.isEmpty
+            && audit.folder.segments.first { $0.role == .main }?.baseLSN == 0
+        if !isHistory {
+            bury(audit.carried)
+            for commit in audit.commits { bury(commit) }
+            for index in audit.blocks.indices where audit.blocks[index].isSide {
+                enter(index, counters: [:], isHistory: false)
+            }
+        }
+        var counters: [UInt32: UInt32] = [:]
+        for (position, commit) in audit.commits.enumerated() {
+            if position & 63 == 0 { progress(blocks, audit.blocks.count) }
+            for counter in commit.counters { counters[counter.tree] = counter.next }
+            if isHistory { bury(commit) }
+            for index in commit.blocks {
+                enter(index, counters: isHistory ? counters : [:], isHistory: isHistory)
+            }
+        }
+        for index in withReferences { readValues(index) }
+        countSmallBlocks()
+        progress(audit.blocks.count, audit.blocks.count)
+        let result = (blocks, rows, findings)
+        pages.abandon()
+        return result
+    }
+
+    private mutating func find(_ message: String, _ block: LogAudit.Block) {
+        guard findings.count < 10_000 else { return }
+        findings.append(
+            .damaged(
+                message, segment: block.place.segment, offset: UInt64(block.place.byteOffset)))
+    }
+
+    private mutating func bury(_ commit: LogAudit.Commit) {
+        for death in commit.deaths {
+            guard let index = indexes[death.place] else { continue }
+            for slot in death.slots { dead[index].insert(Int(slot)) }
+        }
+    }
+
+    // MARK: Births
+
+    private func cached(_ block: LogAudit.Block) throws(StoreError) -> CachedBlock {
+        guard let segment = segments[block.place.segment] else {
+            throw .damaged("a block's segment is missing", segment: block.place.segment)
+        }
+        let payload = try segment.payload(
+            at: UInt64(block.place.byteOffset), kind: .block, storeTag: audit.folder.storeTag)
+        return try CachedBlock(payload: payload, place: block.place, largeValues: largeValues)
+    }
+
+    private mutating func enter(_ index: Int, counters: [UInt32: UInt32], isHistory: Bool) {
+        let block = audit.blocks[index]
+        blocks += 1
+        do throws(StoreError) {
+            let cached = try cached(block)
+            guard let entityIndex = catalog.entityIndex(id: UInt32(block.entity)) else {
+                return find("a block of an entity that the schema lacks (F-415)", block)
+            }
+            let entity = catalog.entities[entityIndex]
+            var known: Set<UInt32> = []
+            for column in entity.columns {
+                known.insert(column.propertyID)
+                let cells: DecodedColumn?
+                do {
+                    cells = try cached.column(column)
+                } catch {
+                    find(error.message, block)
+                    continue
+                }
+                if column.target != nil, let cells {
+                    checkTargets(cells, block, entity, column)
+                }
+            }
+            for entry in cached.head.columns.dropLast(2) where !known.contains(entry.propertyID) {
+                find("a column of a property that the entity lacks (F-415)", block)
+            }
+            if cached.head.hasReferences { withReferences.append(index) }
+            isReadable[index] = true
+            place(
+                index, try cached.numbers(), try cached.versions(), entity,
+                next: counters[catalog.trees[entity.tree].id], isHistory: isHistory)
+        } catch {
+            if findings.count < 10_000 { findings.append(error) }
+        }
+    }
+
+    private mutating func checkTargets(
+        _ cells: DecodedColumn, _ block: LogAudit.Block, _ entity: Catalog.StoredEntity,
+        _ column: Catalog.StoredColumn
+    ) {
+        for slot in 0..<block.rows where !cells.isNil(at: slot) {
+            guard let target = UInt32(exactly: cells.integer(at: slot)), target != 0 else {
+                return find(
+                    "\(entity.name).\(column.name) leads to an impossible number", block)
+            }
+        }
+    }
+
+    private mutating func place(
+        _ index: Int, _ numbers: DecodedColumn, _ versions: DecodedColumn,
+        _ entity: Catalog.StoredEntity, next: UInt32?, isHistory: Bool
+    ) {
+        let block = audit.blocks[index]
+        for slot in 0..<block.rows {
+            guard let number = UInt32(exactly: numbers.integer(at: slot)), number != 0,
+                number <= FormatLimits.maximumNumber
+            else {
+                find("a row has a number that cannot be (F-407)", block)
+                continue
+            }
+            if let next, number >= next {
+                find("object \(number) has a number that was never given (F-622, DR1)", block)
+            }
+            let version = versions.integer(at: slot)
+            if version < 1 || version > Int64(DirectoryCell.maximumVersion) {
+                find("object \(number) has a version that cannot be (F-407)", block)
+            }
+            guard !dead[index].contains(slot) else { continue }
+            let known = directories[entity.tree][number]
+            if !known.isEmpty, !dead[Int(known.handle.raw) - 1].contains(known.slot) {
+                let other = audit.blocks[Int(known.handle.raw) - 1].place
+                find(
+                    "object \(number) lives at two places, here and in segment \(other.segment), offset \(other.byteOffset) (F-643, \(isHistory ? "BL1, BL2" : "BL1"))",
+                    block)
+            }
+            directories[entity.tree].set(
+                number,
+                DirectoryCell(
+                    handle: BlockHandle(raw: UInt32(index + 1)), slot: slot, version: 1),
+                in: &pages)
+        }
+    }
+
+    // MARK: Afterwards
+
+    private mutating func readValues(_ index: Int) {
+        let block = audit.blocks[index]
+        do throws(StoreError) {
+            let cached = try cached(block)
+            for entry in cached.head.columns {
+                guard let cells = try? cached.column(propertyID: entry.propertyID) else { continue }
+                for slot in 0..<block.rows
+                where !dead[index].contains(slot) && !cells.isNil(at: slot)
+                    && cells.isExternal(at: slot)
+                {
+                    do throws(StoreError) {
+                        _ = try cached.large(cells.bytes(at: slot))
+                    } catch {
+                        if findings.count < 10_000 { findings.append(error) }
+                    }
+                }
+            }
+        } catch {
+            if findings.count < 10_000 { findings.append(error) }
+        }
+    }
+
+    /// Blocks that were merged are as full as they could be.
+    private mutating func countSmallBlocks() {
+        var counts: [Int: Int] = [:]
+        var last: [Int: LogAudit.Block] = [:]
+        for (index, block) in audit.blocks.enumerated() {
+            let live = block.rows - dead[index].count
+            if isReadable[index] { rows += live }
+            guard live > 0, !block.isMoved else { continue }
+            let level = sizes.level(rows: block.rows, rawLength: block.rawLength)
+            guard level != .full else { continue }
+            let key = block.entity * 4 + Int(level.rawValue)
+            counts[key, default: 0] += 1
+            last[key] = block
+        }
+        for (key, count) in counts.sorted(by: { $0.key < $1.key })
+        where count >= sizes.mergedBlocks {
+            guard let block = last[key] else { continue }
+            let name =
+                catalog.entityIndex(id: UInt32(block.entity)).map { catalog.entities[$0].name }
+                ?? ""
+            find("\(name) has \(count) small blocks that were never merged (BL5)", block)
+        }
+    }
+}

@@ -1,0 +1,381 @@
+// Goes through the files of a store and notes everything that is wrong, not only the first.      Format 60.4
+//
+//   1. Segments: headers, start frames, the live set, ends and chains.                        (SG1, SG3)
+//   2. Frames in order: checksums, chain, marks, commits that lie together.                   (SG3, SG4, SG5)
+//   3. With payloads: what each frame says must be possible by itself.
+//
+// What lies behind the end of the log means nothing and is not judged (SG2).
+// Invariants: nothing is written and nothing locked.
+// Threads: one audit in one thread.
+
+import CairnFormat
+import CairnStore
+
+struct LogAudit {
+    /// A block of the log, and the commit that made it count.
+    struct Block {
+        let place: Place
+        let entity: Int
+        let rows: Int
+        let rawLength: Int
+        let isMoved: Bool
+        let lsn: UInt64
+        let isSide: Bool
+    }
+
+    /// What a commit did, in the order of the log.
+    struct Commit {
+        var blocks: [Int] = []
+        var deaths: [(place: Place, slots: [UInt16], offset: UInt64, segment: UInt32)] = []
+        var counters: [TreeCounter] = []
+        var endLSN: UInt64 = 0
+    }
+
+    let folder: FolderSurvey
+    let depth: CheckDepth
+    private(set) var outline: LogOutline
+    private(set) var findings: [StoreError] = []
+    private(set) var frames: UInt64 = 0
+    private(set) var blocks: [Block] = []
+    private(set) var commits: [Commit] = []
+    private(set) var catalog: Catalog?
+    /// Deaths that side segments carry, to be applied to whatever is there.
+    private(set) var carried = Commit()
+
+    // The commit whose frames are being read.
+    private var open = Commit()
+    private var openCommit: UInt64 = 0
+    private var openStart: UInt64 = 0
+    private var openFrames: UInt32 = 0
+    private var lastCommit: UInt64 = 0
+    private var isBroken = false
+    private var counters: [UInt32: UInt32] = [:]
+    /// Deaths whose blocks have to be known first.
+    private var deathFrames: [(payload: RawBytes, segment: UInt32, offset: UInt64, commit: Int)] =
+        []
+    private var notes: [(lsn: UInt64, error: StoreError)] = []
+    private var bytes: UInt64 = 0
+    private let limit: UInt64?
+
+    init(_ folder: FolderSurvey, depth: CheckDepth, limit: UInt64?) {
+        self.folder = folder
+        self.depth = depth
+        self.limit = limit
+        outline = LogOutline(
+            progress: .init(end: LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)))
+    }
+
+    /// Goes through everything.
+    mutating func run(progress: (UInt64, UInt64) -> Void) throws(StoreError) {
+        let total = folder.segments.reduce(0) { $0 + $1.end }
+        for error in folder.problems { find(error) }
+        for member in folder.missing where member.kind == .side {
+            find(.damaged("segment \(member.number) is missing (F-216)", segment: member.number))
+        }
+        checkSegments()
+        for segment in folder.segments where segment.role == .side {
+            try checkSide(segment)
+            bytes += segment.end
+        }
+        if let first = folder.segments.first(where: { $0.role == .main }) {
+            lastCommit = first.header?.commit ?? 0
+        }
+        var survey = LogSurvey(folder, readsPayloads: depth > .headers, limit: limit)
+        var next: UInt64 = 0
+        outline = try survey.run { item throws(StoreError) in
+            take(item)
+            if bytes >= next {
+                progress(min(bytes, total), total)
+                next = bytes + 4 << 20
+            }
+        }
+        for damage in outline.damage { find(damage.error) }
+        let end = limit == nil ? outline.progress.end.lsn : .max
+        for note in notes where note.lsn < end { find(note.error) }
+        checkEnds()
+        blocks.removeAll { !$0.isSide && $0.lsn >= end }
+        commits.removeAll { $0.endLSN > end }
+        resolveDeaths()
+        progress(total, total)
+    }
+
+    private mutating func find(_ error: StoreError) {
+        let isKnown = findings.contains {
+            $0.message == error.message && $0.context == error.context
+        }
+        if !isKnown { findings.append(error) }
+    }
+
+    /// Notes what matters only if it lies below the end of the log.
+    private mutating func note(
+        _ message: String, _ segment: SurveyedSegment, _ offset: UInt64
+    ) {
+        notes.append(
+            (
+                segment.role == .main ? segment.baseLSN + offset : 0,
+                .damaged(message, segment: segment.number, offset: offset)
+            ))
+    }
+
+    // MARK: Segments
+
+    private mutating func checkSegments() {
+        let mains = folder.segments.filter { $0.role == .main }
+        for segment in mains where segment.header != nil && segment.start == nil {
+            find(
+                .damaged(
+                    "the segment has no start frame that can be read (F-211)",
+                    segment: segment.number, offset: UInt64(SegmentHeader.size)))
+        }
+        for (before, after) in zip(mains, mains.dropFirst()) {
+            guard let header = after.header else { continue }
+            if header.commit < before.header?.commit ?? 0 || header.baseLSN <= before.baseLSN {
+                find(
+                    .damaged(
+                        "positions and commits rise from segment to segment (SG3)",
+                        segment: after.number, offset: 0))
+            }
+            if header.predecessor == before.number,
+                before.baseLSN + header.predecessorEnd != header.baseLSN
+            {
+                find(
+                    .damaged(
+                        "the segment does not begin where its predecessor ends (F-216)",
+                        segment: after.number, offset: 0))
+            }
+        }
+    }
+
+    /// What is below the end that a later segment states must be what it was then.
+    private mutating func checkEnds() {
+        let newest = folder.segments.first { $0.number == folder.newestStart }
+        for member in newest?.start?.live ?? [] where member.kind == .main {
+            guard let chain = chains[member.number], chain.offset == member.end else { continue }
+            if chain.value != member.chain {
+                find(
+                    .damaged(
+                        "the segment is not what it was when it ended (F-216, SG1)",
+                        segment: member.number, offset: member.end))
+            }
+        }
+    }
+
+    /// Where the last frame of each segment ends, and the chain value there.
+    private var chains: [UInt32: (offset: UInt64, value: UInt32)] = [:]
+
+    private mutating func checkSide(_ segment: SurveyedSegment) throws(StoreError) {
+        guard let end = segment.statedEnd, end > UInt64(SegmentHeader.size) else { return }
+        if end > segment.size {
+            find(
+                .damaged(
+                    "the file is shorter than its content was (F-303)", segment: segment.number,
+                    offset: segment.size))
+        }
+        var walk = FrameWalk(
+            segment.file, segment: segment.number, storeTag: folder.storeTag,
+            baseLSN: segment.baseLSN, chain: segment.chain, to: segment.end,
+            readsPayloads: depth > .headers)
+        while let event = try walk.next() {
+            switch event {
+            case .gap(let range, let error):
+                note("\(error.what) (\(error.rule))", segment, range.lowerBound)
+            case .frame(let frame):
+                frames += 1
+                if let problem = frame.problem {
+                    note("\(problem.what) (\(problem.rule))", segment, frame.offset)
+                }
+                if let payload = frame.payload { takePayload(payload, frame, segment) }
+            }
+        }
+    }
+
+    // MARK: Frames
+
+    private mutating func take(_ item: LogSurvey.Item) {
+        switch item {
+        case .gap(_, let range, _):
+            bytes += range.upperBound - range.lowerBound
+            isBroken = true
+        case .frame(let segment, let frame):
+            bytes += UInt64(frame.header.frameLength)
+            frames += 1
+            chains[segment.number] = (frame.end, frame.header.chain)
+            takeOrder(frame, segment)
+            if let payload = frame.payload {
+                takePayload(payload, frame, segment)
+            } else if depth > .headers {
+                isBroken = true
+            }
+            if frame.header.kind == .commit { endCommit(frame) }
+        }
+    }
+
+    /// Frames of a commit lie together, and commits are in order.
+    private mutating func takeOrder(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) {
+        let header = frame.header
+        if header.kind == .start || header.kind == .close {
+            if openFrames > 0, !isBroken {
+                note("a commit is cut off by another frame (F-603, SG5)", segment, frame.offset)
+            }
+            if header.commit != lastCommit, !isBroken {
+                note(
+                    "a start or close frame bears the number of the last commit (F-603, SG3)",
+                    segment, frame.offset)
+            }
+            if header.kind == .start, frame.offset != UInt64(SegmentHeader.size) {
+                note("a start frame in the middle of a segment (F-211)", segment, frame.offset)
+            }
+            lastCommit = max(lastCommit, header.commit)
+            forget()
+            return
+        }
+        if openFrames == 0 {
+            openStart = header.lsn
+            openCommit = header.commit
+            if header.commit <= lastCommit, !isBroken {
+                note("commit numbers rise (F-602, SG3)", segment, frame.offset)
+            }
+        } else if header.commit != openCommit, !isBroken {
+            note(
+                "the frames of a commit bear different numbers (F-602, SG5)", segment, frame.offset)
+        }
+        openFrames += 1
+    }
+
+    private mutating func forget() {
+        open = Commit()
+        openFrames = 0
+        isBroken = false
+    }
+
+    private mutating func endCommit(_ frame: FrameWalk.Frame) {
+        lastCommit = max(lastCommit, frame.header.commit)
+        open.endLSN = frame.header.lsn + UInt64(frame.header.frameLength)
+        commits.append(open)
+        forget()
+    }
+
+    private mutating func takePayload(
+        _ payload: UnsafeRawBufferPointer, _ frame: FrameWalk.Frame, _ segment: SurveyedSegment
+    ) {
+        do {
+            guard let kind = try frame.header.readableKind() else { return }
+            try takePayload(payload, frame, segment, kind)
+        } catch {
+            note("\(error.what) (\(error.rule))", segment, frame.offset)
+            isBroken = true
+        }
+    }
+
+    private mutating func takePayload(
+        _ payload: UnsafeRawBufferPointer, _ frame: FrameWalk.Frame, _ segment: SurveyedSegment,
+        _ kind: FrameKind
+    ) throws(FormatError) {
+        if segment.role == .side, ![.schema, .value, .block, .deaths].contains(kind) {
+            throw FormatError(
+                .malformed, "F-655", "a side segment holds no such frame",
+                found: UInt64(kind.rawValue))
+        }
+        switch kind {
+        case .start: try raise(try StartPayload(decoding: payload).counters)
+        case .close: try raise(try ClosePayload(decoding: payload).counters)
+        case .schema:
+            do {
+                catalog = try CatalogDocument.decode(payload)
+            } catch let error as FormatError {
+                throw error
+            } catch {
+                throw FormatError(.malformed, "F-702", "the model in the schema frame is invalid")
+            }
+        case .block:
+            let head = try BlockHead(decoding: payload)
+            guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
+                return
+            }
+            open.blocks.append(blocks.count)
+            blocks.append(
+                Block(
+                    place: place, entity: Int(head.entity), rows: head.rows,
+                    rawLength: head.rawLength, isMoved: head.isMoved, lsn: frame.header.lsn,
+                    isSide: segment.role == .side))
+            if segment.role == .side { open.blocks.removeAll() }
+        case .deaths:
+            _ = try DeathsPayload(decoding: payload)
+            deathFrames.append(
+                (
+                    RawBytes(copying: payload), segment.number, frame.offset,
+                    segment.role == .side ? -1 : commits.count
+                ))
+        case .commit:
+            let record = try CommitPayload(decoding: payload)
+            guard isBroken || record.frameCount == openFrames - 1 && record.firstLSN == openStart
+            else {
+                throw FormatError(
+                    .malformed, "F-601, SG5",
+                    "a commit frame that does not fit the frames before it",
+                    expected: UInt64(openFrames - 1), found: UInt64(record.frameCount))
+            }
+            open.counters = record.counters
+            try raise(record.counters)
+        case .value: _ = try ValuePayload(decoding: payload)
+        case .adopt: _ = try AdoptPayload(decoding: payload)
+        case .retire: _ = try RetirePayload(decoding: payload)
+        case .patch, .changes, .reserve, .metadata: break
+        }
+    }
+
+    private mutating func raise(_ raised: [TreeCounter]) throws(FormatError) {
+        for counter in raised {
+            let known = counters[counter.tree] ?? 1
+            counters[counter.tree] = max(known, counter.next)
+            guard counter.next >= known else {
+                throw FormatError(
+                    .malformed, "F-622, DR1", "the counter of a tree falls",
+                    expected: UInt64(known), found: UInt64(counter.next))
+            }
+        }
+    }
+
+    // MARK: Deaths
+
+    private mutating func resolveDeaths() {
+        let rows = Dictionary(
+            blocks.map { ($0.place, $0.rows) }, uniquingKeysWith: { first, _ in first })
+        let live = Set(
+            folder.segments.filter { $0.role == .main || $0.role == .side }.map(\.number))
+        for frame in deathFrames {
+            guard let payload = try? DeathsPayload(decoding: frame.payload.bytes),
+                frame.commit < commits.count
+            else { continue }
+            for entry in payload.entries {
+                guard let count = rows[entry.block] else {
+                    // Of a segment that is gone it means nothing (F-614).
+                    if live.contains(entry.block.segment), outline.damage.isEmpty {
+                        find(
+                            .damaged(
+                                "a death in a block that is not there (F-614)",
+                                segment: frame.segment, offset: frame.offset))
+                    }
+                    continue
+                }
+                var slots: [UInt16] = []
+                do {
+                    try entry.forEachSlot(rows: count) { slots.append($0) }
+                } catch {
+                    find(
+                        .damaged(
+                            "\(error.what) (\(error.rule))", segment: frame.segment,
+                            offset: frame.offset))
+                    continue
+                }
+                if frame.commit < 0 {
+                    carried.deaths.append((entry.block, slots, frame.offset, frame.segment))
+                } else {
+                    commits[frame.commit].deaths.append(
+                        (entry.block, slots, frame.offset, frame.segment))
+                }
+            }
+        }
+        deathFrames = []
+    }
+}

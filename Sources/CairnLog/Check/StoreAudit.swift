@@ -1,0 +1,215 @@
+// Checks a store from its files up, as deep as that is wanted.
+//
+//   1. Files and frames (LogAudit), as they are, whether the store opens or not.
+//   2. Blocks and the life of rows (BlockAudit).
+//   3. If nothing is wrong so far, a state is built from the log alone, and rows are compared with directory and
+//      indexes (StoreChecker); the state that the newest checkpoint gives is compared with it (CheckpointAudit).
+//
+// Beside a writer everything ends at the mark that was read first. A segment that compaction takes away meanwhile
+// makes the check begin again.
+// Invariants: nothing is written.
+// Threads: one check in one thread.
+
+import CairnFileSystem
+import CairnFormat
+public import CairnStore
+import SystemPackage
+
+extension LogStore {
+    /// Checks a store without opening it for use, beside whoever writes to it, and also one that does not open. Every
+    /// problem is reported with its place, not only the first.
+    ///
+    /// ```swift
+    /// let report = try LogStore.check(at: "shop.cairn", depth: .frames)
+    /// for finding in report.findings { print(finding) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - depth: how much is looked at.
+    ///   - progress: told what is done, and how much of it: units done and units in all.
+    /// - Throws: `StoreError`: `.openFailed` if there is no store, `.inputOutput` if the folder cannot be read. What is
+    ///   damaged is in the report.
+    /// - Complexity: O(size of the log); with `.headers` O(frames), with `.all` memory for two states.
+    public static func check(
+        at path: String, depth: CheckDepth = .all, options: LogStoreOptions = LogStoreOptions(),
+        progress: ((CheckStage, Int, Int) -> Void)? = nil
+    ) throws(StoreError) -> StoreCheckReport {
+        let audit = StoreAudit(folder: FilePath(path), depth: depth, options: options)
+        return try audit.run { progress?($0, $1, $2) }
+    }
+}
+
+struct StoreAudit {
+    let folder: FilePath
+    let depth: CheckDepth
+    var options: LogStoreOptions
+
+    init(folder: FilePath, depth: CheckDepth, options: LogStoreOptions) {
+        self.folder = folder
+        self.depth = depth
+        self.options = options
+        self.options.isReadOnly = true
+        self.options.createsIfMissing = false
+    }
+
+    /// How often a check begins again when segments come and go.
+    private static let attempts = 5
+
+    func run(progress: (CheckStage, Int, Int) -> Void) throws(StoreError) -> StoreCheckReport {
+        for _ in 1..<Self.attempts {
+            let before = try names()
+            let report = try runOnce(progress)
+            if report.findingCount == 0 { return report }
+            // What is wrong with a store at rest is wrong every time.
+            if try names() == before { return report }
+        }
+        return try runOnce(progress)
+    }
+
+    private func names() throws(StoreError) -> [String] {
+        do {
+            return try options.fileSystem.list(folder).filter { SegmentName.number(in: $0) != nil }
+        } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
+            throw StoreError(
+                .openFailed, "there is no store here", context: .init(path: "\(folder)"))
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    private func runOnce(_ progress: (CheckStage, Int, Int) -> Void) throws(StoreError)
+        -> StoreCheckReport
+    {
+        let survey = try FolderSurvey(folder, options.fileSystem)
+        let writer = survey.lock.flatMap { try? $0.lockHolder(byte: 0) }
+        var audit = LogAudit(survey, depth: depth, limit: writer == nil ? nil : survey.mark?.lsn)
+        try audit.run { progress(.log, Int(clamping: $0), Int(clamping: $1)) }
+        var report = StoreCheckReport()
+        report.depth = depth
+        report.segments = survey.segments.count { $0.role == .main || $0.role == .side }
+        report.frames = audit.frames
+        report.commits = audit.outline.progress.commits
+        for finding in audit.findings { report.find(finding) }
+        if writer == nil { report.bytesLeftBehind = try bytesLeftBehind(audit) }
+        for segment in survey.segments {
+            switch segment.role {
+            case .retired, .unfinished:
+                report.notes.append(
+                    "segment \(segment.number) is no part of the store; the next writer removes it")
+            case .main, .side, .foreign: break
+            }
+        }
+        if depth >= .blocks {
+            try checkBlocks(audit, &report) { progress(.blocks, $0, $1) }
+        }
+        if depth >= .all { try checkAll(survey, &report, progress) }
+        return report
+    }
+
+    /// Bytes behind the end of the log, which mean nothing (SG2).
+    private func bytesLeftBehind(_ audit: LogAudit) throws(StoreError) -> UInt64 {
+        let end = audit.outline.progress.end
+        var bytes: UInt64 = 0
+        for segment in audit.folder.segments
+        where segment.role == .main && segment.number >= end.segment {
+            let from = segment.number == end.segment ? end.offset : 0
+            bytes += try TailMeasure.bytes(of: segment.file, from: min(from, segment.size))
+        }
+        return bytes
+    }
+
+    private func checkBlocks(
+        _ audit: LogAudit, _ report: inout StoreCheckReport, _ progress: (Int, Int) -> Void
+    ) throws(StoreError) {
+        guard let catalog = audit.catalog else {
+            if report.findingCount == 0 {
+                report.find(.damaged("there is no schema in the store (F-217)"))
+            }
+            return
+        }
+        let result = BlockAudit(audit, catalog: catalog, sizes: options.sizes)
+            .run(progress: progress)
+        report.blocks = result.blocks
+        report.rows = result.rows
+        for finding in result.findings { report.find(finding) }
+    }
+
+    // MARK: States
+
+    private func checkAll(
+        _ survey: FolderSurvey, _ report: inout StoreCheckReport,
+        _ progress: (CheckStage, Int, Int) -> Void
+    ) throws(StoreError) {
+        let probes = try CheckpointProbe.all(in: survey, options.fileSystem)
+        for probe in probes where probe.problem != nil {
+            report.notes.append(
+                "the checkpoint of commit \(probe.commit) would be passed over: \(probe.problem ?? "")"
+            )
+        }
+        let hasCheckpoint = probes.contains { $0.problem == nil }
+        do throws(StoreError) {
+            // A writer may go on between the two; a few attempts meet it at one commit.
+            for attempt in 1...Self.attempts {
+                let restored = hasCheckpoint ? try engine(usesCheckpoints: true) : nil
+                defer { try? restored?.close() }
+                let built = try engine(usesCheckpoints: false, hashSeed: restored?.hashSeed)
+                defer { try? built.close() }
+                let state = built.registry.published()
+                if let restored {
+                    let other = restored.registry.published()
+                    if other.commit != state.commit {
+                        if attempt < Self.attempts { continue }
+                        report.notes.append(
+                            "the checkpoint could not be compared: the writer was too fast")
+                    } else {
+                        compare(state, other, restored, probes, &report, progress)
+                    }
+                }
+                var checker = StoreChecker(engine: built, state: state)
+                let found = withoutActuallyEscaping(progress) { progress in
+                    checker.run { progress(.indexes, $0, $1) }
+                }
+                report.indexEntries = found.indexEntries
+                report.references = found.references
+                for finding in found.findings { report.find(finding) }
+                report.findingCount += found.findingCount - found.findings.count
+                return
+            }
+        } catch {
+            report.find(error)
+        }
+    }
+
+    private func compare(
+        _ state: EngineState, _ other: EngineState, _ restored: Engine, _ probes: [CheckpointProbe],
+        _ report: inout StoreCheckReport, _ progress: (CheckStage, Int, Int) -> Void
+    ) {
+        guard let commit = restored.recovery.checkpoint else {
+            for probe in probes where probe.problem == nil {
+                report.notes.append(
+                    "the checkpoint of commit \(probe.commit) would be passed over: it is broken inside"
+                )
+            }
+            return
+        }
+        report.checkpoints += 1
+        for text in CheckpointAudit.differences(
+            state, other, progress: { progress(.checkpoint, $0, $1) })
+        {
+            report.find(
+                .damaged(
+                    "the checkpoint of commit \(commit) is not what the log says: \(text) (CK3)",
+                    path: "\(folder.appending(CheckpointName.name(of: commit)))"))
+        }
+    }
+
+    /// An engine of its own, which nobody shares.
+    private func engine(usesCheckpoints: Bool, hashSeed: UInt64? = nil) throws(StoreError) -> Engine
+    {
+        var opener = StoreOpener(folder: folder, options: options)
+        opener.usesCheckpoints = usesCheckpoints
+        var opened = try opener.open(lock: try opener.openLockFile(), schema: nil)
+        if let hashSeed { opened.hashSeed = hashSeed }
+        return try Engine(opened, options: options)
+    }
+}

@@ -1,0 +1,61 @@
+// How far opening is, and whether it is to go on.
+//
+// Threads: one opening in one thread; the closure is called there.
+
+import CairnStore
+
+/// How far opening a store is.
+public struct RecoveryProgress: Sendable {
+    /// What is being done.
+    public enum Stage: String, Sendable {
+        /// The log behind the checkpoint is read.
+        case readingLog
+        /// Directory and indexes are built from what it holds.
+        case buildingState
+    }
+
+    /// What is being done. A stage may begin again: beside a writer, or when a checkpoint turns out to be wrong.
+    public let stage: Stage
+    /// Bytes that are done with in this stage.
+    public let bytesDone: UInt64
+    /// Bytes of this stage, about.
+    public let bytesTotal: UInt64
+}
+
+/// Tells somebody about a stage, from time to time.
+struct RecoveryMonitor {
+    private let tell: (@Sendable (RecoveryProgress) -> Bool)?
+    private let step: UInt64
+    private let stage: RecoveryProgress.Stage
+    private var total: UInt64 = 0
+    private var done: UInt64 = 0
+    private var next: UInt64 = .max
+
+    init(_ stage: RecoveryProgress.Stage, _ options: LogStoreOptions) {
+        self.stage = stage
+        tell = options.recoveryProgress
+        step = options.sizes.recoveryStepBytes
+    }
+
+    /// Says that the stage begins.
+    mutating func begin(_ total: UInt64) throws(StoreError) {
+        self.total = total
+        done = 0
+        if tell != nil { try report() }
+    }
+
+    /// Says that so many bytes more are done with.
+    @inline(__always)
+    mutating func advance(_ bytes: Int) throws(StoreError) {
+        done &+= UInt64(truncatingIfNeeded: bytes)
+        if done >= next { try report() }
+    }
+
+    private mutating func report() throws(StoreError) {
+        next = done + step
+        let progress = RecoveryProgress(
+            stage: stage, bytesDone: done, bytesTotal: max(total, done))
+        guard let tell, !tell(progress) else { return }
+        throw StoreError(.cancelled, "opening the store was cancelled")
+    }
+}
