@@ -58,7 +58,7 @@ struct HostileFrameTests {
 
     @Test("The same behind a checkpoint, in several segments")
     func behindCheckpoint() throws {
-        let rich = try RichStore.made.get()
+        let rich = try RichStore.plain.get()
         let bytes = rich.closed.files[rich.checkpoint] ?? []
         let header = try bytes.withUnsafeBytes {
             try CheckpointHeader(decoding: $0, fileLength: UInt64($0.count))
@@ -69,11 +69,26 @@ struct HostileFrameTests {
             whole: 200_000)
     }
 
+    @Test("The same in the segment that adopts and retires others, with a checkpoint and without")
+    func adoptions() throws {
+        let rich = try RichStore.made.get()
+        var without = rich.closed
+        without.files[rich.checkpoint] = nil
+        let last = rich.frames.last?.segment
+        let names = [last].compactMap { $0 }
+        try hostile(
+            "hostile compaction", rich.closed, names, from: 0, everyDay: 60, whole: 100_000)
+        try hostile(
+            "hostile compaction, log", without, names, from: 0, everyDay: 60, whole: 100_000)
+    }
+
     /// Changes frames from one on, makes everything else right, and uses the store.
     private func hostile(
-        _ test: String, _ whole: DiskImage, from first: Int, everyDay: Int, whole count: Int
+        _ test: String, _ whole: DiskImage, _ names: [String]? = nil, from first: Int,
+        everyDay: Int,
+        whole count: Int
     ) throws {
-        let store = try SealedStore(whole)
+        let store = try SealedStore(whole, names ?? whole.segments)
         var image = whole
         image.files.merge(try store.sealed()) { $1 }
         #expect(try image.content().text == whole.content().text)

@@ -21,11 +21,12 @@ struct SealedStore {
     /// All frames in the order of the log.
     var frames: [Frame] = []
 
-    init(_ image: DiskImage) throws {
-        heads = try image.segments.map { name in
+    /// The frames of segments that follow each other up to the end of the log: of all, or of some of the last.
+    init(_ image: DiskImage, _ names: [String]) throws {
+        heads = try names.map { name in
             (name, try image.files[name]!.withUnsafeBytes { try SegmentHeader(decoding: $0) })
         }
-        for name in image.segments {
+        for name in names {
             let bytes = try #require(image.files[name])
             var position = SegmentHeader.size
             while position < bytes.count {
@@ -45,9 +46,11 @@ struct SealedStore {
     func sealed() throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
         var live: [StartPayload.LiveSegment] = []
-        var base: UInt64 = 0
-        var chain: UInt32 = 0
-        var end: UInt64 = 0
+        // What is before the first of them stays as it is.
+        let first = heads.first?.header
+        var base = (first?.baseLSN ?? 0) - (first?.predecessorEnd ?? 0)
+        var chain = first?.predecessorChain ?? 0
+        var end = first?.predecessorEnd ?? 0
         var commit: (first: UInt64, frames: UInt32)?
         for (name, stored) in heads {
             var head = stored
@@ -93,6 +96,7 @@ struct SealedStore {
             var start = try? payload.withUnsafeBytes({ try StartPayload(decoding: $0) }),
             start.live.map(\.number) == live.map(\.number)
         {
+            // Of a store whose segments are all here; of others it says what it said.
             start.live = live
             var writer = ByteWriter()
             start.encode(to: &writer)
