@@ -15,6 +15,8 @@ import SystemPackage
 /// A state that a checkpoint held.
 struct RestoredState {
     var state: EngineState
+    /// What of it is still in the file.
+    let image: CheckpointImage?
     let hashSeed: UInt64
     /// The bytes of the checkpoint.
     let bytes: UInt64
@@ -44,8 +46,10 @@ struct CheckpointReader {
     /// - Parameters:
     ///   - found: the segments in the folder.
     ///   - limit: an LSN that the state must not reach beyond.
+    ///   - rebuild: if parts may be read when they are first touched, what makes up for damaged ones.
     static func newest(
-        _ files: StoreFiles, found: FoundLog, storeID: StoreID, limit: UInt64?, pool: PagePool
+        _ files: StoreFiles, found: FoundLog, storeID: StoreID, limit: UInt64?, pool: PagePool,
+        rebuild: CheckpointImage.Rebuild?
     ) -> RestoredState? {
         guard let commits = try? commits(in: files) else { return nil }
         for commit in commits {
@@ -55,7 +59,7 @@ struct CheckpointReader {
                     file: files.fileSystem.open(path, .read), found: found, storeID: storeID,
                     commit: commit),
                 reader.header.lsn <= limit ?? .max,
-                let restored = try? reader.restore(pool)
+                let restored = try? reader.restore(pool, rebuild)
             else { continue }
             return restored
         }
@@ -71,7 +75,9 @@ struct CheckpointReader {
         guard header.store == storeID, header.commit == commit else { throw Unusable() }
     }
 
-    private func restore(_ pool: PagePool) throws -> RestoredState {
+    private func restore(_ pool: PagePool, _ rebuild: CheckpointImage.Rebuild?) throws
+        -> RestoredState
+    {
         let (record, end) = try commitFrame()
         let length = try file.size()
         let contents = try read(header.contents) { bytes in
@@ -87,15 +93,20 @@ struct CheckpointReader {
             contents.inverses.count == state.inverses.count
         else { throw Unusable() }
         var pages = PageTransaction(epoch: header.commit, pool: pool)
+        // Damaged parts can be had from the log as long as that has not gone on to another segment.
+        var image: CheckpointImage?
+        if let rebuild, header.segment == found.mains.last?.segment.number {
+            image = CheckpointImage(file: file, header: header, pool: pool, rebuild: rebuild)
+        }
         do {
-            try fill(&state, contents, &pages)
+            try fill(&state, contents, image, &pages)
         } catch {
             pages.abandon()
             throw error
         }
         _ = pages.commit()
         return RestoredState(
-            state: state, hashSeed: header.hashSeed, bytes: length,
+            state: state, image: image, hashSeed: header.hashSeed, bytes: length,
             lastSegment: contents.lastSegment, time: record.time,
             author: record.author)
     }
@@ -174,15 +185,26 @@ struct CheckpointReader {
     }
 
     private func fill(
-        _ state: inout EngineState, _ contents: CheckpointContents, _ pages: inout PageTransaction
+        _ state: inout EngineState, _ contents: CheckpointContents, _ image: CheckpointImage?,
+        _ pages: inout PageTransaction
     ) throws {
-        try fillBlocks(&state, contents, &pages)
+        var blocks = CheckpointImage.Blocks()
+        try fillBlocks(&state, contents, &blocks, &pages)
         for (index, tree) in contents.trees.enumerated() {
             guard tree.next >= 1, tree.next <= FormatLimits.maximumNumber,
                 tree.reserved <= FormatLimits.maximumNumber
             else { throw Unusable() }
             state.nextNumbers[index] = tree.next
             state.reserved[index] = tree.reserved
+            if let image {
+                _ = try count(tree.cells)
+                for leaves in tree.cells {
+                    let tagged = image.add(
+                        .directory(tree: index, leaves), pages: Int(leaves.count))
+                    put([leaves], tagged, &state.directories[index].cells, &pages)
+                }
+                continue
+            }
             try fill(&state.directories[index].cells, tree.cells, &pages) { number, cell in
                 if cell == 0 { return true }
                 let cell = DirectoryCell(bits: cell)
@@ -199,18 +221,37 @@ struct CheckpointReader {
         for (index, unique) in contents.uniques.enumerated() {
             guard var restored = UniqueIndex(bits: Int(unique.bits)) else { throw Unusable() }
             for partition in unique.partitions {
-                let isRestored = try read(partition.unit) { bytes in
-                    bytes.count & 7 == 0
-                        && restored.restore(
-                            partition.number, capacity: Int(partition.capacity), entries: bytes,
-                            in: &pages)
+                let header: UInt
+                if let image {
+                    guard partition.capacity > 0, partition.capacity & 63 == 0,
+                        partition.capacity <= UInt32(HashPartition.maximumCapacity)
+                    else { throw Unusable() }
+                    header = image.add(.partition(unique: index, partition), pages: 1)[0]
+                } else {
+                    header = try read(partition.unit) { bytes in
+                        let table = HashPartition.make(
+                            entries: bytes, capacity: Int(partition.capacity),
+                            number: partition.number, bits: restored.bits, in: &pages)
+                        guard let table else { throw Unusable() }
+                        return table.header.address
+                    }
                 }
-                guard isRestored else { throw Unusable() }
+                let count = Int(partition.unit.rawLength) / 8
+                guard restored.restore(partition.number, header: header, count: count, in: &pages)
+                else { throw Unusable() }
             }
             state.uniques[index] = restored
         }
         let rows = UInt64(state.counts.reduce(0) { $0 &+ $1 })
         for (index, inverse) in contents.inverses.enumerated() {
+            if let image {
+                let heads = try count(inverse.heads)
+                let links = try count(inverse.links)
+                let tagged = image.add(.inverse(index, inverse), pages: heads + links)
+                put(inverse.heads, tagged.prefix(heads), &state.inverses[index].heads, &pages)
+                put(inverse.links, tagged.dropFirst(heads), &state.inverses[index].links, &pages)
+                continue
+            }
             var listed: UInt64 = 0
             try fill(&state.inverses[index].heads, inverse.heads, &pages) { _, head in
                 listed += head & 0xFFFF_FFFF
@@ -218,19 +259,41 @@ struct CheckpointReader {
             }
             try fill(&state.inverses[index].links, inverse.links, &pages) { _, _ in true }
         }
+        image?.describe(state, blocks)
     }
 
-    private func fill(
-        _ array: inout RadixArray, _ parts: [CheckpointContents.Leaves],
-        _ pages: inout PageTransaction, isRight: (UInt64, UInt64) -> Bool
-    ) throws {
+    /// How many leaves the parts of an array have, whose numbers must be possible.
+    private func count(_ parts: [CheckpointContents.Leaves]) throws -> Int {
         var next: UInt64 = 0
+        var count = 0
         for part in parts {
             let end = UInt64(part.first) + UInt64(part.count)
             guard UInt64(part.first) >= next, end <= PagedTable<UInt64>.maximumLeaves,
                 UInt64(part.unit.rawLength) == UInt64(part.count) * UInt64(PageSize.large.bytes)
             else { throw Unusable() }
             next = end
+            count += Int(part.count)
+        }
+        return count
+    }
+
+    /// Puts what stands for the leaves of some parts into an array.
+    private func put(
+        _ parts: [CheckpointContents.Leaves], _ tagged: some Sequence<UInt>,
+        _ array: inout RadixArray, _ pages: inout PageTransaction
+    ) {
+        let numbers = parts.lazy.flatMap { $0.first..<$0.first + $0.count }
+        for (number, one) in zip(numbers, tagged) {
+            array.table.setLeaf(number: number, tagged: one, in: &pages)
+        }
+    }
+
+    private func fill(
+        _ array: inout RadixArray, _ parts: [CheckpointContents.Leaves],
+        _ pages: inout PageTransaction, isRight: (UInt64, UInt64) -> Bool
+    ) throws {
+        _ = try count(parts)
+        for part in parts {
             try read(part.unit) { bytes in
                 var cell: UInt64 = 0
                 var offset = 0
@@ -250,7 +313,8 @@ struct CheckpointReader {
     }
 
     private func fillBlocks(
-        _ state: inout EngineState, _ contents: CheckpointContents, _ pages: inout PageTransaction
+        _ state: inout EngineState, _ contents: CheckpointContents,
+        _ blocks: inout CheckpointImage.Blocks, _ pages: inout PageTransaction
     ) throws {
         state.blocks = BlockTable(lastHandle: contents.lastBlock)
         for unit in contents.blocks {
@@ -258,7 +322,7 @@ struct CheckpointReader {
                 var offset = 0
                 while offset < bytes.count {
                     offset += try restoreBlock(
-                        UnsafeRawBufferPointer(rebasing: bytes[offset...]), &state, &pages)
+                        UnsafeRawBufferPointer(rebasing: bytes[offset...]), &state, &blocks, &pages)
                 }
             }
         }
@@ -271,7 +335,8 @@ struct CheckpointReader {
 
     /// Restores the first block of some bytes; gives how many it took.
     private func restoreBlock(
-        _ bytes: UnsafeRawBufferPointer, _ state: inout EngineState, _ pages: inout PageTransaction
+        _ bytes: UnsafeRawBufferPointer, _ state: inout EngineState,
+        _ blocks: inout CheckpointImage.Blocks, _ pages: inout PageTransaction
     ) throws -> Int {
         func word<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
             bytes.loadUnaligned(fromByteOffset: offset, as: T.self)
@@ -302,6 +367,10 @@ struct CheckpointReader {
             state.blocks.restore(
                 BlockHandle(raw: word(0)), entry, level: level, liveWords: liveWords, in: &pages)
         else { throw Unusable() }
+        let live = liveWords.map { words in
+            (0..<16).map { words.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
+        }
+        blocks.add(word(0), entry.place, rows: entry.rows, liveWords: live)
         return length
     }
 }

@@ -71,7 +71,7 @@ extension CommitBuilder {
             let after = new.flatMap { Self.number(of: $0[column]) }
             if before == after { continue }
             if let before {
-                state.inverses[reference].remove(source: number, target: before, in: &pages)
+                removeReference(reference, source: number, target: before)
             }
             if let after {
                 state.inverses[reference].insert(source: number, target: after, in: &pages)

@@ -180,8 +180,7 @@ struct CommitBuilder: ~Copyable {
         for reference in entity.references {
             let column = entity.columns[catalog.references[reference].column]
             if let cells = try block.column(column), !cells.isNil(at: cell.slot) {
-                state.inverses[reference].remove(
-                    source: number, target: cells.number(cell.slot), in: &pages)
+                removeReference(reference, source: number, target: cells.number(cell.slot))
             }
         }
         kill(cell.handle, slot: cell.slot)
@@ -195,7 +194,15 @@ struct CommitBuilder: ~Copyable {
 
     mutating func removeKey(_ hash: UInt64, number: UInt32, unique: Int) {
         let removed = state.uniques[unique].remove(hash: hash, number: number, in: &pages)
-        precondition(removed, "a unique index has an entry for every key that leaves it")
+        precondition(
+            removed || engine.image?.failure != nil,
+            "a unique index has an entry for every key that leaves it")
+    }
+
+    mutating func removeReference(_ reference: Int, source: UInt32, target: UInt32) {
+        let removed = state.inverses[reference].remove(source: source, target: target, in: &pages)
+        precondition(
+            removed || engine.image?.failure != nil, "a row leaves a list that it is in")
     }
 
     /// Opens a block whose rows are known before its bytes are: cells may point at it at once.

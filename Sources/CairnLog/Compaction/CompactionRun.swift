@@ -51,6 +51,8 @@ final class CompactionRun: @unchecked Sendable {
     init(_ engine: Engine, victims: Set<UInt32>) throws(StoreError) {
         self.engine = engine
         self.victims = victims
+        // What a checkpoint has of the victims must be had from there before they go.
+        engine.image?.loadAll()
         pin = engine.registry.pin()
         writer = try SideWriter(engine, pin.state, victims: victims)
     }

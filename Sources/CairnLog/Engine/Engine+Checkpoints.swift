@@ -12,6 +12,17 @@ struct CheckpointProgress: Sendable {
 }
 
 extension Engine {
+    /// Lets the parts of the checkpoint that nobody has asked for be loaded.
+    func scheduleLoading() {
+        guard image != nil else { return }
+        scheduler.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
+    }
+
+    /// Throws if parts of the state are known to nobody any more.
+    func checkImage() throws(StoreError) {
+        if let failure = image?.failure { throw failure }
+    }
+
     /// Lets a checkpoint be taken if enough was written since the last one.
     func scheduleCheckpoint() {
         let written = queue.progress.written

@@ -81,6 +81,8 @@ final class Engine: Sendable {
     let compactor = LongLock<CompactionRun?>(nil)
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
+    /// What of the state is still in the checkpoint that it was opened from.
+    let image: CheckpointImage?
     /// What recovery found.
     let recovery: RecoveryReport
     /// Where the log ended when it was opened, if a close frame was its last.
@@ -108,6 +110,7 @@ final class Engine: Sendable {
                 opened.catalog.trees[opened.catalog.entities[entity.index].tree].id
             })
         recovery = opened.report
+        image = opened.image
         openedAt = opened.report.wasClosed && !opened.report.wasCreated ? opened.end : nil
         let state = try StateBuilder.build(
             opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed,
@@ -126,6 +129,7 @@ final class Engine: Sendable {
                 head: state, end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
+        scheduleLoading()
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
@@ -289,6 +293,7 @@ final class Engine: Sendable {
         let result: R
         do {
             result = try body(&builder)
+            try checkImage()
             turn.nextNumbers = builder.state.nextNumbers
             guard builder.hasChanges else {
                 abandon(builder, &turn)
@@ -417,6 +422,8 @@ final class Engine: Sendable {
         // A successor states where its predecessor ends, so what lies below must not be lost any more.
         try drain(&turn)
         try synchronize(&turn)
+        // Damaged parts of a checkpoint can be made up for as long as the log is in this segment.
+        image?.loadAll()
         let catalog = turn.head.catalog
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {
@@ -450,6 +457,7 @@ final class Engine: Sendable {
     /// Ends the use of the log: what is relaxed is synced, and a close frame says that nothing is missing.
     func close() throws(StoreError) {
         try checkReentry()
+        image?.stop()
         scheduler.stop()
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }

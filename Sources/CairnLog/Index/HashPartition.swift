@@ -73,6 +73,27 @@ struct HashPartition {
         return HashPartition(header)
     }
 
+    /// A table with the entries that a checkpoint has of it; nil if they are not its entries.
+    static func make(
+        entries: UnsafeRawBufferPointer, capacity: Int, number: UInt32, bits: Int,
+        in pages: inout PageTransaction
+    ) -> HashPartition? {
+        let count = entries.count / 8
+        guard entries.count & 7 == 0, capacity > 0, capacity <= maximumCapacity, capacity & 63 == 0,
+            count < capacity
+        else { return nil }
+        let partition = make(capacity: capacity, in: &pages)
+        for index in 0..<count {
+            let value = entries.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+            let half = UInt32(truncatingIfNeeded: value)
+            guard value >> 32 != 0, bits == 0 || half >> UInt32(32 - bits) == number else {
+                return nil
+            }
+            partition.insert(value, bits: bits, in: &pages)
+        }
+        return partition
+    }
+
     /// The same table with a header of this commit.
     @inline(__always)
     func writable(in pages: inout PageTransaction) -> HashPartition {

@@ -42,16 +42,17 @@ struct InverseTable: Sendable {
         head.pointee = UInt64(source) << 32 | (head.pointee & 0xFFFF_FFFF) &+ 1
     }
 
-    /// Takes a row out that is there.
-    mutating func remove(source: UInt32, target: UInt32, in pages: inout PageTransaction) {
+    /// Takes a row out; false if it is not there.
+    @discardableResult
+    mutating func remove(source: UInt32, target: UInt32, in pages: inout PageTransaction) -> Bool {
         let head = heads.writableCell(target, in: &pages)
         let link = links.writableCell(source, in: &pages)
         let before = UInt32(truncatingIfNeeded: link.pointee >> 32)
         let after = UInt32(truncatingIfNeeded: link.pointee)
         var first = UInt32(truncatingIfNeeded: head.pointee >> 32)
-        precondition(
-            head.pointee & 0xFFFF_FFFF != 0 && (before == 0) == (first == source),
-            "a row leaves a list that it is in")
+        guard head.pointee & 0xFFFF_FFFF != 0, (before == 0) == (first == source) else {
+            return false
+        }
         if before != 0 {
             let cell = links.writableCell(before, in: &pages)
             cell.pointee = cell.pointee & 0xFFFF_FFFF_0000_0000 | UInt64(after)
@@ -64,6 +65,7 @@ struct InverseTable: Sendable {
         }
         link.pointee = 0
         head.pointee = UInt64(first) << 32 | (head.pointee & 0xFFFF_FFFF) &- 1
+        return true
     }
 
     // MARK: Checking

@@ -49,7 +49,7 @@ struct UniqueIndex: Sendable {
     /// Calls the body with each partition that there is.
     func forEachPartition(_ body: (UInt32, HashPartition) -> Void) {
         for number in 0..<(UInt32(1) << UInt32(partitionBits)) {
-            let header = Page(address: UInt(partitions[number]))
+            let header = header(ofPartition: number)
             if !header.isNone { body(number, HashPartition(header)) }
         }
     }
@@ -62,26 +62,23 @@ struct UniqueIndex: Sendable {
         splitLimit = Self.splits.first { $0.bits > bits }?.limit ?? .max
     }
 
-    /// Restores a partition from the entries it had, in their order; false if they are not its entries.
+    /// Puts a partition, or what stands for one, where there is none yet; false if it cannot be there.
     mutating func restore(
-        _ number: UInt32, capacity: Int, entries: UnsafeRawBufferPointer,
-        in pages: inout PageTransaction
+        _ number: UInt32, header: UInt, count: Int, in pages: inout PageTransaction
     ) -> Bool {
-        let count = entries.count / 8
-        guard number < UInt32(1) << UInt32(partitionBits), partitions[number] == 0,
-            capacity > 0, capacity <= HashPartition.maximumCapacity, capacity & 63 == 0,
-            count < capacity
-        else { return false }
-        let partition = HashPartition.make(capacity: capacity, in: &pages)
-        for index in 0..<count {
-            let value = entries.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
-            guard value >> 32 != 0, self.partition(of: UInt32(truncatingIfNeeded: value)) == number
-            else { return false }
-            partition.insert(value, bits: partitionBits, in: &pages)
+        guard number < UInt32(1) << UInt32(partitionBits), partitions[number] == 0 else {
+            return false
         }
         self.count += count
-        setPartition(number, partition, in: &pages)
+        partitions.set(number, UInt64(header), in: &pages)
         return true
+    }
+
+    /// The header of a partition; none if there is none.
+    @inline(__always) private func header(ofPartition number: UInt32) -> Page {
+        let address = UInt(partitions[number])
+        return CheckpointImage.isTagged(address)
+            ? CheckpointImage.page(address) : Page(address: address)
     }
 
     // MARK: Asking
@@ -161,7 +158,7 @@ struct UniqueIndex: Sendable {
     }
 
     @inline(__always) private func header(of half: UInt32) -> Page {
-        Page(address: UInt(partitions[partition(of: half)]))
+        header(ofPartition: partition(of: half))
     }
 
     // MARK: Changing
@@ -269,7 +266,7 @@ struct UniqueIndex: Sendable {
             total == count
             ? (count >> fresh.partitionBits) * 5 / 4 : fresh.capacity(expecting: total)
         for number in 0..<(UInt32(1) << UInt32(partitionBits)) {
-            let header = Page(address: UInt(partitions[number]))
+            let header = header(ofPartition: number)
             if header.isNone { continue }
             let old = HashPartition(header)
             for slot in 0..<old.capacity {
@@ -293,7 +290,7 @@ struct UniqueIndex: Sendable {
         var problems: [String] = []
         var entries = 0
         for number in 0..<(UInt32(1) << UInt32(partitionBits)) {
-            let header = Page(address: UInt(partitions[number]))
+            let header = header(ofPartition: number)
             if header.isNone { continue }
             let partition = HashPartition(header)
             entries += partition.count

@@ -70,6 +70,8 @@ struct LogReader {
 
     /// The pages that the state of a checkpoint may be put in; nil if none is to be used.
     private let pool: PagePool?
+    /// What makes up for damaged parts of a checkpoint, if parts may be read later.
+    private let rebuild: CheckpointImage.Rebuild?
     /// Who is told how far it is.
     private var monitor: RecoveryMonitor?
     private var restored: RestoredState?
@@ -78,8 +80,9 @@ struct LogReader {
 
     init(
         _ files: StoreFiles, mark: MarkRecord?, limit: UInt64?, pool: PagePool? = nil,
-        monitor: RecoveryMonitor? = nil
+        rebuild: CheckpointImage.Rebuild? = nil, monitor: RecoveryMonitor? = nil
     ) {
+        self.rebuild = rebuild
         self.monitor = monitor
         self.files = files
         self.mark = mark
@@ -104,7 +107,8 @@ struct LogReader {
         try SegmentSearch.check(found.mains)
         if let pool {
             restored = CheckpointReader.newest(
-                files, found: found, storeID: storeID, limit: limit, pool: pool)
+                files, found: found, storeID: storeID, limit: limit, pool: pool,
+                rebuild: rebuild)
         }
         if let restored { begin(with: restored) } else { try begin(with: newest) }
         try readSegments()
@@ -140,7 +144,8 @@ struct LogReader {
                 needless: Set(needless), readable: (base?.segments.all ?? []) + live.all,
                 catalog: catalog, end: end,
                 durable: min(durable, end.lsn), commit: commit, commitOffset: commitOffset,
-                commitEnd: commitEnd, base: base, hashSeed: restored?.hashSeed,
+                commitEnd: commitEnd, base: base,
+                image: restored?.image, hashSeed: restored?.hashSeed,
                 checkpointBytes: restored?.bytes ?? 0, pool: pool ?? PagePool(), counters: counters,
                 blocks: blocks, deaths: deaths, report: report))
     }

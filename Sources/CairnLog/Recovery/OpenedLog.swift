@@ -27,6 +27,8 @@ struct OpenedLog {
     var commitEnd: LogEnd
     /// The state that the rest stands on, if a checkpoint held one.
     var base: EngineState?
+    /// What of the base is still in the checkpoint.
+    var image: CheckpointImage?
     /// The seed of the hashes in its indexes.
     var hashSeed: UInt64?
     /// The bytes of the checkpoint.

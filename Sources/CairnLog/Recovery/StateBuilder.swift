@@ -167,8 +167,12 @@ private struct BaseRows: ~Copyable {
             for reference in entity.references {
                 let column = entity.columns[state.catalog.references[reference].column]
                 guard let cells = try block.column(column), !cells.isNil(at: slot) else { continue }
-                state.inverses[reference].remove(
-                    source: number, target: cells.number(slot), in: &pages)
+                guard
+                    state.inverses[reference].remove(
+                        source: number, target: cells.number(slot), in: &pages)
+                else {
+                    throw .damaged("a checkpoint lacks a reference", segment: place.segment)
+                }
             }
             state.directories[entity.tree].set(number, .empty, in: &pages)
             state.counts[index] -= 1

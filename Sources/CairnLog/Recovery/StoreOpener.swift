@@ -92,7 +92,9 @@ struct StoreOpener {
         if options.isReadOnly {
             outcome = try readBesideWriters(files, hasWriter: hasWriter)
         } else {
-            var reader = LogReader(files, mark: try mark(files), limit: nil, pool: newPool, monitor: monitor)
+            var reader = LogReader(
+                files, mark: try mark(files), limit: nil, pool: newPool, rebuild: rebuild(files),
+                monitor: monitor)
             outcome = try reader.read()
         }
         if case .log(var log) = outcome {
@@ -118,6 +120,22 @@ struct StoreOpener {
             return try creator.goOn(with: unfinished, schema)
         }
         return try creator.create(schema)
+    }
+
+    /// Makes the state at a checkpoint's commit without the checkpoint.
+    private func rebuild(_ files: StoreFiles) -> CheckpointImage.Rebuild {
+        let sizes = options.sizes
+        return { header, pool throws(StoreError) in
+            var reader = LogReader(files, mark: nil, limit: header.lsn)
+            guard case .log(let log) = try reader.read(), log.commit == header.commit else {
+                throw .damaged("a checkpoint is damaged, and the log has gone on since")
+            }
+            let values = LargeValueReader(storeTag: log.storeID.tag)
+            for segment in log.readable { values.add(segment) }
+            return try StateBuilder.build(
+                log, cache: BlockCache(budget: 16 << 20), largeValues: values, pool: pool,
+                hashSeed: header.hashSeed, sizes: sizes)
+        }
     }
 
     private func mark(_ files: StoreFiles) throws(StoreError) -> MarkRecord? {

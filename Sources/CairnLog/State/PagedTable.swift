@@ -48,6 +48,7 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
             if page.isNone { return nil }
             shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
         }
+        if CheckpointImage.isTagged(page.address) { page = CheckpointImage.page(page.address) }
         return UnsafePointer(Self.record(index, in: page))
     }
 
@@ -91,24 +92,57 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
 
     private mutating func writableLeaf(_ index: Int, in pages: inout PageTransaction) -> Page {
         if root.isNone { root = pages.allocateZeroed(.large) }
+        grow(toCover: index, in: &pages)
+        root = pages.writable(root)
+        var page = root
+        var shift = rootShift
+        while shift > 0 {
+            let at = page.data + ((index &>> shift) & 511) &* 8
+            var child = Page(address: at.load(as: UInt.self))
+            if CheckpointImage.isTagged(child.address) {
+                child = CheckpointImage.page(child.address)
+            }
+            let own = child.isNone ? pages.allocateZeroed(.large) : pages.writable(child)
+            at.storeBytes(of: own.address, as: UInt.self)
+            page = own
+            shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
+        }
+        return page
+    }
+
+    /// Puts what stands for a leaf where nothing was written yet.
+    mutating func setLeaf(number: UInt32, tagged: UInt, in pages: inout PageTransaction) {
+        let index = Int(number) &<< Self.leafBits
+        if root.isNone {
+            // Never the root itself: what is followed lies in a page.
+            root = pages.allocateZeroed(.large)
+            rootShift = Self.leafBits
+        }
+        precondition(rootShift > 0, "leaves of an image are put into a table of their own")
+        grow(toCover: index, in: &pages)
+        var page = root
+        var shift = rootShift
+        while shift > Self.leafBits {
+            let at = page.data + ((index &>> shift) & 511) &* 8
+            var child = Page(address: at.load(as: UInt.self))
+            if child.isNone {
+                child = pages.allocateZeroed(.large)
+                at.storeBytes(of: child.address, as: UInt.self)
+            }
+            page = child
+            shift &-= Self.innerBits
+        }
+        page.data.storeBytes(
+            of: tagged, toByteOffset: ((index &>> Self.leafBits) & 511) &* 8, as: UInt.self)
+    }
+
+    private mutating func grow(toCover index: Int, in pages: inout PageTransaction) {
         while index >> coveredBits != 0 {
             let above = pages.allocateZeroed(.large)
             above.data.storeBytes(of: root.address, as: UInt.self)
             root = above
             rootShift = coveredBits
         }
-        root = pages.writable(root)
-        var page = root
-        var shift = rootShift
-        while shift > 0 {
-            let at = page.data + ((index &>> shift) & 511) &* 8
-            let child = Page(address: at.load(as: UInt.self))
-            let own = child.isNone ? pages.allocateZeroed(.large) : pages.writable(child)
-            if own != child { at.storeBytes(of: own.address, as: UInt.self) }
-            page = own
-            shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
-        }
-        return page
     }
 
     /// The number of the first leaf from `start` on that was written, and its bytes; nil if there is none.
@@ -143,8 +177,11 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
     private static func release(_ page: Page, shift: Int, in pages: inout PageTransaction) {
         if shift > 0 {
             for slot in 0..<512 {
-                let child = Page(address: page.data.load(fromByteOffset: slot * 8, as: UInt.self))
+                var child = Page(address: page.data.load(fromByteOffset: slot * 8, as: UInt.self))
                 guard !child.isNone else { continue }
+                if CheckpointImage.isTagged(child.address) {
+                    child = CheckpointImage.page(child.address)
+                }
                 release(child, shift: shift == leafBits ? 0 : shift - innerBits, in: &pages)
             }
         }

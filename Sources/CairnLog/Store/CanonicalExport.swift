@@ -129,6 +129,7 @@ extension LogStore {
         try withExtendedLifetime(pin) {
             var export = CanonicalExport(engine: engine, state: pin.state)
             try export.write(body)
+            try engine.checkImage()
         }
     }
 }

@@ -20,20 +20,27 @@ final class LogSnapshot: StoreSnapshot {
 
     var commit: UInt64 { pin.state.commit }
 
+    /// Runs a closure over the state, which is all there if nothing is thrown.
+    private func reading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        let result = try withExtendedLifetime(self) { () throws(StoreError) in try body() }
+        try engine.checkImage()
+        return result
+    }
+
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
-        try withExtendedLifetime(self) { () throws(StoreError) in
+        try reading { () throws(StoreError) in
             try FetchRunner(engine: engine, state: pin.state, fetch: request).result()
         }
     }
 
     func count(_ request: StoreFetch) throws(StoreError) -> Int {
-        try withExtendedLifetime(self) { () throws(StoreError) in
+        try reading { () throws(StoreError) in
             try FetchRunner(engine: engine, state: pin.state, fetch: request).count()
         }
     }
 
     func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
-        try withExtendedLifetime(self) { () throws(StoreError) in
+        try reading { () throws(StoreError) in
             var rows: [Row?] = []
             rows.reserveCapacity(ids.count)
             let state = pin.state
@@ -58,7 +65,7 @@ final class LogSnapshot: StoreSnapshot {
     func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
         throws(StoreError) -> [[ObjectID]]
     {
-        try withExtendedLifetime(self) { () throws(StoreError) in
+        try reading { () throws(StoreError) in
             var result: [[ObjectID]] = []
             result.reserveCapacity(owners.count)
             let reader = MemberReader(engine: engine, state: pin.state)
@@ -72,7 +79,7 @@ final class LogSnapshot: StoreSnapshot {
     func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
         throws(StoreError) -> [ObjectID]
     {
-        try withExtendedLifetime(self) { () throws(StoreError) in
+        try reading { () throws(StoreError) in
             try MemberReader(engine: engine, state: pin.state)
                 .referrers(target, relationship: relationship, entity: entity)
         }

@@ -1,0 +1,331 @@
+// The parts of a checkpoint that are read when they are first touched.                        Format 85
+//
+// Where a state would have the address of a page it has that of a record here, with the lowest bit set. Whoever
+// follows it gets the page: at the first time the part is read, verified and unpacked into pages born at the
+// checkpoint's commit, and the record keeps their addresses. From there on copy on write works as ever: nothing is
+// written into a page of a state.
+//
+// A part that is damaged is taken from the log instead, as it was at the checkpoint's commit (CK1). That can be read as
+// long as the log has not gone on to another segment, so all parts are loaded before it does.
+//
+// Invariants: a record's page is set once. A page is free only when no state has the record any more, since it is
+// replaced like any other page.
+// Threads: any; parts are loaded under a lock, records are read through an atomic.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import Synchronization
+
+/// Reads a checkpoint part by part.
+final class CheckpointImage: @unchecked Sendable {
+    // Everything but `loading` and the pages of records is written before others see it.
+
+    /// What a part holds.
+    enum Part {
+        /// Leaves of a tree's directory.
+        case directory(tree: Int, CheckpointContents.Leaves)
+        case partition(unique: Int, CheckpointContents.Partition)
+        /// Both arrays of an inverse table: their lists go through all of it.
+        case inverse(Int, CheckpointContents.Inverse)
+    }
+
+    /// What the blocks were at the checkpoint's commit, by handle.
+    struct Blocks {
+        private struct Block {
+            let place: Place
+            let rows: UInt16
+            /// If some are dead, who lives.
+            let liveWords: [UInt64]?
+        }
+
+        private var blocks: [UInt32: Block] = [:]
+
+        mutating func add(_ handle: UInt32, _ place: Place, rows: UInt16, liveWords: [UInt64]?) {
+            blocks[handle] = Block(place: place, rows: rows, liveWords: liveWords)
+        }
+
+        fileprivate func isLive(_ cell: DirectoryCell) -> Bool {
+            guard let block = blocks[cell.handle.raw], cell.slot < Int(block.rows) else {
+                return false
+            }
+            guard let words = block.liveWords else { return true }
+            return words[cell.slot >> 6] & (1 << UInt64(cell.slot & 63)) != 0
+        }
+
+        fileprivate var handles: [Place: UInt32] {
+            Dictionary(
+                blocks.map { ($0.value.place, $0.key) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    /// Makes the state at the checkpoint's commit from the log alone.
+    typealias Rebuild = @Sendable (CheckpointHeader, PagePool) throws(StoreError) -> EngineState
+
+    private struct Loading {
+        var isLoaded: [Bool] = []
+        var rebuilt: EngineState?
+    }
+
+    private static let recordBytes = 32
+    private static let tag: UInt = 1
+
+    private let file: any File
+    private let pool: PagePool
+    private let rebuild: Rebuild
+    /// The pages of the state that was made from the log.
+    private let rebuiltPool = PagePool()
+    private let header: CheckpointHeader
+    private let loading: LongLock<Loading>
+    private let isStopped = Atomic(false)
+    private let failed = Mutex<StoreError?>(nil)
+    // Set by whoever makes the image, before anybody else has it.
+    private var parts: [Part] = []
+    private var firstRecords: [Int] = []
+    private var records: [UnsafeMutableRawPointer] = []
+    private var nextNumbers: [UInt32] = []
+    private var bits: [Int] = []
+    private var rowCount: UInt64 = 0
+    private var blocks = Blocks()
+
+    init(file: any File, header: CheckpointHeader, pool: PagePool, rebuild: @escaping Rebuild) {
+        self.file = file
+        self.header = header
+        self.pool = pool
+        self.rebuild = rebuild
+        loading = LongLock(Loading())
+    }
+
+    deinit { for record in records { record.deallocate() } }
+
+    // MARK: Making
+
+    /// Notes what parts are checked against.
+    func describe(_ state: EngineState, _ blocks: Blocks) {
+        nextNumbers = state.nextNumbers
+        bits = state.uniques.map(\.bits)
+        rowCount = UInt64(state.counts.reduce(0) { $0 &+ $1 })
+        self.blocks = blocks
+    }
+
+    /// Adds a part; gives what stands for each of its pages.
+    func add(_ part: Part, pages count: Int) -> [UInt] {
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: max(1, count) * Self.recordBytes, alignment: Self.recordBytes)
+        let owner = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+        var tagged: [UInt] = []
+        for index in 0..<count {
+            let record = memory + index * Self.recordBytes
+            record.bindMemory(to: Atomic<UInt>.self, capacity: 1).initialize(to: Atomic(0))
+            record.storeBytes(of: owner, toByteOffset: 8, as: UInt.self)
+            record.storeBytes(of: UInt32(parts.count), toByteOffset: 16, as: UInt32.self)
+            tagged.append(UInt(bitPattern: record) | Self.tag)
+        }
+        parts.append(part)
+        records.append(memory)
+        firstRecords.append(count)
+        loading.withLock { $0.isLoaded.append(false) }
+        return tagged
+    }
+
+    // MARK: Following
+
+    /// Whether an address in a state stands for a page of an image.
+    @inline(__always) static func isTagged(_ address: UInt) -> Bool { address & tag != 0 }
+
+    /// The page that a tagged address stands for.
+    @inline(never) static func page(_ tagged: UInt) -> Page {
+        guard let record = UnsafeMutableRawPointer(bitPattern: tagged & ~tag) else {
+            preconditionFailure("what is tagged is an address")
+        }
+        let cell = record.assumingMemoryBound(to: Atomic<UInt>.self)
+        let known = cell.pointee.load(ordering: .acquiring)
+        if known != 0 { return Page(address: known) }
+        let owner = record.load(fromByteOffset: 8, as: UInt.self)
+        guard let pointer = UnsafeRawPointer(bitPattern: owner) else {
+            preconditionFailure("a record has an owner")
+        }
+        Unmanaged<CheckpointImage>.fromOpaque(pointer).takeUnretainedValue()
+            .load(Int(record.load(fromByteOffset: 16, as: UInt32.self)))
+        return Page(address: cell.pointee.load(ordering: .acquiring))
+    }
+
+    // MARK: Loading
+
+    /// Why parts of the state are not there: the checkpoint is damaged, and the log too.
+    var failure: StoreError? { failed.withLock { $0 } }
+
+    /// How many parts there are, and how many are loaded.
+    var progress: (parts: Int, loaded: Int) {
+        loading.withLock { ($0.isLoaded.count, $0.isLoaded.count { $0 }) }
+    }
+
+    /// Loads all parts, unless `stop` is called meanwhile.
+    func loadAll() {
+        for part in parts.indices where !isStopped.load(ordering: .relaxed) { load(part) }
+    }
+
+    /// Lets `loadAll` end early.
+    func stop() { isStopped.store(true, ordering: .relaxed) }
+
+    private func load(_ index: Int) {
+        loading.withLock { loading in
+            guard !loading.isLoaded[index] else { return }
+            var pages = PageTransaction(epoch: header.commit, pool: pool)
+            var found = try? unpack(parts[index], &pages)
+            if found == nil {
+                pages.abandon()
+                pages = PageTransaction(epoch: header.commit, pool: pool)
+                do throws(StoreError) {
+                    if loading.rebuilt == nil {
+                        loading.rebuilt = try rebuild(header, rebuiltPool)
+                    }
+                    found = loading.rebuilt.map { copy(parts[index], of: $0, &pages) }
+                } catch {
+                    failed.withLock { if $0 == nil { $0 = error } }
+                    found = empty(parts[index], firstRecords[index], &pages)
+                }
+            }
+            pool.give(pages.commit().map(\.address))
+            for (position, page) in (found ?? []).enumerated() {
+                (records[index] + position * Self.recordBytes)
+                    .assumingMemoryBound(to: Atomic<UInt>.self)
+                    .pointee.store(page.address, ordering: .releasing)
+            }
+            loading.isLoaded[index] = true
+        }
+    }
+
+    // MARK: From the file
+
+    private struct Wrong: Error {}
+
+    private func read<R>(
+        _ unit: CheckpointUnit, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) throws -> R {
+        let stored = RawBytes(count: Int(unit.storedLength))
+        guard try file.read(into: stored.mutable, at: unit.offset) == stored.count else {
+            throw Wrong()
+        }
+        let raw = RawBytes(count: Int(unit.rawLength))
+        try unit.expand(stored.bytes, into: raw.mutable)
+        return try body(raw.bytes)
+    }
+
+    private func unpack(_ part: Part, _ pages: inout PageTransaction) throws -> [Page] {
+        switch part {
+        case .directory(let tree, let leaves):
+            let next = UInt64(nextNumbers[tree])
+            return try unpack([leaves], &pages) { number, bits in
+                let cell = DirectoryCell(bits: bits)
+                return bits == 0
+                    || number > 0 && number < next && cell.version > 0 && blocks.isLive(cell)
+            }
+        case .inverse(_, let inverse):
+            var listed: UInt64 = 0
+            return try unpack(inverse.heads, &pages) { _, head in
+                listed &+= head & 0xFFFF_FFFF
+                return listed <= rowCount
+            } + unpack(inverse.links, &pages) { _, _ in true }
+        case .partition(let unique, let partition):
+            return try read(partition.unit) { bytes in
+                guard
+                    let table = HashPartition.make(
+                        entries: bytes, capacity: Int(partition.capacity),
+                        number: partition.number, bits: bits[unique], in: &pages)
+                else { throw Wrong() }
+                return [table.header]
+            }
+        }
+    }
+
+    private func unpack(
+        _ parts: [CheckpointContents.Leaves], _ pages: inout PageTransaction,
+        isRight: (UInt64, UInt64) -> Bool
+    ) throws -> [Page] {
+        var leaves: [Page] = []
+        for part in parts {
+            try read(part.unit) { bytes in
+                guard bytes.count == Int(part.count) * PageSize.large.bytes else { throw Wrong() }
+                var cell: UInt64 = 0
+                var offset = 0
+                for number in part.first..<part.first + part.count {
+                    let leaf = pages.allocate(.large)
+                    for slot in 0..<512 {
+                        cell &+= bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                        guard isRight(UInt64(number) * 512 + UInt64(slot), cell) else {
+                            throw Wrong()
+                        }
+                        leaf.data.storeBytes(of: cell, toByteOffset: slot * 8, as: UInt64.self)
+                        offset += 8
+                    }
+                    leaves.append(leaf)
+                }
+            }
+        }
+        return leaves
+    }
+
+    // MARK: From the log
+
+    /// The part as a state made from the log has it. Its blocks have other handles there.
+    private func copy(_ part: Part, of state: EngineState, _ pages: inout PageTransaction)
+        -> [Page]
+    {
+        switch part {
+        case .directory(let tree, let leaves):
+            let handles = blocks.handles
+            return copy([leaves], of: state.directories[tree].cells, &pages) { bits in
+                let cell = DirectoryCell(bits: bits)
+                guard !cell.isEmpty, let handle = handles[state.blocks.entry(cell.handle).place]
+                else { return 0 }
+                return DirectoryCell(
+                    handle: BlockHandle(raw: handle), slot: cell.slot, version: cell.version
+                ).bits
+            }
+        case .inverse(let index, let inverse):
+            return copy(inverse.heads, of: state.inverses[index].heads, &pages) { $0 }
+                + copy(inverse.links, of: state.inverses[index].links, &pages) { $0 }
+        case .partition(let unique, let partition):
+            let table = HashPartition.make(capacity: Int(partition.capacity), in: &pages)
+            state.uniques[unique].forEachPartition { _, other in
+                for slot in 0..<other.capacity {
+                    let value = other[slot]
+                    let half = UInt32(truncatingIfNeeded: value)
+                    let bits = bits[unique]
+                    guard value != 0, bits == 0 || half >> UInt32(32 - bits) == partition.number
+                    else { continue }
+                    table.insert(value, bits: bits, in: &pages)
+                }
+            }
+            return [table.header]
+        }
+    }
+
+    private func copy(
+        _ parts: [CheckpointContents.Leaves], of array: RadixArray,
+        _ pages: inout PageTransaction, _ change: (UInt64) -> UInt64
+    ) -> [Page] {
+        var leaves: [Page] = []
+        for part in parts {
+            for number in part.first..<part.first + part.count {
+                let leaf = pages.allocate(.large)
+                for slot in 0..<512 {
+                    leaf.data.storeBytes(
+                        of: change(array[number * 512 + UInt32(slot)]), toByteOffset: slot * 8,
+                        as: UInt64.self)
+                }
+                leaves.append(leaf)
+            }
+        }
+        return leaves
+    }
+
+    /// Pages without anything, for a part that nobody knows any more; `failure` says so.
+    private func empty(_ part: Part, _ count: Int, _ pages: inout PageTransaction) -> [Page] {
+        if case .partition(_, let partition) = part {
+            return [HashPartition.make(capacity: Int(partition.capacity), in: &pages).header]
+        }
+        return (0..<count).map { _ in pages.allocateZeroed(.large) }
+    }
+}

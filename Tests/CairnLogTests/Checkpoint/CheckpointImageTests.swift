@@ -1,0 +1,108 @@
+// Parts of a checkpoint are read when they are first touched; what is damaged by then is taken from the log.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import SystemPackage
+import Testing
+
+@testable import CairnLog
+
+@Suite("Parts of a checkpoint that are read later")
+struct CheckpointImageTests {
+    /// A closed store that is opened from a checkpoint, and its content.
+    static func closed() throws -> (disk: MemoryFileSystem, text: String) {
+        let disk = MemoryFileSystem()
+        let store = try CheckpointTests.open(disk, closing: 1)
+        for step in SampleStore.steps { try step(store) }
+        let text = try SampleStore.text(store)
+        try store.close()
+        return (disk, text)
+    }
+
+    /// Overwrites bytes of the checkpoint, wherever it is open.
+    static func damage(_ disk: MemoryFileSystem, from start: UInt64) throws {
+        let name = try #require(try disk.list("/store").first { $0.hasPrefix("checkpoint") })
+        let file = try disk.open(FilePath("/store").appending(name), .readWrite)
+        let size = try file.size()
+        let noise = (0..<Int(size - start)).map { UInt8(truncatingIfNeeded: $0 &* 151 + 7) }
+        try noise.withUnsafeBytes { try file.write($0, at: start) }
+    }
+
+    @Test("Opening reads none of them, a lookup few, an export all")
+    func laziness() throws {
+        let (disk, text) = try Self.closed()
+        let store = try CheckpointTests.open(disk)
+        let image = try #require(store.engine.image)
+        #expect(image.progress.parts > 5)
+        #expect(image.progress.loaded == 0)
+        let found = try store.snapshot().count(
+            SampleStore.fetch(store, .compare("code", .equal, .string("A55"))))
+        #expect(found == 1)
+        #expect(image.progress.loaded < image.progress.parts)
+        #expect(try SampleStore.text(store) == text)
+        #expect(try store.check().findings.isEmpty)
+        #expect(image.progress.loaded >= 4)
+        image.loadAll()
+        #expect(image.progress.loaded == image.progress.parts)
+        #expect(image.failure == nil)
+        try store.close()
+    }
+
+    @Test("Damage that came after opening changes no answer, and nothing that is written (CK1)")
+    func lateDamage() throws {
+        let (disk, text) = try Self.closed()
+        var store = try CheckpointTests.open(disk)
+        #expect(store.recovery.checkpoint != nil)
+        try Self.damage(disk, from: UInt64(CheckpointHeader.size))
+        #expect(try SampleStore.text(store) == text)
+        #expect(try store.check().findings.isEmpty)
+        #expect(store.engine.image?.failure == nil)
+        try SampleStore.manyRows(store)
+        try SampleStore.deletedRows(store)
+        let later = try SampleStore.text(store)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+        store = try CheckpointTests.open(disk)
+        #expect(try SampleStore.text(store) == later)
+        try store.close()
+    }
+
+    @Test("It is made up for under writing, too, and before the log goes on to another segment")
+    func lateDamageUnderWriting() throws {
+        for step in SampleStore.steps.indices.dropFirst() {
+            let (disk, _) = try Self.closed()
+            let expected: String
+            do {
+                let other = try CheckpointTests.open(try DiskImage(of: disk).disk())
+                try SampleStore.steps[step](other)
+                expected = try SampleStore.text(other)
+                try other.close()
+            }
+            let store = try CheckpointTests.open(disk, segmentBytes: step % 2 == 0 ? 4096 : 1 << 30)
+            try Self.damage(disk, from: UInt64(CheckpointHeader.size))
+            try SampleStore.steps[step](store)
+            #expect(try SampleStore.text(store) == expected, "step \(step)")
+            #expect(try store.check().findings.isEmpty)
+            _ = try store.compact()
+            #expect(try SampleStore.text(store) == expected, "step \(step)")
+            try store.close()
+        }
+    }
+
+    @Test("Where the log is damaged too, reading throws, and nothing is written")
+    func noWayOut() throws {
+        let (disk, _) = try Self.closed()
+        let store = try CheckpointTests.open(disk)
+        try Self.damage(disk, from: UInt64(CheckpointHeader.size))
+        let file = try disk.open("/store/0000000001.segment", .readWrite)
+        try [UInt8](repeating: 0x55, count: 64).withUnsafeBytes { try file.write($0, at: 4300) }
+        let before = try DiskImage(of: disk)
+        #expect(throws: StoreError.self) { _ = try SampleStore.text(store) }
+        #expect(throws: StoreError.self) { try SampleStore.manyRows(store) }
+        #expect(try DiskImage(of: disk).files == before.files)
+        try? store.close()
+    }
+}
