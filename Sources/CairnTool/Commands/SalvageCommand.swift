@@ -120,11 +120,7 @@ struct SalvageCommand: ParsableCommand {
         }
         lines += table.lines
         if !report.losses.isEmpty { lines.append("") }
-        for loss in report.losses.prefix(50) { lines.append("  \(text(loss))") }
-        if report.lossCount > 50 {
-            lines.append("  and \(PlainText.number(report.lossCount - 50)) more: --json has them")
-        }
-        return lines
+        return lines + lossLines(report)
     }
 
     private static func segmentLines(_ report: SalvageReport) -> [String] {
@@ -144,6 +140,28 @@ struct SalvageCommand: ParsableCommand {
             if segment.unusable.count > 20 {
                 lines.append("    and \(PlainText.number(segment.unusable.count - 20)) more")
             }
+        }
+        return lines
+    }
+
+    /// Losses of one kind in one block on one line.
+    private static func lossLines(_ report: SalvageReport) -> [String] {
+        var lines: [String] = []
+        var told = 0
+        var rest = report.losses[...]
+        while let first = rest.first, lines.count < 50 {
+            let group = rest.prefix {
+                $0.kind == first.kind && $0.entity == first.entity && $0.key == first.key
+                    && $0.segment == first.segment && $0.offset == first.offset
+                    && $0.reason == first.reason
+            }
+            rest = rest.dropFirst(group.count)
+            told += group.count
+            let more = group.count > 1 ? " and \(PlainText.number(group.count - 1)) more there" : ""
+            lines.append("  \(text(first))\(more)")
+        }
+        if report.lossCount > told {
+            lines.append("  and \(PlainText.number(report.lossCount - told)) more")
         }
         return lines
     }
