@@ -176,7 +176,9 @@ struct StoreAudit {
                 return
             }
         } catch {
-            report.find(error)
+            // What keeps the store from being opened is in the report, if it was met before.
+            guard report.findingCount > 0, error.code == .damaged else { return report.find(error) }
+            report.notes.append("indexes could not be compared: the store does not open")
         }
     }
 

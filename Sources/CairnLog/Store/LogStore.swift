@@ -35,7 +35,8 @@ public final class LogStore: PersistentStore {
     /// Without a schema the store must exist, and the model it holds rules.
     ///
     /// - Throws: `StoreError`: `.storeInUse` if another process writes, `.incompatibleModel` if the store was
-    ///   made with another model, `.damaged` with the place, `.openFailed` otherwise.
+    ///   made with another model, `.damaged` with the place, `.cancelled` if `recoveryProgress` said so,
+    ///   `.openFailed` otherwise.
     /// - Complexity: O(size of the log): every frame is read and checked.
     public static func open(
         at path: String, schema: Schema? = nil, options: LogStoreOptions = LogStoreOptions()
