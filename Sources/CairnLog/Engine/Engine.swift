@@ -62,7 +62,6 @@ final class Engine: Sendable {
     let durability: LogStoreOptions.Durability
     let sizes: StoreSizes
     let clock: any StoreClock
-    let hashSeed: UInt64
     let pool: PagePool
     let cache: BlockCache
     let batches = ColumnBatchPool()
@@ -99,7 +98,6 @@ final class Engine: Sendable {
         durability = options.durability
         sizes = options.sizes
         clock = options.clock
-        hashSeed = opened.hashSeed ?? UInt64.random(in: .min ... .max)
         cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
         largeValues = LargeValueReader(storeTag: opened.storeID.tag)
         for segment in opened.readable { largeValues.add(segment) }
@@ -113,8 +111,9 @@ final class Engine: Sendable {
         image = opened.image
         openedAt = opened.report.wasClosed && !opened.report.wasCreated ? opened.end : nil
         let state = try StateBuilder.build(
-            opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed,
-            sizes: sizes, monitor: RecoveryMonitor(.buildingState, options))
+            opened, cache: cache, largeValues: largeValues, pool: pool,
+            hashSeed: opened.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes,
+            monitor: RecoveryMonitor(.buildingState, options))
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         compaction = Mutex(CompactionProgress(opened))
         disk = CommitDisk(files: files, storeID: storeID)
