@@ -49,6 +49,7 @@ struct StoreAudit {
         self.depth = depth
         self.options = options
         self.options.isReadOnly = true
+        self.options.followsWriter = false
         self.options.createsIfMissing = false
     }
 

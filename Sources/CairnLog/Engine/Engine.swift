@@ -78,6 +78,8 @@ final class Engine: Sendable {
     let compaction: Mutex<CompactionProgress>
     /// The compaction that is under way.
     let compactor = LongLock<CompactionRun?>(nil)
+    /// How far the log of another process is read.
+    let following: LongLock<FollowingProgress>
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
     /// What of the state is still in the checkpoint that it was opened from.
@@ -128,7 +130,9 @@ final class Engine: Sendable {
                 head: state, end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
+        following = LongLock(FollowingProgress(opened.files.folder, options))
         scheduleLoading()
+        if isReadOnly, options.followsWriter { scheduleFollowing() }
     }
 
     /// A sixteenth of the memory, at most 256 MiB.

@@ -88,6 +88,14 @@ struct SegmentSearch {
 
     // MARK: Files
 
+    /// A file by itself; nil if it is not there, or not whole.
+    mutating func whole(_ number: UInt32) throws(StoreError) -> FoundSegment? {
+        let judgement = try judge(number)
+        if let unreadable { throw unreadable }
+        guard case .whole(let found) = judgement else { return nil }
+        return found
+    }
+
     /// What a file is by itself; nil if it is not there.
     private mutating func judge(_ number: UInt32) throws(StoreError) -> Judgement? {
         let file: any File
