@@ -60,6 +60,7 @@ final class Engine: Sendable {
     let identity: StoreIdentity
     let isReadOnly: Bool
     let durability: LogStoreOptions.Durability
+    let snapshotLimit: UInt64
     let sizes: StoreSizes
     let clock: any StoreClock
     let pool: PagePool
@@ -74,6 +75,8 @@ final class Engine: Sendable {
     let checkpoint: Mutex<CheckpointProgress>
     /// The largest number that a segment was given.
     let lastSegment: Atomic<UInt32>
+    /// The snapshots that somebody has.
+    let snapshots = Mutex<[ObjectIdentifier: WeakSnapshot]>([:])
     /// What is known of the dead space, and what of it waits to be given back.
     let compaction: Mutex<CompactionProgress>
     /// The compaction that is under way.
@@ -98,6 +101,7 @@ final class Engine: Sendable {
         storeID = opened.storeID
         isReadOnly = options.isReadOnly
         durability = options.durability
+        snapshotLimit = options.snapshotLimit
         sizes = options.sizes
         clock = options.clock
         cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)

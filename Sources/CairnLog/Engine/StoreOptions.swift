@@ -27,6 +27,9 @@ public struct LogStoreOptions: Sendable {
     public var createsIfMissing = true
     /// When a commit returns.
     public var durability = Durability.full
+    /// Bytes of files that snapshots may keep from being removed after compaction. Above that the oldest snapshots are
+    /// given up: reading from them throws `.snapshotExpired`.
+    public var snapshotLimit: UInt64 = 4 << 30
     /// Seconds to wait for another process that writes, before `.storeInUse` is thrown.
     public var timeout = 0.25
     /// Bytes that decoded and read blocks may take; nil = a sixteenth of the memory, at most 256 MiB.

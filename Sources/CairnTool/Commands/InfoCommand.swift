@@ -46,6 +46,7 @@ struct InfoCommand: ParsableCommand {
             for line in Self.lines(place.store, status) { console.print(line) }
             if let contents {
                 console.print("")
+                for line in Self.space(contents.statistics) { console.print(line) }
                 for line in Self.table(contents.schema, contents.statistics).lines {
                     console.print(line)
                 }
@@ -87,6 +88,16 @@ struct InfoCommand: ParsableCommand {
             lines.append("  damaged      \(Failure(damage)?.message ?? "\(damage)")")
         }
         return lines
+    }
+
+    /// How much of the segments is alive.
+    private static func space(_ statistics: StoreStatistics) -> [String] {
+        let bytes = statistics.segments.reduce(0) { $0 + $1.bytes }
+        let live = statistics.segments.reduce(0) { $0 + $1.liveBytes }
+        return [
+            "\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are alive; the rest comes back by cairn compact",
+            "",
+        ]
     }
 
     private static func state(_ status: StoreStatus) -> String {
