@@ -68,7 +68,7 @@ let package = Package(
         module("Cairn", ["CairnObjects", "CairnLog", "CairnStore", "CairnModel"]),
 
         .target(
-            name: "CairnTestSupport", dependencies: ["CairnFileSystem", system],
+            name: "CairnTestSupport", dependencies: ["CairnFormat", "CairnFileSystem", system],
             path: "Tests/CairnTestSupport", swiftSettings: settings),
         // A process for the tests to kill.
         .executableTarget(

@@ -18,7 +18,7 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
 
     static let all: [FuzzedStructure] = [
         segmentHeader, mark, frameHeader, checkpointHeader, checkpointContents, checkpointUnit,
-        start, commit, close, deaths, value, reference, decimal, schema, block,
+        start, adopt, retire, commit, close, deaths, value, reference, decimal, schema, block,
     ]
 
     private static func written(_ body: (inout ByteWriter) -> Void) -> [UInt8] {
@@ -121,6 +121,17 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
             return written { contents.encode(to: &$0) }
         }, decode: { _ = try CheckpointContents(decoding: $0, fileLength: 1000) })
 
+    /// The bytes of contents with one part, which is described at their end.
+    private static let partStart: Int = {
+        var writer = ByteWriter()
+        var contents = CheckpointContents()
+        contents.blocks = [
+            CheckpointUnit.append(
+                UnsafeRawBufferPointer(start: nil, count: 0), to: &writer, startingAt: 0)
+        ]
+        return written { contents.encode(to: &$0) }.count
+    }()
+
     /// Contents of one part, and behind them that part: its bytes are changed and sealed.
     static let checkpointUnit = FuzzedStructure(
         name: "checkpoint part",
@@ -139,18 +150,24 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
         },
         seal: { bytes in
             // The unit is the last of the contents, which otherwise are counts of zero.
-            guard bytes.count > 60 else { return }
-            let stored = UInt32(bytes.count - 60)
-            withUnsafeBytes(of: UInt64(0)) { bytes.replaceSubrange(36..<44, with: $0) }
-            withUnsafeBytes(of: stored.littleEndian) { bytes.replaceSubrange(44..<48, with: $0) }
-            let checksum = bytes[60...].withUnsafeBytes { Checksum.crc32c($0) }
-            withUnsafeBytes(of: checksum.littleEndian) { bytes.replaceSubrange(52..<56, with: $0) }
+            guard bytes.count > partStart else { return }
+            // The unit: offset u64, stored and raw length u32, checksum u32, zero u32.
+            let unit = partStart - 24
+            let stored = UInt32(bytes.count - partStart)
+            withUnsafeBytes(of: UInt64(0)) { bytes.replaceSubrange(unit..<unit + 8, with: $0) }
+            withUnsafeBytes(of: stored.littleEndian) {
+                bytes.replaceSubrange(unit + 8..<unit + 12, with: $0)
+            }
+            let checksum = bytes[partStart...].withUnsafeBytes { Checksum.crc32c($0) }
+            withUnsafeBytes(of: checksum.littleEndian) {
+                bytes.replaceSubrange(unit + 16..<unit + 20, with: $0)
+            }
         },
         decode: { bytes in
-            guard bytes.count > 60 else { return }
-            let part = UnsafeRawBufferPointer(rebasing: bytes[60...])
+            guard bytes.count > partStart else { return }
+            let part = UnsafeRawBufferPointer(rebasing: bytes[partStart...])
             let contents = try CheckpointContents(
-                decoding: UnsafeRawBufferPointer(rebasing: bytes[..<60]),
+                decoding: UnsafeRawBufferPointer(rebasing: bytes[..<partStart]),
                 fileLength: UInt64(part.count))
             for unit in contents.blocks where unit.storedLength == part.count {
                 let target = UnsafeMutableRawBufferPointer.allocate(
@@ -182,6 +199,24 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
                 ).encode(to: &$0)
             }
         }, decode: { _ = try StartPayload(decoding: $0) })
+
+    static let adopt = FuzzedStructure(
+        name: "adopt frame",
+        make: { random in
+            let parts = (0..<UInt32(random.number(1...3))).map {
+                AdoptPayload.Part(
+                    segment: $0 + 3, start: 4096, end: 4096 + UInt64(random.number(1...99)) * 8,
+                    startChain: 1, endChain: 2)
+            }
+            return written { AdoptPayload(parts: parts).encode(to: &$0) }
+        }, decode: { _ = try AdoptPayload(decoding: $0) })
+
+    static let retire = FuzzedStructure(
+        name: "retire frame",
+        make: { random in
+            let count = UInt32(random.number(1...5))
+            return written { RetirePayload(segments: (1...count).map { $0 * 2 }).encode(to: &$0) }
+        }, decode: { _ = try RetirePayload(decoding: $0) })
 
     static let commit = FuzzedStructure(
         name: "commit frame",

@@ -7,6 +7,7 @@
 // each a line in one write:
 //
 //   opened             the store is open                 done T N         thread T's commit N returned
+//   compacting         it is about to be compacted
 //   closing            it is about to be closed          closed           it is
 //   failed …           what must not happen; the process ends
 //
@@ -38,6 +39,10 @@ enum KilledWriter {
                         times: session)
                 }
                 for thread in commits.indices { commits[thread] += session }
+                if round % 3 == 0 {
+                    say("compacting")
+                    _ = try store.compact()
+                }
                 say("closing")
                 try store.close()
                 say("closed")

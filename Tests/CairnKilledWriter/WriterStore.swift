@@ -35,6 +35,9 @@ package enum WriterStore {
         options.sizes.checkpointBytes = 8000
         options.sizes.closingCheckpointBytes = 3000
         options.sizes.groupSeconds = 0.001
+        options.sizes.compactionBlocks = 3
+        options.sizes.compactionFloor = 6000
+        options.sizes.askedCompactionFloor = 1000
         return try LogStore.open(
             at: path, schema: isReadOnly ? nil : try Schema(model), options: options)
     }

@@ -18,6 +18,7 @@
 //     $T --filter 'Hostile|CheckpointTests'       # wrong numbers under right checksums
 //     $T --filter 'Fuzz'                          # every decoder and every reader of a text
 //     $T --filter KilledWriterTests               # 10,000 processes under SIGKILL
+//     $T --no-parallel --filter 'CrashTests|FailingCallTests|LyingSyncTests|NaiveStoreTests'
 //
 // A debug build does the same, about ten times slower: CAIRN_CAMPAIGN=1 swift test --filter EveryBitTests
 //

@@ -12,9 +12,10 @@ struct CheckpointProgress: Sendable {
 }
 
 extension Engine {
-    /// Lets the parts of the checkpoint that nobody has asked for be loaded.
+    /// Lets the parts of the checkpoint be loaded that nobody has asked for: who writes needs them before the log goes
+    /// on to another segment.
     func scheduleLoading() {
-        guard image != nil else { return }
+        guard let image, image.isToBeLoaded() else { return }
         scheduler.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
     }
 

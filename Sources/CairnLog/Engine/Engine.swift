@@ -129,7 +129,6 @@ final class Engine: Sendable {
                 head: state, end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
-        scheduleLoading()
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
@@ -209,6 +208,7 @@ final class Engine: Sendable {
         case .sealed(let result, let number, let ticket):
             try wait(for: ticket)
             if durability == .grouped { scheduleSync() }
+            scheduleLoading()
             scheduleCheckpoint()
             scheduleCompaction()
             return (result, number)
@@ -481,9 +481,8 @@ final class Engine: Sendable {
                 try log.append(.close) { writer throws(StoreError) in payload.encode(to: &writer) }
                 try log.flush()
             } catch {
-                // No room for the close frame: the commits before it are to be durable all the same.
+                // No room for the close frame. The commits before it are durable all the same.
                 try? segment.file.truncate(to: turn.end.offset)
-                try synchronize(&turn)
                 throw error
             }
             // If the zeros stay, the store is one that was not closed: nothing is lost by that.

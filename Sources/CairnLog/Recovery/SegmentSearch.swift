@@ -134,7 +134,7 @@ struct SegmentSearch {
     /// The segment with its start frame.
     private func whole(_ segment: Segment, _ chain: UInt32) throws -> FoundSegment {
         var scanner = try FrameScanner(
-            segment, chain: chain, storeTag: segment.header.store.tag, end: nil, window: 64 << 10)
+            segment, chain: chain, storeTag: segment.header.store.tag, end: nil, window: 8 << 10)
         guard let (header, payload) = try scanner.next() else {
             throw scanner.failure
                 ?? FormatError(.truncated, "F-303", "the segment has no start frame")

@@ -1,6 +1,6 @@
 // Makes a new store: its first segment, and the commit with the schema.
 //
-//   1. Every name up to the folder's own is durable before the first commit is (FS1).
+//   1. The names of the folder and of what is in it are made durable, whoever made them (FS1).
 //   2. Header and start frame, synced; then the commit, synced; then the mark.
 //   3. A creation that broke off behind a whole start frame is gone on with in a successor.
 //
@@ -57,7 +57,6 @@ struct StoreCreator {
         let json = try CatalogDocument.encode(catalog)
         do {
             try syncFolderName()
-            // Whoever made the lock file, or a segment before this one, may have been stopped too.
             try files.fileSystem.syncDirectory(files.folder)
             let made = try files.makeSegment(
                 number: (end?.segment ?? 0) + 1, after: end, live: live, storeID: storeID,
@@ -101,8 +100,8 @@ struct StoreCreator {
         }
     }
 
-    /// Makes the folder's name durable. Whoever made the folder may have been stopped before doing so. Where
-    /// the parent may not be read, the folder is somebody else's, who made it long ago.
+    /// Makes the folder's name durable. Whoever made the folder may have been stopped before this. Where the
+    /// parent may not be read, the folder is somebody else's, who made it long ago.
     private func syncFolderName() throws(FileSystemError) {
         let parent = files.folder.removingLastComponent()
         do {

@@ -1,6 +1,7 @@
 // Opens a store, or makes one.
 //
-//   1. The folder and its lock file are made if they are missing, and durable before anything in them (FS1).
+//   1. The folder and its lock file are made if they are missing. Their names are durable before the first
+//      segment is, which is the business of whoever makes it (FS1).
 //   2. The writer locks byte 0 of the lock file exclusively; everybody shares byte 1.
 //   3. The log is read. A reader beside a writer stops at the mark, and reads again what a writer changed
 //      under it.
@@ -41,9 +42,7 @@ struct StoreOpener {
                         .openFailed, "there is no store here", context: .init(path: "\(folder)"))
                 }
                 try makeFolder()
-                let file = try fileSystem.open(path, .createOrOpen)
-                try fileSystem.syncDirectory(folder)
-                return file
+                return try fileSystem.open(path, .createOrOpen)
             }
             return try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
         } catch let error as FileSystemError {
@@ -69,8 +68,6 @@ struct StoreOpener {
             return
         }
         try fileSystem.makeDirectory(folder)
-        let parent = folder.removingLastComponent()
-        try fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
     }
 
     /// Takes the locks and reads the log, or begins one.

@@ -130,11 +130,11 @@ struct CheckTests {
 
     // MARK: Frames made by hand
 
-    private static func sealed(_ change: (inout HostileFrameTests.Frames) throws -> Void) throws
+    private static func sealed(_ change: (inout SegmentFrames) throws -> Void) throws
         -> DiskImage
     {
         let history = try SampleStore.history(steps: 7)
-        var frames = try HostileFrameTests.Frames(history.closed.files[name]!)
+        var frames = try SegmentFrames(history.closed.files[name]!)
         try change(&frames)
         var image = history.closed
         image.files[name] = frames.sealed()
@@ -191,7 +191,7 @@ struct CheckTests {
         let history = try SampleStore.history(steps: 7, segmentBytes: 6000)
         var image = history.closed
         // The last frame of the first segment with another chain value: another mark.
-        var frames = try HostileFrameTests.Frames(image.files[Self.name]!)
+        var frames = try SegmentFrames(image.files[Self.name]!)
         frames.frames[frames.frames.count - 1].header.mark -= 8
         image.files[Self.name] = frames.sealed()
         try expect("SG1", image, .headers)

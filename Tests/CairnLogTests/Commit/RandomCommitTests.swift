@@ -49,7 +49,8 @@ struct RandomCommitTests {
 
         init(_ random: inout RandomSource) throws {
             disk = FaultInjectingFileSystem(over: MemoryFileSystem())
-            options = SampleStore.options(on: disk, segmentBytes: 30_000, durability: .relaxed)
+            options = SampleStore.options(on: disk, durability: .relaxed)
+            options.sizes.segmentBytes = [6000, 30_000].randomElement(using: &random)!
             options.sizes.rowsPerBlock = [4, 16, 1024].randomElement(using: &random)!
             options.sizes.bytesPerBlock = [600, 128 << 10].randomElement(using: &random)!
             options.sizes.mergedBlocks = [3, 32].randomElement(using: &random)!
@@ -230,12 +231,12 @@ struct RandomCommitTests {
     @Test("What was pinned stays, what failed leaves nothing, what is stored agrees with itself")
     func random() throws {
         var random = RandomSource()
-        for round in 0..<(Campaign.isLong ? 200 : 6) {
+        for round in 0..<Campaign.count(1, whole: 200) {
             var shop = try Shop(&random)
             var pins: [(pin: PinnedState<EngineState>, text: String)] = []
             var bases: [any StoreSnapshot] = []
             var failures = 0
-            for step in 0..<150 {
+            for step in 0..<(Campaign.isLong ? 150 : 60) {
                 let place: Comment = "round \(round), step \(step), seed \(random.seed)"
                 if bases.isEmpty || random.oneIn(3) { bases.append(try shop.store.snapshot()) }
                 if bases.count > 3 { bases.removeFirst() }

@@ -17,14 +17,22 @@ import Testing
 struct RandomDamageTests {
     @Test("The content is one that nothing contradicts, or an error names the place")
     func random() throws {
-        let store = try RichStore.made.get()
+        try random("random damage", try RichStore.made.get(), everyDay: 150, whole: 700_000)
+    }
+
+    @Test("The same without compaction")
+    func randomWithoutCompaction() throws {
+        try random("random damage, plain", try RichStore.plain.get(), everyDay: 80, whole: 300_000)
+    }
+
+    private func random(_ test: String, _ store: RichStore, everyDay: Int, whole: Int) throws {
         var without = store.closed
         without.files[store.checkpoint] = nil
         var crashed = store.crashed
         crashed.files[store.checkpoint] = nil
         let images = [store.closed, without, store.crashed, crashed]
         var counts = (newest: 0, older: 0, errors: 0, writers: 0)
-        try Rounds.run("random damage", everyDay: 200, whole: 1_000_000) { random in
+        try Rounds.run(test, everyDay: everyDay, whole: whole) { random in
             var image = images[Int.random(in: 0..<4, using: &random)]
             if random.oneIn(4) { image.files["lock"] = [] }
             var what: [String] = []
@@ -39,7 +47,7 @@ struct RandomDamageTests {
                 counts.errors += 1
                 if !isHonest(error, store, image) { Issue.record("\(place): \(error)") }
             case .content(let content, let findings, _):
-                if content == store.contents.last {
+                if content == store.content {
                     counts.newest += 1
                 } else {
                     counts.older += 1
@@ -56,7 +64,7 @@ struct RandomDamageTests {
                 try write(disk, image, after: outcome, place)
             }
         }
-        printLine("random damage: \(counts)")
+        printLine("\(test): \(counts)")
         #expect(counts.newest > 0 && counts.errors > 0)
     }
 

@@ -1,6 +1,7 @@
 // A store with everything in it, large enough that damage finds a place, and what may become of it.
 //
-//   segments      several, of at least 64 KiB together, with every kind of frame that is written
+//   segments      several, of at least 64 KiB together, with every kind of frame that is written; some were
+//                 compacted, and of those some wait to be removed until there is another checkpoint
 //   checkpoint    one, of a state in the middle: what is behind it is read at opening, what is before is not
 //   mark          of the end
 //
@@ -30,48 +31,71 @@ struct RichStore: Sendable {
     let crashed: DiskImage
     /// The name of the checkpoint.
     let checkpoint: String
-    /// The canonical export after each commit, the first of which makes the store.
-    let contents: [[UInt8]]
+    /// The canonical exports, each another than the one before, and the LSN behind the commit that made it. The
+    /// first is the new store.
+    let history: [(content: [UInt8], lsn: UInt64)]
+    /// The frames of the log, as far as their segments are still there.
     let frames: [Frame]
+    /// The segments that make up the store; others wait to be removed.
+    let live: Set<String>
 
-    static let made = Result { try RichStore() }
+    static let made = Result { try RichStore(isCompacted: true) }
+    /// The same without compaction.
+    static let plain = Result { try RichStore(isCompacted: false) }
+
+    /// The canonical export.
+    var content: [UInt8] { history.last?.content ?? [] }
 
     static func options(on disk: any FileSystem) -> LogStoreOptions {
         var options = SampleStore.options(on: disk, segmentBytes: 12_000)
         options.sizes.rowsPerBlock = 64
         options.sizes.mergedBlocks = 3
+        options.sizes.compactionBlocks = 2
+        options.sizes.askedCompactionFloor = 1 << 10
+        // Checkpoints and compaction where the test wants them.
+        options.sizes.compactionFloor = .max
+        options.sizes.checkpointBytes = .max
         return options
     }
 
-    private init() throws {
+    private init(isCompacted: Bool) throws {
         let disk = MemoryFileSystem()
         let store = try LogStore.open(
             at: "\(DiskImage.folder)", schema: try SampleStore.schema(),
             options: Self.options(on: disk))
-        var contents = [try store.exported()]
         var steps = SampleStore.steps
-        for number in 0..<9 {
+        for number in 0..<11 {
             steps.append { try Self.wideRows($0, number) }
+            if isCompacted, number == 5 || number == 9 { steps.append { _ = try $0.compact() } }
             if number == 6 { steps.append { try $0.engine.takeCheckpoint() } }
             steps.append(number % 2 == 0 ? SampleStore.deletedRows : SampleStore.secondRows)
         }
-        var commit = store.engine.registry.pin().state.commit
+        var history = [(try store.exported(), store.engine.registry.pin().state.commitEnd.lsn)]
         for step in steps {
             try step(store)
-            let next = store.engine.registry.pin().state.commit
-            if next > commit { contents.append(try store.exported()) }
-            commit = next
+            let content = try store.exported()
+            if content != history.last?.0 {
+                history.append((content, store.engine.registry.pin().state.commitEnd.lsn))
+            }
         }
+        let set = store.engine.registry.pin().state.segments
+        live = Set(set.all.map { SegmentName.name(of: $0.number) })
         crashed = try DiskImage(of: disk)
         try store.close()
         closed = try DiskImage(of: disk)
         checkpoint = try #require(closed.files.keys.first { $0.hasPrefix("checkpoint") })
-        self.contents = contents
+        self.history = history
         let files = closed.files
-        frames = try closed.segments.flatMap { try Self.frames(of: $0, files[$0] ?? []) }
-        let sizes = closed.segments.map { files[$0]?.count ?? 0 }
-        try #require(sizes.reduce(0, +) >= 64 << 10 && sizes.count > 4)
-        try #require(frames.count { $0.header.kind == .commit } == contents.count)
+        let mains = set.mains.map { SegmentName.name(of: $0.number) }
+        frames = try mains.flatMap { try Self.frames(of: $0, files[$0] ?? []) }
+        try #require(closed.segments.reduce(0) { $0 + (files[$1]?.count ?? 0) } >= 64 << 10)
+        var kinds: Set<FrameKind> = [.start, .schema, .block, .deaths, .value, .commit, .close]
+        if isCompacted {
+            kinds = [.start, .block, .deaths, .commit, .close, .adopt, .retire]
+            try #require(!set.sides.isEmpty && live.count < closed.segments.count)
+        }
+        try #require(kinds.subtracting(frames.compactMap(\.header.kind)).isEmpty)
+        try #require(mains.count > 1)
     }
 
     /// Rows with texts that do not repeat, so that blocks are large, some of them kept apart.
@@ -144,10 +168,8 @@ struct RichStore: Sendable {
     /// Whether a content is one that damaged files may have: the newest, or an older one of which nothing that
     /// is left says that more was there.
     func isHonest(_ content: [UInt8], of image: DiskImage) -> Bool {
-        if content == contents[contents.count - 1] { return true }
-        guard let index = contents.lastIndex(of: content) else { return false }
-        let next = frames.filter { $0.header.kind == .commit }[index + 1].header
-        return promised(by: image) < next.lsn + UInt64(next.frameLength)
+        guard let index = history.lastIndex(where: { $0.content == content }) else { return false }
+        return index == history.count - 1 || promised(by: image) < history[index + 1].lsn
     }
 }
 

@@ -1,4 +1,4 @@
-// Processes that are killed at any moment of opening, writing, checkpoints and closing lose nothing that was
+// Processes that are killed at any moment of opening, writing, checkpoints, compaction and closing lose nothing that was
 // written, whatever the durability: what is lost with a process is only what was in its memory.
 //
 // The child says which commits returned; what they did is known without the store (WriterModel), and noted in a
@@ -61,7 +61,7 @@ struct KilledWriterTests {
         var store = 0
         var expected = Expected(seed: 0, threads: 1)
         var folder = try TemporaryDirectory()
-        try Rounds.run("killed writers", everyDay: 30, whole: 10_000) { random in
+        try Rounds.run("killed writers", everyDay: 15, whole: 10_000) { random in
             // A new store now and then, so that making one is interrupted too.
             if store == 0 {
                 store = Int.random(in: 1...60, using: &random)
