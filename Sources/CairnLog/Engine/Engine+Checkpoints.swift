@@ -68,7 +68,7 @@ extension Engine {
 
     private func write(_ state: EngineState) throws(StoreError) {
         let bytes = try CheckpointWriter.write(
-            state, hashSeed: hashSeed, storeID: storeID, files: files,
+            state, storeID: storeID, files: files,
             lastSegment: lastSegment.load(ordering: .relaxed))
         checkpoint.withLock {
             $0.lsn = state.commitEnd.lsn

@@ -62,7 +62,6 @@ final class Engine: Sendable {
     let durability: LogStoreOptions.Durability
     let sizes: StoreSizes
     let clock: any StoreClock
-    let hashSeed: UInt64
     let pool: PagePool
     let cache: BlockCache
     let batches = ColumnBatchPool()
@@ -79,6 +78,8 @@ final class Engine: Sendable {
     let compaction: Mutex<CompactionProgress>
     /// The compaction that is under way.
     let compactor = LongLock<CompactionRun?>(nil)
+    /// How far the log of another process is read.
+    let following: LongLock<FollowingProgress>
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
     /// What of the state is still in the checkpoint that it was opened from.
@@ -99,7 +100,6 @@ final class Engine: Sendable {
         durability = options.durability
         sizes = options.sizes
         clock = options.clock
-        hashSeed = opened.hashSeed ?? UInt64.random(in: .min ... .max)
         cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
         largeValues = LargeValueReader(storeTag: opened.storeID.tag)
         for segment in opened.readable { largeValues.add(segment) }
@@ -113,8 +113,9 @@ final class Engine: Sendable {
         image = opened.image
         openedAt = opened.report.wasClosed && !opened.report.wasCreated ? opened.end : nil
         let state = try StateBuilder.build(
-            opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed,
-            sizes: sizes, monitor: RecoveryMonitor(.buildingState, options))
+            opened, cache: cache, largeValues: largeValues, pool: pool,
+            hashSeed: opened.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes,
+            monitor: RecoveryMonitor(.buildingState, options))
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         compaction = Mutex(CompactionProgress(opened))
         disk = CommitDisk(files: files, storeID: storeID)
@@ -129,6 +130,8 @@ final class Engine: Sendable {
                 head: state, end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
+        following = LongLock(FollowingProgress(opened.files.folder, options))
+        if isReadOnly, options.followsWriter { scheduleFollowing() }
     }
 
     /// A sixteenth of the memory, at most 256 MiB.

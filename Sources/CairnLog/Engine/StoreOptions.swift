@@ -20,6 +20,9 @@ public struct LogStoreOptions: Sendable {
 
     /// Whether nothing may be written. Other processes may write meanwhile.
     public var isReadOnly = false
+    /// Whether a store that is opened for reading only sees by itself what another process commits later, within a
+    /// fraction of a second of its being on the disk. Without, it sees that when `LogStore.refresh()` is called.
+    public var followsWriter = true
     /// Whether a store is made where there is none.
     public var createsIfMissing = true
     /// When a commit returns.
@@ -87,6 +90,8 @@ package struct StoreSizes: Sendable {
     package var askedCompactionFloor: UInt64 = 64 << 10
     /// Bytes after which opening tells how far it is.
     package var recoveryStepBytes: UInt64 = 4 << 20
+    /// Seconds after which a reader looks for new commits again.
+    package var followSeconds = 0.05
     /// Seconds after which a grouped commit is synced.
     package var groupSeconds = 0.05
 

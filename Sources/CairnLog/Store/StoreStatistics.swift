@@ -80,7 +80,7 @@ extension LogStore {
                     StoreStatistics.Segment(number: segment.number, bytes: segment.end)
                 },
                 indexEntries: state.uniques.reduce(0) { $0 + $1.count },
-                stateBytes: engine.pool.bytesInUse, cacheBytes: engine.cache.bytes,
+                stateBytes: engine.registry.pool.bytesInUse, cacheBytes: engine.cache.bytes,
                 pinnedStates: engine.registry.count)
         }
     }
