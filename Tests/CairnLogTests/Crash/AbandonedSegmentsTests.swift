@@ -31,10 +31,11 @@ struct AbandonedSegmentsTests {
         var segments = state.segments
         for _ in 0..<2 {
             let made = try files.makeSegment(
-                after: end, segments: segments, storeID: store.engine.storeID, time: 0,
-                commit: state.commit, durable: 0, counters: counters, schema: state.catalog.place,
+                number: end.segment + 1, after: end, live: segments,
+                storeID: store.engine.storeID, time: 0, commit: state.commit, durable: 0,
+                counters: counters, schema: state.catalog.place,
                 schemaVersion: state.catalog.version)
-            segments.append(made.segment)
+            segments.begin(made.segment)
             end = made.end
         }
         var disk = run.disk.with { $0.state.afterPowerCut(.nothing, &$0.random) }
@@ -53,7 +54,7 @@ struct AbandonedSegmentsTests {
         var workload = Workload(operations: [.insertOne, .reopen])
         workload.checksOrder = false
         var explorer = CrashExplorer(
-            seed: random.next(), images: Campaign.rounds(4, 40), shares: [1, 1])
+            seed: random.next(), images: Campaign.count(4, whole: 40), shares: [1, 1])
         explorer.explore(try make(), workload)
         #expect(explorer.problems == [])
         #expect(explorer.imageCount > 50)
