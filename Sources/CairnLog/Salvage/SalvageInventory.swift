@@ -90,6 +90,12 @@ struct SalvageInventory {
             segments[member.number]?.problem = "the file is missing"
             unknownLosses.append(0)
         }
+        // Only the newest start frame names everything that the store was made of.
+        if let newest = folder.segments.last(where: { $0.role == .main }),
+            newest.number != folder.newestStart, newest.baseLSN != 0
+        {
+            unknownLosses.append(0)
+        }
         for segment in folder.segments where segment.role == .side { try readSide(segment) }
         // A part of the log that is missing is a break like any other.
         if folder.newestStart == 0,
