@@ -342,8 +342,9 @@ struct LogReader {
                     gone.insert(part.segment)
                     continue
                 }
-                throw StoreError.damaged(
-                    "side segment \(part.segment) is missing (F-652)", segment: part.segment)
+                throw found.notWhole[part.segment]
+                    ?? .damaged(
+                        "side segment \(part.segment) is missing (F-652)", segment: part.segment)
             }
             let set = openLive ?? live
             let before = set.sides.first { $0.segment.number == part.segment }
