@@ -147,7 +147,7 @@ struct LogReader {
                 commitEnd: commitEnd, base: base,
                 image: restored?.image, hashSeed: restored?.hashSeed,
                 checkpointBytes: restored?.bytes ?? 0, pool: pool ?? PagePool(), counters: counters,
-                blocks: blocks, deaths: deaths, report: report))
+                blocks: blocks, deaths: deaths, lacksRetired: !gone.isEmpty, report: report))
     }
 
     /// Everything up to the end of a checkpoint's commit is taken as read.
