@@ -937,6 +937,9 @@ class Content:
         for frame, deaths in late:
             for death in deaths:
                 self._at(frame, self._die, death)
+        if self.gone or any(member.number not in log.live for member in start.live):
+            # Deaths of rows in other retired segments went with those that are passed over.
+            self.blocks = {place: block for place, block in self.blocks.items() if place[0] in self.live}
         for block in self.blocks.values():
             if len(block.dead) < block.rows:
                 self._at(block.frame, need, block.frame.segment in self.live, "F-654", "rows live in a retired segment")

@@ -204,7 +204,7 @@ struct LogReader {
                 commitEnd: commitEnd, base: base,
                 image: restored?.image, hashSeed: restored?.hashSeed,
                 checkpointBytes: restored?.bytes ?? 0, pool: pool ?? PagePool(), counters: counters,
-                blocks: blocks, deaths: deaths, report: report))
+                blocks: blocks, deaths: deaths, lacksRetired: !gone.isEmpty, report: report))
     }
 
     /// Everything up to the end of a checkpoint's commit is taken as read.
@@ -408,8 +408,9 @@ struct LogReader {
                         continue
                     }
                 }
-                throw StoreError.damaged(
-                    "side segment \(part.segment) is missing (F-652)", segment: part.segment)
+                throw found.notWhole[part.segment]
+                    ?? .damaged(
+                        "side segment \(part.segment) is missing (F-652)", segment: part.segment)
             }
             let set = openLive ?? live
             let before = set.sides.first { $0.segment.number == part.segment }

@@ -41,6 +41,8 @@ struct OpenedLog {
     var blocks: [LoggedBlock]
     /// Every death behind the base, in the order of the log.
     var deaths: [(place: Place, slots: [UInt16])]
+    /// Whether segments that were retired are gone, and with them deaths of rows in others that were.
+    var lacksRetired = false
     var report: RecoveryReport
 }
 

@@ -37,6 +37,8 @@ struct FoundLog {
     var whole: [UInt32: FoundSegment] = [:]
     /// What is wrong with the members of the live set that are not whole, by number.
     var missing: [UInt32: StoreError] = [:]
+    /// What is wrong with the files that are there and not whole, by number.
+    var notWhole: [UInt32: StoreError] = [:]
     /// The numbers of all files.
     var numbers: [UInt32] = []
 }
@@ -81,6 +83,16 @@ struct SegmentSearch {
         for case (let number, .whole(let found)) in judgements
         where found.segment.header.store == last.segment.header.store {
             log.whole[number] = found
+        }
+        for (number, judgement) in judgements {
+            switch judgement {
+            case .whole: break
+            case .broken(let error): log.notWhole[number] = error
+            case .unfinished:
+                log.notWhole[number] = .damaged(
+                    "the segment has no content, but is part of the store (F-216)",
+                    segment: number, offset: 0)
+            }
         }
         collect(last, into: &log)
         return log
@@ -186,11 +198,7 @@ struct SegmentSearch {
             case nil:
                 log.missing[number] = .damaged(
                     "segment \(number) is missing (F-216)", segment: number)
-            case .unfinished:
-                log.missing[number] = .damaged(
-                    "the segment has no content, but is part of the store (F-216)",
-                    segment: number, offset: 0)
-            case .broken(let error): log.missing[number] = error
+            case .unfinished, .broken: log.missing[number] = log.notWhole[number]
             case .whole(let found):
                 let header = found.segment.header
                 guard header.kind == member.kind, header.store == last.segment.header.store else {

@@ -101,6 +101,11 @@ enum StateBuilder {
                 continue
             }
             guard log.segments[block.place.segment] != nil else {
+                if log.lacksRetired {
+                    // Its deaths may have been in a segment that went with this one, and is gone.
+                    state.blocks.remove(handle, in: &pages)
+                    continue
+                }
                 throw .damaged(
                     "rows live in a segment that was retired (F-654)", segment: block.place.segment,
                     offset: UInt64(block.place.byteOffset))
