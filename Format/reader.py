@@ -343,7 +343,6 @@ class Log:
         self.live: Dict[int, Member] = {}  # at the newest start frame, with the newest segment
         self.retired: Set[int] = set()  # by whole commits in the newest segment
         self.adopted: List[Part] = []  # likewise
-        self.gone: Set[int] = set()  # passed over: they were retired, and one of them is not there
         for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)
             if re.fullmatch(r"[0-9]{10}\.segment", name) and os.path.isfile(path):  # F-201
@@ -402,21 +401,10 @@ class Log:
                 adopted, retired = [], []
             at, chain, mark = frame.end, frame.crc, frame.mark
 
-    def _is_side(self, number: int) -> bool:
-        side = self.files.get(number)
-        return side is not None and side.whole and side.kind == SIDE and side.store_id == self.newest.store_id
-
     def _live_set(self, newest: Segment) -> List[Segment]:
         """Step 3."""
         assert newest.start is not None
         self._look_ahead()
-        passed_over = any(part.segment in self.retired and not self._is_side(part.segment) for part in self.adopted)
-        for member in newest.start.live:
-            one = self.files.get(member.number)
-            if member.number in self.retired and not (one and one.whole and one.kind == member.kind
-                                                      and one.store_id == newest.store_id):
-                passed_over = True
-        self.gone = set(self.retired) if passed_over else set()
         mains: List[Segment] = []
         for member in reversed(newest.start.live):
             segment = self.files.get(member.number)
@@ -427,9 +415,9 @@ class Log:
                 fault = segment.fault
             elif segment.kind != member.kind or segment.store_id != newest.store_id:
                 fault = Damaged(member.number, 0, "F-216", f"segment {member.number} is another one")
-            if fault and member.number not in self.gone:
-                raise fault
-            if member.number in self.gone:
+            if fault:
+                if member.number not in self.retired:
+                    raise fault
                 continue
             assert segment is not None
             self.live[member.number] = member
@@ -910,6 +898,7 @@ class Content:
         self.index_of: Dict[Tuple[int, int], int] = {}
         self.last_commit = 0
         self.live = dict(log.live)
+        self.gone: Set[int] = set()
         self.open: List[Frame] = []  # frames of the commit whose commit frame is to come
         self.open_blocks: List[int] = []
         self.open_deaths: List[Tuple[Frame, List[Death]]] = []
@@ -978,7 +967,7 @@ class Content:
                 raise Damaged(number, offset, "F-304", "the schema in force is damaged")
         else:
             for part in self.log.adopted:
-                if part.segment in self.log.files and part.segment not in self.log.gone:
+                if part.segment in self.log.files:
                     for frame in self.log.part(part):
                         found = frame if frame.kind == SCHEMA else found
         if found is None:
@@ -1049,10 +1038,11 @@ class Content:
     def _adopt(self, part: Part) -> None:
         """65.2: the frames of the part stand in the commit."""
         side = self.log.files.get(part.segment)
-        if part.segment in self.log.gone:
+        if side is None or not side.whole or side.kind != SIDE or side.store_id != self.log.newest.store_id:
+            if part.segment not in self.log.retired:
+                raise Damaged(part.segment, 0, "F-652", "a side segment is missing")
+            self.gone.add(part.segment)
             return
-        if side is None or not self.log._is_side(part.segment):
-            raise Damaged(part.segment, 0, "F-652", "a side segment is missing")
         before = self.live.get(part.segment)
         need((part.start, part.start_chain) == ((before.end, before.chain) if before else (SEGMENT_HEADER, side.crc)),
              "F-652", "a part does not follow the one before")
@@ -1068,7 +1058,7 @@ class Content:
         self.live[part.segment] = Member(part.segment, SIDE, part.end, part.end_chain)
 
     def _retire(self, number: int, by: int) -> None:
-        need(number != by and (number in self.live or number in self.log.gone),
+        need(number != by and (number in self.live or number in self.gone or number in self.log.retired),
              "F-654", "a segment is retired that is none of the store's")
         self.live.pop(number, None)
 

@@ -216,7 +216,7 @@ extension Engine {
     /// Snapshots, the oldest first, with the bytes of retired segments that each keeps from being removed.
     var pinnedSpace: [(snapshot: LogSnapshot, bytes: UInt64)] {
         let all = snapshots.withLock { $0.values.compactMap(\.snapshot) }
-            .filter(\.isPinned).sorted { $0.commit < $1.commit }
+            .filter { $0.pinned != nil }.sorted { $0.commit < $1.commit }
         let retired = compaction.withLock { $0.retired }
         return all.map { snapshot in
             let kept = retired.filter { $0.commit > snapshot.commit }

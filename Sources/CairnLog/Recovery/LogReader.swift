@@ -45,8 +45,6 @@ struct LogReader {
     private var lateDeaths: [(payload: RawBytes, segment: Segment, offset: UInt64)] = []
     /// Segments that are gone, as they were retired later.
     private var gone: Set<UInt32> = []
-    /// The segments that are retired later, if one of them turned out to be gone.
-    private var retiredLater: Set<UInt32>?
     /// What the newest segment adopts, if segments are gone.
     private var adoptedLater: [AdoptPayload.Part] = []
     /// The largest number of a segment that was seen.
@@ -125,25 +123,6 @@ struct LogReader {
 
     /// Reads the log.
     mutating func read() throws(StoreError) -> Outcome {
-        var again = self
-        let outcome: Outcome?
-        do throws(StoreError) {
-            outcome = try readOnce()
-        } catch {
-            if retiredLater == nil { throw error }
-            outcome = nil
-        }
-        guard let retiredLater else {
-            if let outcome { return outcome }
-            preconditionFailure("a log that was not read has thrown")
-        }
-        // One of them is not there, and they may say things of each other: all are passed over.
-        again.gone = retiredLater
-        self = again
-        return try readOnce()
-    }
-
-    private mutating func readOnce() throws(StoreError) -> Outcome {
         var search = SegmentSearch(files)
         found = try search.run()
         guard let newest = found.mains.last else {
@@ -231,15 +210,13 @@ struct LogReader {
 
     /// A member of the live set may be gone if it was retired behind the start frame that lists it.
     private mutating func judgeMissing(_ newest: FoundSegment) throws(StoreError) {
-        guard !found.missing.isEmpty || !gone.isEmpty else { return }
+        guard !found.missing.isEmpty else { return }
         let later = try LaterChanges(newest, limit: limit)
         for (number, error) in found.missing.sorted(by: { $0.key > $1.key }) {
             guard later.retired.contains(number) else { throw error }
+            gone.insert(number)
         }
-        // What one says of another's rows is said nowhere else.
-        gone.formUnion(later.retired)
-        found.mains.removeAll { gone.contains($0.segment.number) }
-        adoptedLater = later.adopted.filter { !gone.contains($0.segment) }
+        adoptedLater = later.adopted
     }
 
     /// Begins with what the newest start frame says: the schema in force, and side segments.
@@ -401,12 +378,11 @@ struct LogReader {
             }
             if gone.contains(part.segment) { continue }
             guard let side = found.whole[part.segment], side.segment.header.kind == .side else {
-                if let newest = found.mains.last, restored == nil {
-                    let later = try LaterChanges(newest, limit: limit).retired
-                    if later.contains(part.segment) {
-                        retiredLater = later
-                        continue
-                    }
+                if let newest = found.mains.last, restored == nil,
+                    try LaterChanges(newest, limit: limit).retired.contains(part.segment)
+                {
+                    gone.insert(part.segment)
+                    continue
                 }
                 throw found.notWhole[part.segment]
                     ?? .damaged(

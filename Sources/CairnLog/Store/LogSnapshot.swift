@@ -38,12 +38,12 @@ final class LogSnapshot: StoreSnapshot {
         return pinned != nil
     }
 
-    /// Whether its state is there.
-    var isPinned: Bool { pin.withLock { $0 != nil } }
+    /// Its state, unless it is expired.
+    var pinned: PinnedState<EngineState>? { pin.withLock { $0 } }
 
     /// Runs a closure over the state, which is all there if nothing is thrown.
     private func reading<R>(_ body: (EngineState) throws(StoreError) -> R) throws(StoreError) -> R {
-        guard let pinned = pin.withLock({ $0 }) else {
+        guard let pinned else {
             throw StoreError(
                 .snapshotExpired,
                 "the snapshot of commit \(commit) was given up, as it kept too much space from being given back; take a new one"

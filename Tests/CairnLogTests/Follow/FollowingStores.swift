@@ -21,7 +21,8 @@ enum FollowingStores {
     /// The content of a snapshot.
     static func text(_ snapshot: LogSnapshot, of store: LogStore) throws -> String {
         var bytes: [UInt8] = []
-        var export = CanonicalExport(engine: store.engine, state: snapshot.state)
+        let pinned = snapshot.pinned!
+        var export = CanonicalExport(engine: store.engine, state: pinned.state)
         try export.write { bytes.append(contentsOf: $0) }
         withExtendedLifetime(snapshot) {}
         return String(decoding: bytes, as: UTF8.self)

@@ -96,7 +96,7 @@ struct FollowingTests {
             _ = try writer.compact()
         }
         // The segment that the reader would go on with is gone.
-        let next = old.state.segments.current.number + 1
+        let next = old.pinned!.state.segments.current.number + 1
         #expect(try !disk.exists(FilePath("/store").appending(SegmentName.name(of: next))))
         #expect(try reader.refresh())
         #expect(reader.engine.registry.pool !== pool, "the log was read anew")
@@ -120,7 +120,7 @@ struct FollowingTests {
         try CompactionTests.fill(writer)
         let reader = try Self.reader(disk)
         var held = try reader.snapshot() as? LogSnapshot
-        weak let segment = held?.state.segments.mains.first
+        weak let segment = held?.pinned?.state.segments.mains.first
         _ = try writer.compact()
         try CompactionTests.update(writer, 0..<5, 7)
         #expect(try reader.refresh())
