@@ -95,7 +95,7 @@ struct InfoCommand: ParsableCommand {
         let bytes = statistics.segments.reduce(0) { $0 + $1.bytes }
         let live = statistics.segments.reduce(0) { $0 + $1.liveBytes }
         return [
-            "\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are alive; the rest comes back by cairn compact",
+            "\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are alive",
             "",
         ]
     }
