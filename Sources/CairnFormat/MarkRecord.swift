@@ -1,13 +1,24 @@
 // The first 64 bytes of the lock file: how far the log is known to be durable.       Format 20
 //
 // It is written after each sync of the log and never synced itself, so it may be missing, torn or old,
-// but what a whole one claims is true.                                        (F-213, F-214)
+// but what a whole one claims is true. In a copy of a store it also says whether the copy is finished, and is synced
+// then.                                                                       (F-213, F-214, F-219, F-220)
 
 /// What the writer last knew to be durable.
 package struct MarkRecord: Sendable, Hashable {
     package static let size = 64
     /// "CAIRNMRK" in ASCII.
     package static let magic: UInt64 = 0x4b52_4d4e_5249_4143
+
+    /// Who wrote it, and what it says besides.                                              F-219, F-220
+    package enum Role: UInt32, Sendable, CaseIterable {
+        /// A writer.
+        case writer = 0
+        /// Whoever made the folder as a copy, when it was whole. No writer has opened it since.
+        case copy = 1
+        /// The same, before it was: what lies above the LSN means nothing. With the LSN 0 there is no store yet.
+        case unfinishedCopy = 2
+    }
 
     package var store: StoreID
     /// The last commit that is durable.
@@ -18,8 +29,13 @@ package struct MarkRecord: Sendable, Hashable {
     package var chain: UInt32
     /// The segment of that frame.
     package var segment: UInt32
+    package var role: Role
 
-    package init(store: StoreID, commit: UInt64, lsn: UInt64, chain: UInt32, segment: UInt32) {
+    package init(
+        store: StoreID, commit: UInt64, lsn: UInt64, chain: UInt32, segment: UInt32,
+        role: Role = .writer
+    ) {
+        self.role = role
         self.store = store
         self.commit = commit
         self.lsn = lsn
@@ -37,7 +53,7 @@ package struct MarkRecord: Sendable, Hashable {
         writer.append(commit)
         writer.append(lsn)
         writer.append(chain)
-        writer.append(UInt32(0))
+        writer.append(role.rawValue)
         writer.append(UInt32(0))
         writer.append(Checksum.crc32c(UnsafeRawBufferPointer(rebasing: writer.bytes[start...])))
     }
@@ -73,6 +89,13 @@ package struct MarkRecord: Sendable, Hashable {
         commit = try reader.integer()
         lsn = try reader.integer()
         chain = try reader.integer()
-        try reader.zeros(8)
+        let role = try reader.integer(UInt32.self)
+        guard let known = Role(rawValue: role) else {
+            throw FormatError(
+                .malformed, "F-213", "the mark record has an unknown role", at: 52,
+                found: UInt64(role))
+        }
+        self.role = known
+        try reader.zeros(4)
     }
 }

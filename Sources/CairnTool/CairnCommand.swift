@@ -20,7 +20,7 @@ struct CairnCommand: ParsableCommand {
         subcommands: [
             ImportCommand.self, QueryCommand.self, CountCommand.self, GetCommand.self,
             DeleteCommand.self, InfoCommand.self, FramesCommand.self, CheckCommand.self,
-            SalvageCommand.self, CompactCommand.self,
+            SalvageCommand.self, CompactCommand.self, BackupCommand.self,
             ExportCommand.self, ModelCommand.self, QuickstartCommand.self,
         ])
 }

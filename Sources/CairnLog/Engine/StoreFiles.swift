@@ -46,7 +46,26 @@ final class StoreFiles: Sendable {
         try? lock.write(writer.bytes, at: 0)
     }
 
+    /// The same where it may not be lost: a record of another role is there, or is to be.
+    func writeMarkDurably(_ mark: MarkRecord) throws(FileSystemError) {
+        var writer = ByteWriter(capacity: MarkRecord.size)
+        mark.encode(to: &writer)
+        try lock.write(writer.bytes, at: 0)
+        try lock.synchronizeData()
+    }
+
     // MARK: Segments
+
+    /// Makes the folder's name durable. Whoever made the folder may have been stopped before this. Where the
+    /// parent may not be read, the folder is somebody else's, who made it long ago.
+    func syncFolderName() throws(FileSystemError) {
+        let parent = folder.removingLastComponent()
+        do {
+            try fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
+        } catch  where error.code == .permissionDenied {
+            return
+        }
+    }
 
     /// Makes the first segment, or one after an end: header and start frame, durable with the folder.
     ///

@@ -90,6 +90,8 @@ struct LogReader {
         self.files = files
         self.mark = mark
         self.limit = limit
+        // F-220: the log of a copy that was not finished ends at its mark.
+        if let mark, mark.role == .unfinishedCopy { self.limit = min(limit ?? .max, mark.lsn) }
         self.pool = pool
     }
 
@@ -123,7 +125,13 @@ struct LogReader {
 
     /// Reads the log.
     mutating func read() throws(StoreError) -> Outcome {
-        var search = SegmentSearch(files)
+        let isUnfinishedCopy = mark?.role == .unfinishedCopy
+        if isUnfinishedCopy, mark?.lsn == 0 {
+            throw StoreError(
+                .openFailed, "the folder holds a backup that was not finished (F-220)",
+                context: .init(path: "\(files.folder)"))
+        }
+        var search = SegmentSearch(files, lastMain: isUnfinishedCopy ? mark?.segment : nil)
         found = try search.run()
         guard let newest = found.mains.last else {
             // The mark is written when the creation is finished, so there was a log once.

@@ -55,8 +55,12 @@ struct SegmentSearch {
     /// The newest file with a valid header, if this version cannot read it.
     private var unreadable: StoreError?
 
-    init(_ files: StoreFiles) {
+    /// The number above which main segments, and what is broken, mean nothing: a copy was not finished.
+    private let lastMain: UInt32
+
+    init(_ files: StoreFiles, lastMain: UInt32? = nil) {
         self.files = files
+        self.lastMain = lastMain ?? .max
     }
 
     /// The log's segments; none if no creation of one was ever finished.
@@ -74,6 +78,7 @@ struct SegmentSearch {
         var last: FoundSegment?
         for number in log.numbers.reversed() where last == nil {
             switch judgements[number] {
+            case .whole where number > lastMain, .broken where number > lastMain: break
             case .whole(let found) where found.segment.header.kind == .main: last = found
             case .broken(let error): throw error
             case .whole, .unfinished, nil: break

@@ -56,7 +56,7 @@ struct StoreCreator {
         let catalog = Catalog(new: schema)
         let json = try CatalogDocument.encode(catalog)
         do {
-            try syncFolderName()
+            try files.syncFolderName()
             try files.fileSystem.syncDirectory(files.folder)
             let made = try files.makeSegment(
                 number: (end?.segment ?? 0) + 1, after: end, live: live, storeID: storeID,
@@ -97,17 +97,6 @@ struct StoreCreator {
             throw error
         } catch {
             preconditionFailure("making a store gives file system and store errors alone: \(error)")
-        }
-    }
-
-    /// Makes the folder's name durable. Whoever made the folder may have been stopped before this. Where the
-    /// parent may not be read, the folder is somebody else's, who made it long ago.
-    private func syncFolderName() throws(FileSystemError) {
-        let parent = files.folder.removingLastComponent()
-        do {
-            try files.fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
-        } catch  where error.code == .permissionDenied {
-            return
         }
     }
 }

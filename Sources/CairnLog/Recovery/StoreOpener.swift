@@ -283,13 +283,24 @@ struct StoreOpener {
                     to: segment.number == log.end.segment ? log.end.offset : segment.knownEnd ?? 0)
             }
             log.durable = log.end.lsn
+            let role = try log.files.readMark()?.role ?? .writer
+            if role == .unfinishedCopy {
+                // What was copied behind the end must be gone before the mark says nothing of it.
+                try file.truncate(to: log.end.offset)
+                try file.synchronizeData()
+            }
             // What a checkpoint was opened with is kept until there is a newer one.
             let needless = log.needless
             try log.files.removeSegments { needless.contains($0) }
-            log.files.writeMark(
-                MarkRecord(
-                    store: log.storeID, commit: log.commit, lsn: log.end.lsn, chain: log.end.chain,
-                    segment: log.end.segment))
+            let mark = MarkRecord(
+                store: log.storeID, commit: log.commit, lsn: log.end.lsn, chain: log.end.chain,
+                segment: log.end.segment)
+            if role == .writer {
+                log.files.writeMark(mark)
+            } else {
+                // That this is a copy which nobody has written to must never be believed again.
+                try log.files.writeMarkDurably(mark)
+            }
         } catch let error as FileSystemError {
             throw StoreError(error)
         } catch let error as StoreError {
