@@ -64,6 +64,8 @@ final class CheckpointImage: @unchecked Sendable {
 
     private struct Loading {
         var isLoaded: [Bool] = []
+        /// Parts that could not be read.
+        var failed: Set<Int> = []
         var rebuilt: EngineState?
     }
 
@@ -153,8 +155,17 @@ final class CheckpointImage: @unchecked Sendable {
 
     // MARK: Loading
 
-    /// Why parts of the state are not there: the checkpoint is damaged, and the log too.
+    /// Why parts of the state are not there: neither the checkpoint nor the log could be read.
     var failure: StoreError? { failed.withLock { $0 } }
+
+    /// Tries again to load what could not be read, as a disk may come to its senses.
+    func retry() {
+        loading.withLock { loading in
+            failed.withLock { $0 = nil }
+            // Readers may have the pages that stood for these parts, so they are not given back.
+            for part in loading.failed { load(part, &loading) }
+        }
+    }
 
     /// How many parts there are, and how many are loaded.
     var progress: (parts: Int, loaded: Int) {
@@ -176,30 +187,34 @@ final class CheckpointImage: @unchecked Sendable {
 
     private func load(_ index: Int) {
         loading.withLock { loading in
-            guard !loading.isLoaded[index] else { return }
-            var pages = PageTransaction(epoch: header.commit, pool: pool)
-            var found = try? unpack(parts[index], &pages)
-            if found == nil {
-                pages.abandon()
-                pages = PageTransaction(epoch: header.commit, pool: pool)
-                do throws(StoreError) {
-                    if loading.rebuilt == nil {
-                        loading.rebuilt = try rebuild(header, rebuiltPool)
-                    }
-                    found = loading.rebuilt.map { copy(parts[index], of: $0, &pages) }
-                } catch {
-                    failed.withLock { if $0 == nil { $0 = error } }
-                    found = empty(parts[index], firstRecords[index], &pages)
-                }
-            }
-            pool.give(pages.commit().map(\.address))
-            for (position, page) in (found ?? []).enumerated() {
-                (records[index] + position * Self.recordBytes)
-                    .assumingMemoryBound(to: Atomic<UInt>.self)
-                    .pointee.store(page.address, ordering: .releasing)
-            }
-            loading.isLoaded[index] = true
+            if !loading.isLoaded[index] { load(index, &loading) }
         }
+    }
+
+    private func load(_ index: Int, _ loading: inout Loading) {
+        var pages = PageTransaction(epoch: header.commit, pool: pool)
+        var found = try? unpack(parts[index], &pages)
+        var isWhole = true
+        if found == nil {
+            pages.abandon()
+            pages = PageTransaction(epoch: header.commit, pool: pool)
+            do throws(StoreError) {
+                if loading.rebuilt == nil { loading.rebuilt = try rebuild(header, rebuiltPool) }
+                found = loading.rebuilt.map { copy(parts[index], of: $0, &pages) }
+            } catch {
+                isWhole = false
+                failed.withLock { if $0 == nil { $0 = error } }
+                found = empty(parts[index], firstRecords[index], &pages)
+            }
+        }
+        pool.give(pages.commit().map(\.address))
+        for (position, page) in (found ?? []).enumerated() {
+            (records[index] + position * Self.recordBytes)
+                .assumingMemoryBound(to: Atomic<UInt>.self)
+                .pointee.store(page.address, ordering: .releasing)
+        }
+        loading.isLoaded[index] = true
+        if isWhole { loading.failed.remove(index) } else { loading.failed.insert(index) }
     }
 
     // MARK: From the file

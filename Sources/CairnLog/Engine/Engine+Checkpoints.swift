@@ -19,6 +19,13 @@ extension Engine {
         scheduler.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
     }
 
+    /// Tries again to load parts of the state that could not be read before.
+    func repairImage() throws(StoreError) {
+        guard let image, image.failure != nil else { return }
+        image.retry()
+        try checkImage()
+    }
+
     /// Throws if parts of the state are known to nobody any more.
     func checkImage() throws(StoreError) {
         if let failure = image?.failure { throw failure }

@@ -283,6 +283,7 @@ final class Engine: Sendable {
     ) throws(StoreError) -> Made<R> {
         repair(&turn)
         try checkWritable(turn)
+        try repairImage()
         if queue.isFull { try drain(&turn) }
         if turn.mustRoll || turn.end.offset >= nominalSegmentBytes(turn) {
             try beginSegment(&turn)

@@ -49,6 +49,7 @@ final class LogSnapshot: StoreSnapshot {
                 "the snapshot of commit \(commit) was given up, as it kept too much space from being given back; take a new one"
             )
         }
+        try engine.repairImage()
         let result = try withExtendedLifetime(pinned) { () throws(StoreError) in
             try body(pinned.state)
         }
