@@ -58,6 +58,8 @@ public struct StoreError: Error, Sendable {
         public static let damaged = Code(rawValue: 134_085)
         /// The store was closed, or an earlier failure forbids writing.
         public static let unusable = Code(rawValue: 134_086)
+        /// A snapshot was given up, since it kept too much space from being given back.
+        public static let snapshotExpired = Code(rawValue: 134_062)
         /// What gives the rows of a batch threw an error of its own; see `StoreError.cause`.
         public static let rowsFailed = Code(rawValue: 134_061)
     }

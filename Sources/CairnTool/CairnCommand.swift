@@ -11,7 +11,7 @@ struct CairnCommand: ParsableCommand {
             A store is a folder. Reading commands never wait for one that writes.
 
             Exit codes: 0 fine, 1 the job failed and changed nothing, 2 the command line makes no \
-            sense, 3 the store is damaged.
+            sense, 3 the store is damaged, 4 it was salvaged and something of it is lost.
 
             With --json every command prints JSON, one value a line, and errors are objects \
             {"error":{"exit":…,"message":…}} on standard error.
@@ -20,7 +20,7 @@ struct CairnCommand: ParsableCommand {
         subcommands: [
             ImportCommand.self, QueryCommand.self, CountCommand.self, GetCommand.self,
             DeleteCommand.self, InfoCommand.self, FramesCommand.self, CheckCommand.self,
-            CompactCommand.self,
+            SalvageCommand.self, CompactCommand.self,
             ExportCommand.self, ModelCommand.self, QuickstartCommand.self,
         ])
 }

@@ -34,7 +34,8 @@ final class Console: @unchecked Sendable {
 
     /// Whether the output is read by a person at once.
     let isTerminal: Bool
-    private let showsProgress: Bool
+    /// Whether progress is shown, over what was shown before.
+    let showsProgress: Bool
     /// Why a part of the output could not be written; nil if all of it was.
     private(set) var outputError: (any Error)?
     private let output: (UnsafeRawBufferPointer) throws -> Void

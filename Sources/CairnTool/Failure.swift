@@ -14,6 +14,8 @@ struct Failure: Error {
         case usage = 2
         /// The store is damaged.
         case damaged = 3
+        /// A damaged store was salvaged, and something of it is lost.
+        case incomplete = 4
     }
 
     let message: String

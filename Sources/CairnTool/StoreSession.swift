@@ -16,6 +16,7 @@ struct StoreSession {
     ) throws -> Result {
         var options = LogStoreOptions()
         options.isReadOnly = true
+        options.followsWriter = false
         options.createsIfMissing = false
         return try with(path, nil, options, body)
     }

@@ -31,7 +31,9 @@ enum Tool {
         // A reader that has seen enough and gone away is no error of ours.
         if error as? Errno == .brokenPipe { return }
         let message = "the output cannot be written: \(error)"
-        guard command is ImportCommand || command is DeleteCommand || command is QuickstartCommand
+        guard
+            command is ImportCommand || command is DeleteCommand || command is QuickstartCommand
+                || command is SalvageCommand
         else { throw Failure(message) }
         console.printError("cairn: note: \(message)")
     }

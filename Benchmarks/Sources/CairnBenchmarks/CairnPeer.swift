@@ -59,6 +59,23 @@ enum CairnPeer {
         return seconds
     }
 
+    /// Opens a store and finds one row; seconds for both.
+    static func open(_ key: String, at path: String) throws -> Double {
+        let start = ContinuousClock.now
+        let store = try LogStore.open(at: path)
+        guard let product = store.schema.entity(named: "Product") else {
+            preconditionFailure("the model has products")
+        }
+        var fetch = StoreFetch(
+            entity: product.index, predicate: .compare("serialCode", .equal, .string(key)))
+        fetch.includesRows = true
+        let rows = try store.snapshot().fetch(fetch).rows
+        let seconds = (ContinuousClock.now - start).seconds
+        precondition(rows.count == 1, "the row is there")
+        try store.close()
+        return seconds
+    }
+
     /// The typed columns of the entity.
     struct Columns: Sendable {
         let entity: SchemaEntity

@@ -1,7 +1,7 @@
 // Runs Cairn and its peers on the same rows, alternating, each run in a process of its own so that its peak
 // memory can be told, and prints medians and ratios.
 //
-//   swift run -c release --package-path Benchmarks CairnBenchmarks [insert | commits | all] [rows] [rounds]
+//   swift run -c release --package-path Benchmarks CairnBenchmarks [insert | commits | open | all] [rows] [rounds]
 
 import Foundation
 
@@ -13,6 +13,8 @@ enum Workload: String, CaseIterable {
     case full1, full4
     /// The same, not durable at its return.
     case relaxed1, relaxed4
+    /// Opening a store whose files are not in memory, and finding one row by its key.
+    case open
 
     var title: String {
         switch self {
@@ -20,6 +22,7 @@ enum Workload: String, CaseIterable {
         case .full1: "one row a unit, durable at return, one thread"
         case .full4: "one row a unit, durable at return, four threads"
         case .relaxed1: "one row a unit, written at return, one thread"
+        case .open: "opening and one row by its key, files not in memory"
         case .relaxed4: "one row a unit, written at return, four threads"
         }
     }
@@ -27,7 +30,7 @@ enum Workload: String, CaseIterable {
     /// Rows unless something else is asked for.
     var usualRows: Int {
         switch self {
-        case .insert: 1_000_000
+        case .insert, .open: 1_000_000
         case .full1, .full4: 4000
         case .relaxed1, .relaxed4: 100_000
         }
@@ -81,6 +84,15 @@ enum Main {
     }
 
     static func runOnce(peer: String, _ workload: Workload, count: Int, path: String) throws {
+        if workload == .open {
+            let key = Product.row(count / 2).serialCode
+            try PageCache.drop(path)
+            let before = try peak()
+            let seconds = peer == "cairn" ? try CairnPeer.open(key, at: path) : SQLitePeer.open(key, at: path)
+            let run = Run(seconds: seconds, bytes: try size(of: path), peakKiB: try peak() - before)
+            print(String(decoding: try JSONEncoder().encode(run), as: UTF8.self))
+            return
+        }
         let rows = Product.rows(count)
         let before = try peak()
         let isDurable = workload == .full1 || workload == .full4
@@ -88,6 +100,7 @@ enum Main {
         let seconds: Double
         switch (workload, peer) {
         case (.insert, "cairn"): seconds = try CairnPeer.insert(rows, at: path)
+        case (.open, _): preconditionFailure("opening is measured above")
         case (.insert, _): seconds = SQLitePeer.insert(rows, at: path)
         case (_, "cairn"):
             seconds = try CairnPeer.commit(rows, threads: threads, isDurable: isDurable, at: path)
@@ -101,9 +114,16 @@ enum Main {
         let folder = FileManager.default.temporaryDirectory.appending(path: "cairn-bench-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "store").path
+        // What is opened is made by another process.
+        if workload == .open { _ = try spawn(peer: peer, .insert, count: count, path: path) }
+        return try spawn(peer: peer, workload, count: count, path: path)
+    }
+
+    private static func spawn(peer: String, _ workload: Workload, count: Int, path: String) throws -> Run {
         let process = Process()
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--run", peer, workload.rawValue, "\(count)", folder.appending(path: "store").path]
+        process.arguments = ["--run", peer, workload.rawValue, "\(count)", path]
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()

@@ -10,6 +10,9 @@ struct Product: Sendable {
     var category: String
     var flag: Bool
 
+    /// One of those rows.
+    static func row(_ index: Int) -> Product { rows(index + 1)[index] }
+
     /// Rows from a fixed seed.
     static func rows(_ count: Int) -> [Product] {
         var random = SplitMix64(state: 42)

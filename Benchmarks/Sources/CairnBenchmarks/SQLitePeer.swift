@@ -46,6 +46,24 @@ enum SQLitePeer {
         return seconds
     }
 
+    /// Opens a database and finds one row; seconds for both.
+    static func open(_ key: String, at path: String) -> Double {
+        let start = ContinuousClock.now
+        let database = open(path, isDurable: true)
+        var statement: OpaquePointer?
+        check(
+            sqlite3_prepare_v2(
+                database, "SELECT * FROM ZPRODUCT WHERE ZSERIALCODE = ?", -1, &statement, nil), database)
+        bind(key, statement, 1)
+        check(sqlite3_step(statement), database, expecting: SQLITE_ROW)
+        let name = sqlite3_column_text(statement, 8).map { String(cString: $0) }
+        let seconds = (ContinuousClock.now - start).seconds
+        precondition(name != nil, "the row is there")
+        sqlite3_finalize(statement)
+        close(database)
+        return seconds
+    }
+
     private static func open(_ path: String, isDurable: Bool) -> OpaquePointer? {
         var database: OpaquePointer?
         check(sqlite3_open(path, &database), database)

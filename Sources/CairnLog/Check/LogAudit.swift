@@ -48,6 +48,7 @@ struct LogAudit {
     private var openStart: UInt64 = 0
     private var openFrames: UInt32 = 0
     private var lastCommit: UInt64 = 0
+    private var lastSegment: UInt32 = 0
     private var isBroken = false
     private var counters: [UInt32: UInt32] = [:]
     /// Deaths whose blocks have to be known first.
@@ -199,6 +200,7 @@ struct LogAudit {
         case .frame(let segment, let frame):
             bytes += UInt64(frame.header.frameLength)
             frames += 1
+            defer { lastSegment = segment.number }
             chains[segment.number] = (frame.end, frame.header.chain)
             takeOrder(frame, segment)
             if let payload = frame.payload {
@@ -217,7 +219,10 @@ struct LogAudit {
             if openFrames > 0, !isBroken {
                 note("a commit is cut off by another frame (F-603, SG5)", segment, frame.offset)
             }
-            if header.commit != lastCommit, !isBroken {
+            // Behind segments that were retired commits are missing.
+            let follows =
+                header.kind != .start || segment.header?.predecessor ?? 0 == lastSegment
+            if follows ? header.commit != lastCommit : header.commit < lastCommit, !isBroken {
                 note(
                     "a start or close frame bears the number of the last commit (F-603, SG3)",
                     segment, frame.offset)

@@ -78,6 +78,7 @@ final class CheckpointImage: @unchecked Sendable {
     private let header: CheckpointHeader
     private let loading: LongLock<Loading>
     private let isStopped = Atomic(false)
+    private let isAskedFor = Atomic(false)
     private let failed = Mutex<StoreError?>(nil)
     // Set by whoever makes the image, before anybody else has it.
     private var parts: [Part] = []
@@ -158,6 +159,11 @@ final class CheckpointImage: @unchecked Sendable {
     /// How many parts there are, and how many are loaded.
     var progress: (parts: Int, loaded: Int) {
         loading.withLock { ($0.isLoaded.count, $0.isLoaded.count { $0 }) }
+    }
+
+    /// True for the first who asks.
+    func isToBeLoaded() -> Bool {
+        !isAskedFor.load(ordering: .relaxed) && !isAskedFor.exchange(true, ordering: .relaxed)
     }
 
     /// Loads all parts, unless `stop` is called meanwhile.

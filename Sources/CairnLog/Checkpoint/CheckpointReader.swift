@@ -87,6 +87,7 @@ struct CheckpointReader {
         state.segments = try live(contents)
         state.commit = header.commit
         state.commitOffset = header.commitOffset
+        state.hashSeed = header.hashSeed
         guard contents.trees.map(\.id) == state.catalog.trees.map(\.id),
             contents.counts.count == state.counts.count,
             contents.uniques.count == state.uniques.count,

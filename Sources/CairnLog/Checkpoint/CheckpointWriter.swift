@@ -32,8 +32,7 @@ struct CheckpointWriter: ~Copyable {
     ///
     /// - Parameter lastSegment: the largest number that a segment was given.
     static func write(
-        _ state: EngineState, hashSeed: UInt64, storeID: StoreID, files: StoreFiles,
-        lastSegment: UInt32
+        _ state: EngineState, storeID: StoreID, files: StoreFiles, lastSegment: UInt32
     ) throws(StoreError) -> UInt64 {
         do throws(FileSystemError) {
             let path = files.folder.appending(CheckpointName.name(of: state.commit))
@@ -42,7 +41,7 @@ struct CheckpointWriter: ~Copyable {
             var writer = CheckpointWriter(
                 files: files, file: try files.fileSystem.open(path, .create))
             do throws(FileSystemError) {
-                return try writer.write(state, hashSeed, storeID, lastSegment)
+                return try writer.write(state, storeID, lastSegment)
             } catch {
                 try? files.fileSystem.unlink(path)
                 throw error
@@ -58,7 +57,7 @@ struct CheckpointWriter: ~Copyable {
     }
 
     private mutating func write(
-        _ state: EngineState, _ hashSeed: UInt64, _ storeID: StoreID, _ lastSegment: UInt32
+        _ state: EngineState, _ storeID: StoreID, _ lastSegment: UInt32
     ) throws(FileSystemError) -> UInt64 {
         var contents = CheckpointContents()
         contents.schema = state.catalog.place
@@ -89,7 +88,7 @@ struct CheckpointWriter: ~Copyable {
             store: storeID, commit: state.commit, lsn: state.commitEnd.lsn,
             segment: state.commitEnd.segment, chain: state.commitEnd.chain,
             endOffset: state.commitEnd.offset, commitOffset: state.commitOffset,
-            hashSeed: hashSeed, contents: table
+            hashSeed: state.hashSeed, contents: table
         ).encode(to: &header)
         try file.write(header.bytes, at: 0)
         try file.synchronizeData()

@@ -43,7 +43,7 @@ struct CommitBuilder: ~Copyable {
     }
 
     var catalog: Catalog { state.catalog }
-    var seed: UInt64 { engine.hashSeed }
+    var seed: UInt64 { state.hashSeed }
 
     // MARK: Reading
 

@@ -213,10 +213,29 @@ extension Engine {
         }
     }
 
+    /// Snapshots, the oldest first, with the bytes of retired segments that each keeps from being removed.
+    var pinnedSpace: [(snapshot: LogSnapshot, bytes: UInt64)] {
+        let all = snapshots.withLock { $0.values.compactMap(\.snapshot) }
+            .filter { $0.pinned != nil }.sorted { $0.commit < $1.commit }
+        let retired = compaction.withLock { $0.retired }
+        return all.map { snapshot in
+            let kept = retired.filter { $0.commit > snapshot.commit }
+            return (snapshot, kept.reduce(0) { $0 + $1.bytes })
+        }
+    }
+
+    /// Gives the oldest snapshots up while they keep more than the limit.
+    private func expireSnapshots() {
+        for (snapshot, bytes) in pinnedSpace where bytes > snapshotLimit {
+            _ = snapshot.expire()
+        }
+    }
+
     /// Removes the files of retired segments that nobody needs.
     ///
     /// - Parameter isClosing: that what is still read is read through files that are open.
     func sweepRetired(isClosing: Bool = false) {
+        if !isClosing { expireSnapshots() }
         let durable = queue.durable
         let (checkpointLSN, hasCheckpoint) = checkpoint.withLock { ($0.lsn, $0.bytes > 0) }
         let oldest = isClosing ? .max : registry.oldestEpoch

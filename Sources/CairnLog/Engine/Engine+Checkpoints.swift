@@ -12,9 +12,10 @@ struct CheckpointProgress: Sendable {
 }
 
 extension Engine {
-    /// Lets the parts of the checkpoint that nobody has asked for be loaded.
+    /// Lets the parts of the checkpoint be loaded that nobody has asked for: who writes needs them before the log goes
+    /// on to another segment.
     func scheduleLoading() {
-        guard image != nil else { return }
+        guard let image, image.isToBeLoaded() else { return }
         scheduler.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
     }
 
@@ -67,7 +68,7 @@ extension Engine {
 
     private func write(_ state: EngineState) throws(StoreError) {
         let bytes = try CheckpointWriter.write(
-            state, hashSeed: hashSeed, storeID: storeID, files: files,
+            state, storeID: storeID, files: files,
             lastSegment: lastSegment.load(ordering: .relaxed))
         checkpoint.withLock {
             $0.lsn = state.commitEnd.lsn

@@ -60,9 +60,9 @@ final class Engine: Sendable {
     let identity: StoreIdentity
     let isReadOnly: Bool
     let durability: LogStoreOptions.Durability
+    let snapshotLimit: UInt64
     let sizes: StoreSizes
     let clock: any StoreClock
-    let hashSeed: UInt64
     let pool: PagePool
     let cache: BlockCache
     let batches = ColumnBatchPool()
@@ -75,10 +75,14 @@ final class Engine: Sendable {
     let checkpoint: Mutex<CheckpointProgress>
     /// The largest number that a segment was given.
     let lastSegment: Atomic<UInt32>
+    /// The snapshots that somebody has.
+    let snapshots = Mutex<[ObjectIdentifier: WeakSnapshot]>([:])
     /// What is known of the dead space, and what of it waits to be given back.
     let compaction: Mutex<CompactionProgress>
     /// The compaction that is under way.
     let compactor = LongLock<CompactionRun?>(nil)
+    /// How far the log of another process is read.
+    let following: LongLock<FollowingProgress>
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
     /// What of the state is still in the checkpoint that it was opened from.
@@ -97,9 +101,9 @@ final class Engine: Sendable {
         storeID = opened.storeID
         isReadOnly = options.isReadOnly
         durability = options.durability
+        snapshotLimit = options.snapshotLimit
         sizes = options.sizes
         clock = options.clock
-        hashSeed = opened.hashSeed ?? UInt64.random(in: .min ... .max)
         cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
         largeValues = LargeValueReader(storeTag: opened.storeID.tag)
         for segment in opened.readable { largeValues.add(segment) }
@@ -113,8 +117,9 @@ final class Engine: Sendable {
         image = opened.image
         openedAt = opened.report.wasClosed && !opened.report.wasCreated ? opened.end : nil
         let state = try StateBuilder.build(
-            opened, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed,
-            sizes: sizes, monitor: RecoveryMonitor(.buildingState, options))
+            opened, cache: cache, largeValues: largeValues, pool: pool,
+            hashSeed: opened.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes,
+            monitor: RecoveryMonitor(.buildingState, options))
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         compaction = Mutex(CompactionProgress(opened))
         disk = CommitDisk(files: files, storeID: storeID)
@@ -129,7 +134,8 @@ final class Engine: Sendable {
                 head: state, end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
-        scheduleLoading()
+        following = LongLock(FollowingProgress(opened.files.folder, options))
+        if isReadOnly, options.followsWriter { scheduleFollowing() }
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
@@ -209,6 +215,7 @@ final class Engine: Sendable {
         case .sealed(let result, let number, let ticket):
             try wait(for: ticket)
             if durability == .grouped { scheduleSync() }
+            scheduleLoading()
             scheduleCheckpoint()
             scheduleCompaction()
             return (result, number)

@@ -42,6 +42,8 @@ final class EngineRegistry: Sendable {
                         "the store is open with another model: \(schema.model.difference(to: entry.engine.schema.model))",
                         context: .init(path: "\(folder)"))
                 }
+                // Whoever opens a store sees what is in it by now.
+                _ = try entry.engine.refresh()
                 engines[key]?.users += 1
                 return entry.engine
             }

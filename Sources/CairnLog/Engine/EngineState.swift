@@ -32,6 +32,8 @@ struct EngineState: Sendable {
     var blocks: BlockTable
     /// By unique definition of the catalog.
     var uniques: [UniqueIndex]
+    /// The seed of the hashes in them.
+    var hashSeed: UInt64 = 0
     /// By reference definition of the catalog.
     var inverses: [InverseTable]
     /// By entity: how many live rows.

@@ -20,10 +20,16 @@ public struct LogStoreOptions: Sendable {
 
     /// Whether nothing may be written. Other processes may write meanwhile.
     public var isReadOnly = false
+    /// Whether a store that is opened for reading only sees by itself what another process commits later, within a
+    /// fraction of a second of its being on the disk. Without, it sees that when `LogStore.refresh()` is called.
+    public var followsWriter = true
     /// Whether a store is made where there is none.
     public var createsIfMissing = true
     /// When a commit returns.
     public var durability = Durability.full
+    /// Bytes of files that snapshots may keep from being removed after compaction. Above that the oldest snapshots are
+    /// given up: reading from them throws `.snapshotExpired`.
+    public var snapshotLimit: UInt64 = 4 << 30
     /// Seconds to wait for another process that writes, before `.storeInUse` is thrown.
     public var timeout = 0.25
     /// Bytes that decoded and read blocks may take; nil = a sixteenth of the memory, at most 256 MiB.
@@ -87,6 +93,8 @@ package struct StoreSizes: Sendable {
     package var askedCompactionFloor: UInt64 = 64 << 10
     /// Bytes after which opening tells how far it is.
     package var recoveryStepBytes: UInt64 = 4 << 20
+    /// Seconds after which a reader looks for new commits again.
+    package var followSeconds = 0.05
     /// Seconds after which a grouped commit is synced.
     package var groupSeconds = 0.05
 

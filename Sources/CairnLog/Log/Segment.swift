@@ -89,7 +89,7 @@ final class Segment: Sendable {
     /// A frame's header and payload.
     func frame(at offset: UInt64, storeTag: UInt32) throws(StoreError) -> (FrameHeader, RawBytes) {
         let head = RawBytes(count: FrameHeader.size)
-        try read(head.mutable, at: offset)
+        try read(head.mutable, at: offset, ofFrameAt: offset)
         do {
             let header = try FrameHeader(decoding: head.bytes)
             guard header.segment == number, header.storeTag == storeTag,
@@ -99,7 +99,7 @@ final class Segment: Sendable {
                     "a frame that belongs elsewhere", segment: number, offset: offset)
             }
             let padded = RawBytes(count: header.paddedLength)
-            try read(padded.mutable, at: offset + UInt64(FrameHeader.size))
+            try read(padded.mutable, at: offset + UInt64(FrameHeader.size), ofFrameAt: offset)
             let payload = try header.payload(of: padded.bytes)
             padded.trim(to: payload.count)
             return (header, padded)
@@ -126,9 +126,12 @@ final class Segment: Sendable {
     /// Fills a buffer from the file.
     ///
     /// - Throws: `StoreError` with `.damaged` if the file ends before.
-    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
+    func read(
+        _ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64, ofFrameAt frame: UInt64? = nil
+    ) throws(StoreError) {
         guard try readSome(buffer, at: offset) == buffer.count else {
-            throw .damaged("the file ends inside a frame", segment: number, offset: offset)
+            throw .damaged(
+                "the file ends inside a frame (F-303)", segment: number, offset: frame ?? offset)
         }
     }
 }

@@ -244,7 +244,7 @@ struct FetchRunner {
         guard
             key.load(values, columns: catalog.uniques[unique].columns, number: CommitBuilder.number)
         else { return [] }
-        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: engine.hashSeed))
+        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: state.hashSeed))
         var numbers: [UInt32] = []
         while let number = cursor.next() { numbers.append(number) }
         return numbers

@@ -8,7 +8,8 @@
 //      mark of a frame before or behind, or the mark file. Then it is damage.
 //   4. The end is the end of the last commit, close or start frame before X. What follows is left behind.
 //
-// With a checkpoint, everything up to the end of its commit is taken as read.
+// With a checkpoint, everything up to the end of its commit is taken as read. The same with a state that readers
+// have, when the log of a writer is followed.
 //
 // Invariants: nothing is written (RC3). RC2: a torn tail never reaches below the durable mark. What a frame
 // says is believed, and judged, only when it lies below the end.
@@ -75,6 +76,8 @@ struct LogReader {
     /// Who is told how far it is.
     private var monitor: RecoveryMonitor?
     private var restored: RestoredState?
+    /// Where the log ends in its last segment, for whoever follows a writer.
+    private var followedEnd: UInt64?
     private var commitOffset: UInt64 = 0
     private var commitEnd = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
 
@@ -88,6 +91,34 @@ struct LogReader {
         self.mark = mark
         self.limit = limit
         self.pool = pool
+    }
+
+    /// Goes on from a state up to a mark, through segments that were found to lead there.
+    init(_ files: StoreFiles, from state: EngineState, _ found: FoundLog, to mark: MarkRecord) {
+        self.init(files, mark: mark, limit: mark.lsn)
+        storeID = mark.store
+        self.found = found
+        let base = found.mains.last.map(\.segment.baseLSN) ?? 0
+        followedEnd = mark.lsn - min(base, mark.lsn)
+        restored = RestoredState(
+            state: state, image: nil, hashSeed: state.hashSeed, bytes: 0,
+            lastSegment: found.mains.last?.segment.number ?? 0, time: 0, author: "")
+    }
+
+    /// Reads what follows the state. Whatever is not as expected is damage here; what it really is a reading of the
+    /// whole log says.
+    mutating func goOn() throws(StoreError) -> OpenedLog {
+        guard let restored, let mark else {
+            preconditionFailure("whoever goes on has a state to go on from")
+        }
+        begin(with: restored)
+        try readSegments()
+        guard case .log(let log) = try finish(), log.end.lsn == mark.lsn,
+            log.end.chain == mark.chain
+        else {
+            throw .damaged("the log does not lead to the mark", segment: mark.segment)
+        }
+        return log
     }
 
     /// Reads the log.
@@ -112,6 +143,11 @@ struct LogReader {
         }
         if let restored { begin(with: restored) } else { try begin(with: newest) }
         try readSegments()
+        return try finish()
+    }
+
+    /// What was read, now that the end is known.
+    private mutating func finish() throws(StoreError) -> Outcome {
         // What is left of a commit without its end does not count.
         openDeaths = []
         openLive = nil
@@ -154,6 +190,8 @@ struct LogReader {
     private mutating func begin(with restored: RestoredState) {
         let state = restored.state
         live = state.segments
+        // One that was begun and has no commit yet is read again.
+        live.removeMains(above: state.commitEnd.segment)
         lastSegment = restored.lastSegment
         catalog = state.catalog
         commit = state.commit
@@ -263,7 +301,7 @@ struct LogReader {
             let isLast = index + 1 == found.mains.count
             var scanner = try FrameScanner(
                 segment, chain: main.chain, storeTag: storeID.tag,
-                end: isLast ? nil : segment.knownEnd)
+                end: isLast ? followedEnd : segment.knownEnd)
             if let restored, segment.number == first {
                 scanner.skip(to: restored.state.commitEnd)
             }
@@ -334,8 +372,12 @@ struct LogReader {
     private mutating func take(_ adopt: AdoptPayload, _ segment: Segment, _ offset: UInt64) throws {
         for part in adopt.parts {
             lastSegment = max(lastSegment, part.segment)
+            if followedEnd != nil, found.whole[part.segment] == nil {
+                var search = SegmentSearch(files)
+                found.whole[part.segment] = try search.whole(part.segment)
+            }
+            if gone.contains(part.segment) { continue }
             guard let side = found.whole[part.segment], side.segment.header.kind == .side else {
-                if gone.contains(part.segment) { continue }
                 if let newest = found.mains.last, restored == nil,
                     try LaterChanges(newest, limit: limit).retired.contains(part.segment)
                 {

@@ -15,6 +15,7 @@
 import CairnFileSystem
 import CairnFormat
 import CairnStore
+import SystemPackage
 
 /// A segment that is whole: its header and its start frame are.
 struct FoundSegment {
@@ -67,6 +68,8 @@ struct SegmentSearch {
             throw StoreError(error)
         }
         for number in log.numbers { judgements[number] = try judge(number) }
+        // What a writer removed since the folder was listed was no part of the store any more, or is missing.
+        log.numbers.removeAll { judgements[$0] == nil }
         if let unreadable { throw unreadable }
         var last: FoundSegment?
         for number in log.numbers.reversed() where last == nil {
@@ -97,13 +100,23 @@ struct SegmentSearch {
 
     // MARK: Files
 
-    private mutating func judge(_ number: UInt32) throws(StoreError) -> Judgement {
+    /// A file by itself; nil if it is not there, or not whole.
+    mutating func whole(_ number: UInt32) throws(StoreError) -> FoundSegment? {
+        let judgement = try judge(number)
+        if let unreadable { throw unreadable }
+        guard case .whole(let found) = judgement else { return nil }
+        return found
+    }
+
+    /// What a file is by itself; nil if it is not there.
+    private mutating func judge(_ number: UInt32) throws(StoreError) -> Judgement? {
         let file: any File
         let head = RawBytes(count: SegmentHeader.size)
         do {
             file = try files.fileSystem.open(files.path(number), .read)
             head.trim(to: try file.read(into: head.mutable, at: 0))
         } catch {
+            if error.operation == .open, error.code == .noSuchFileOrDirectory { return nil }
             throw StoreError(error)
         }
         var offset: UInt64 = 0
@@ -146,7 +159,7 @@ struct SegmentSearch {
     /// The segment with its start frame.
     private func whole(_ segment: Segment, _ chain: UInt32) throws -> FoundSegment {
         var scanner = try FrameScanner(
-            segment, chain: chain, storeTag: segment.header.store.tag, end: nil, window: 64 << 10)
+            segment, chain: chain, storeTag: segment.header.store.tag, end: nil, window: 8 << 10)
         guard let (header, payload) = try scanner.next() else {
             throw scanner.failure
                 ?? FormatError(.truncated, "F-303", "the segment has no start frame")

@@ -6,8 +6,9 @@
 //   2. For each live row: its number gets its place; BL1 says that none had one before.
 //   3. Its keys and references enter the indexes.
 //
-// With the state of a checkpoint as base, blocks and deaths are those behind it. Rows of the base that died
-// leave directory and indexes first; then it goes on as above.
+// With a base, the state of a checkpoint or one that readers have, blocks and deaths are those behind it. Rows of
+// the base that died leave directory and indexes first; then it goes on as above. That costs as much as there are
+// blocks and deaths, whatever the size of the base.
 //
 // Threads: one builder in one thread; nobody sees the state before it is whole.
 
@@ -16,11 +17,23 @@ import CairnModel
 import CairnStore
 
 enum StateBuilder {
-    /// The state after the last commit of a log.
+    /// The state after the last commit of a log. If it has a base, that is no more.
     static func build(
         _ log: OpenedLog, cache: BlockCache, largeValues: LargeValueReader, pool: PagePool,
         hashSeed: UInt64, sizes: StoreSizes, monitor: RecoveryMonitor? = nil
     ) throws(StoreError) -> EngineState {
+        let next = try advance(
+            log, cache: cache, largeValues: largeValues, pool: pool, hashSeed: hashSeed,
+            sizes: sizes, monitor: monitor)
+        pool.give(next.replaced.map(\.address))
+        return next.state
+    }
+
+    /// The same beside readers of the base: the pages that only they need come with it.
+    static func advance(
+        _ log: OpenedLog, cache: BlockCache, largeValues: LargeValueReader, pool: PagePool,
+        hashSeed: UInt64, sizes: StoreSizes, monitor: RecoveryMonitor? = nil
+    ) throws(StoreError) -> (state: EngineState, replaced: [Page]) {
         var state = log.base ?? EngineState(catalog: log.catalog, end: log.end)
         state.catalog = log.catalog
         state.end = log.end
@@ -28,26 +41,26 @@ enum StateBuilder {
         state.commitOffset = log.commitOffset
         state.commitEnd = log.commitEnd
         state.segments = log.segments
+        state.hashSeed = hashSeed
         for (index, tree) in log.catalog.trees.enumerated() {
             state.nextNumbers[index] = log.counters[tree.id] ?? 1
         }
         state.reserved = state.nextNumbers
-        if log.base != nil, log.blocks.isEmpty, log.deaths.isEmpty { return state }
+        if log.base != nil, log.blocks.isEmpty, log.deaths.isEmpty { return (state, []) }
         var pages = PageTransaction(epoch: log.commit, pool: pool)
         do {
-            try fill(&state, log, cache, largeValues, hashSeed, sizes, monitor, &pages)
+            try fill(&state, log, cache, largeValues, sizes, monitor, &pages)
         } catch {
             pages.abandon()
             throw error
         }
-        pool.give(pages.commit().map(\.address))
-        return state
+        return (state, pages.commit())
     }
 
     private static func fill(
         _ state: inout EngineState, _ log: OpenedLog, _ cache: BlockCache,
-        _ largeValues: LargeValueReader, _ hashSeed: UInt64, _ sizes: StoreSizes,
-        _ monitor: RecoveryMonitor?, _ pages: inout PageTransaction
+        _ largeValues: LargeValueReader, _ sizes: StoreSizes, _ monitor: RecoveryMonitor?,
+        _ pages: inout PageTransaction
     ) throws(StoreError) {
         var handles: [Place: BlockHandle] = [:]
         handles.reserveCapacity(log.blocks.count)
@@ -60,7 +73,7 @@ enum StateBuilder {
                 hasReferences: block.hasReferences, in: &pages)
             handles[block.place] = handle
         }
-        var base = BaseRows(state, log)
+        var base = BaseRows()
         for death in log.deaths {
             if let handle = handles[death.place] {
                 for slot in death.slots {
@@ -76,7 +89,7 @@ enum StateBuilder {
                 throw .damaged("a death in a block that is not there", segment: death.place.segment)
             }
         }
-        var rows = BlockRows(state: state, hashSeed: hashSeed)
+        var rows = BlockRows(state: state, added: handles.values)
         var monitor = monitor
         try monitor?.begin(log.blocks.reduce(0) { $0 + UInt64($1.length) })
         for block in log.blocks {
@@ -119,43 +132,54 @@ enum StateBuilder {
     }
 }
 
-/// Takes rows out of the state of a checkpoint that died behind it.
+/// Takes rows out of a base that died behind it.
 private struct BaseRows: ~Copyable {
+    /// The blocks that were met, as far as somebody lived in them.
     private var handles: [Place: BlockHandle] = [:]
     private var key = KeyBuffer()
-    private let hashSeed: UInt64
 
-    init(_ state: EngineState, _ log: OpenedLog) {
-        hashSeed = log.hashSeed ?? 0
-        guard let base = log.base, !log.deaths.isEmpty else { return }
-        handles.reserveCapacity(base.blocks.count)
-        for entity in base.catalog.entities.indices {
-            var handle = base.blocks.first(ofEntity: entity)
-            while handle != .none {
-                let entry = base.blocks.entry(handle)
-                handles[entry.place] = handle
-                handle = base.blocks.next(after: entry)
-            }
+    /// A row lives where the cell of its number leads. So no death in a block that nobody's cell leads to means
+    /// anything, and the others say themselves which block of the base it is.
+    private mutating func handle(
+        _ place: Place, _ slots: [UInt16], _ numbers: DecodedColumn, _ directory: RowDirectory,
+        _ blocks: BlockTable
+    ) -> BlockHandle? {
+        if let known = handles[place] { return known }
+        for slot in slots {
+            let cell = directory[numbers.number(Int(slot))]
+            guard !cell.isEmpty, cell.slot == Int(slot),
+                blocks.entry(cell.handle).place == place
+            else { continue }
+            handles[place] = cell.handle
+            return cell.handle
         }
+        return nil
     }
 
-    /// A block that the base does not know has no live row, so that nothing is left to die.
+    /// Ends the life of rows, of those that live.
     mutating func kill(
         _ slots: [UInt16], at place: Place, _ state: inout EngineState,
         _ pages: inout PageTransaction, read: (Place) throws(StoreError) -> CachedBlock
     ) throws(StoreError) {
-        guard let handle = handles[place] else { return }
         let block = try read(place)
-        let index = Int(state.blocks.entry(handle).entity)
+        guard let index = state.catalog.entityIndex(id: block.head.entity) else {
+            throw .damaged(
+                "a block of an entity that the schema lacks", segment: place.segment,
+                offset: UInt64(place.byteOffset))
+        }
         let entity = state.catalog.entities[index]
         let numbers = try block.numbers()
+        guard
+            let handle = handle(
+                place, slots, numbers, state.directories[entity.tree], state.blocks)
+        else { return }
         for slot in slots.map(Int.init)
         where state.blocks.kill(handle, slot: slot, commit: state.commit, in: &pages) {
             let number = numbers.number(slot)
             let cell = state.directories[entity.tree][number]
             guard cell.handle == handle, cell.slot == slot else {
                 throw .damaged(
-                    "a checkpoint has object \(number) at another place", segment: place.segment)
+                    "the base has object \(number) at another place", segment: place.segment)
             }
             for unique in entity.uniques {
                 let columns = state.catalog.uniques[unique].columns
@@ -164,9 +188,9 @@ private struct BaseRows: ~Copyable {
                 }
                 guard
                     state.uniques[unique].remove(
-                        hash: key.hash(seed: hashSeed), number: number, in: &pages)
+                        hash: key.hash(seed: state.hashSeed), number: number, in: &pages)
                 else {
-                    throw .damaged("a checkpoint lacks an index entry", segment: place.segment)
+                    throw .damaged("the base lacks an index entry", segment: place.segment)
                 }
             }
             for reference in entity.references {
@@ -176,7 +200,7 @@ private struct BaseRows: ~Copyable {
                     state.inverses[reference].remove(
                         source: number, target: cells.number(slot), in: &pages)
                 else {
-                    throw .damaged("a checkpoint lacks a reference", segment: place.segment)
+                    throw .damaged("the base lacks a reference", segment: place.segment)
                 }
             }
             state.directories[entity.tree].set(number, .empty, in: &pages)
@@ -191,7 +215,6 @@ private struct BaseRows: ~Copyable {
 
 /// Enters the live rows of blocks into directory and indexes, a column at a time.
 private struct BlockRows: ~Copyable {
-    private let hashSeed: UInt64
     private var key = KeyBuffer()
     private var slots: [Int] = []
     private var numbers: [UInt32] = []
@@ -201,18 +224,13 @@ private struct BlockRows: ~Copyable {
     /// By unique definition: whether room for its entries was made.
     private var isReserved: [Bool]
 
-    init(state: EngineState, hashSeed: UInt64) {
-        self.hashSeed = hashSeed
+    /// - Parameter added: the blocks whose rows will be entered.
+    init(state: EngineState, added: some Sequence<BlockHandle>) {
         isReserved = state.uniques.map { _ in false }
-        live = state.catalog.entities.indices.map { entity in
-            var live = 0
-            var handle = state.blocks.first(ofEntity: entity)
-            while handle != .none {
-                let entry = state.blocks.entry(handle)
-                live += Int(entry.live)
-                handle = state.blocks.next(after: entry)
-            }
-            return live
+        live = state.counts
+        for handle in added {
+            let entry = state.blocks.entry(handle)
+            live[Int(entry.entity)] += Int(entry.live)
         }
     }
 
@@ -276,14 +294,17 @@ private struct BlockRows: ~Copyable {
         let definition = state.catalog.uniques[unique]
         for (slot, number) in zip(slots, numbers)
         where try key.load(block, row: slot, entity: entity, columns: definition.columns) {
-            keys.append((key.hash(seed: hashSeed), number))
+            keys.append((key.hash(seed: state.hashSeed), number))
         }
         if !isReserved[unique], !slots.isEmpty {
             isReserved[unique] = true
             // As many of the rows to come are taken to have a key as have one here.
             let family = state.catalog.family(of: definition.entity)
             let rows = family.reduce(0) { $0 + live[$1] }
-            state.uniques[unique].reserve(rows * keys.count / slots.count, in: &pages)
+            let total = rows * keys.count / slots.count
+            // A few more than there are come in by small steps.
+            let count = state.uniques[unique].count
+            if total > count + count / 8 { state.uniques[unique].reserve(total, in: &pages) }
         }
         // The memory of an entry is asked for some entries ahead: a batch of them waits once.
         let ahead = 12

@@ -145,6 +145,17 @@ struct StoreOpener {
 
     // MARK: Reading only
 
+    /// Reads the log once more, for somebody who has it open to read.
+    func readAgain(_ files: StoreFiles) throws(StoreError) -> OpenedLog {
+        guard
+            case .log(let log) = try readBesideWriters(files, hasWriter: try isWritten(files))
+        else {
+            throw StoreError(
+                .unusable, "the store holds nothing any more", context: .init(path: "\(folder)"))
+        }
+        return log
+    }
+
     /// How often a reader tries again when a writer came, or wrote, while it read.
     private static let readings = 20
 
@@ -186,7 +197,8 @@ struct StoreOpener {
             return try reader.read()
         }
         if let mark {
-            var reader = LogReader(files, mark: mark, limit: mark.lsn, pool: newPool, monitor: monitor)
+            var reader = LogReader(
+                files, mark: mark, limit: mark.lsn, pool: newPool, monitor: monitor)
             return try reader.read()
         }
         // The mark file is not there or torn: the frames say themselves how far the log was durable.

@@ -55,7 +55,7 @@ struct SalvageInventory {
     private(set) var lastDoubtfulDeaths: UInt64 = 0
     /// The same by place in the log, as long as its end is not known.
     private var unknownLosses: [UInt64] = []
-    private var doubts: [(lsn: UInt64, commit: UInt64, isDamaged: Bool)] = []
+    private var doubts: [(lsn: UInt64, commit: UInt64, isDamaged: Bool, losesDeaths: Bool)] = []
     private(set) var unpromisedCommits = 0
     /// Commits behind a break that are whole, and where their frames end.
     private var wholeCommits: [UInt64: UInt64] = [:]
@@ -67,6 +67,8 @@ struct SalvageInventory {
     private var openFrames: UInt32 = 0
     private var openCommit: UInt64 = 0
     private var lastBreak: UInt64?
+    /// Where the last bytes end that may have been deaths.
+    private var lastDeathsBreak: UInt64?
     /// Whether every frame since the end of the last commit is there.
     private var isUnbroken = true
     /// The gap that ended where the next frame begins.
@@ -88,16 +90,24 @@ struct SalvageInventory {
             segments[member.number]?.problem = "the file is missing"
             unknownLosses.append(0)
         }
+        // Only the newest start frame names everything that the store was made of.
+        if let newest = folder.segments.last(where: { $0.role == .main }),
+            newest.number != folder.newestStart, newest.baseLSN != 0
+        {
+            unknownLosses.append(0)
+        }
         for segment in folder.segments where segment.role == .side { try readSide(segment) }
         // A part of the log that is missing is a break like any other.
         if folder.newestStart == 0,
             folder.segments.first(where: { $0.role == .main })?.baseLSN != 0
         {
             lastBreak = 0
+            lastDeathsBreak = 0
             isUnbroken = false
         }
         var survey = LogSurvey(folder, readsPayloads: true)
         outline = try survey.run { item throws(StoreError) in take(item) }
+        if gap != nil { lastDeathsBreak = lastBreak }
         endCommit(isWhole: openFrames == 0)
         let isMissing = folder.missing.contains { $0.kind == .main }
         if isMissing || outline.endsEarly {
@@ -145,13 +155,17 @@ struct SalvageInventory {
     private mutating func take(_ item: LogSurvey.Item) {
         switch item {
         case .gap(let segment, let range, let error):
+            if gap != nil { lastDeathsBreak = lastBreak }
             lastBreak = segment.baseLSN + range.upperBound
             isUnbroken = false
             gap = (segment.number, range)
             note(range, error, segment)
         case .frame(let segment, let frame):
-            if let gap, gap.segment == segment.number, gap.range.upperBound == frame.offset {
-                takeHeadless(gap.range, before: frame, segment)
+            if let gap {
+                let isBlock =
+                    gap.segment == segment.number && gap.range.upperBound == frame.offset
+                    && takeHeadless(gap.range, before: frame, segment)
+                if !isBlock { lastDeathsBreak = lastBreak }
             }
             gap = nil
             if !frame.isChained {
@@ -195,19 +209,21 @@ struct SalvageInventory {
 
     /// A commit's frames end, with a commit frame or without.
     private mutating func endCommit(isWhole: Bool) {
-        if !isWhole, openFrames > 0 { damage(openCommit, at: openStart) }
+        if !isWhole, openFrames > 0 {
+            damage(openCommit, at: openStart, losesDeaths: lastDeathsBreak ?? 0 >= openStart)
+        }
         lastCommit = max(lastCommit, openCommit)
         openFrames = 0
     }
 
     /// Frames of a commit are lost.
-    private mutating func damage(_ commit: UInt64, at lsn: UInt64) {
-        doubts.append((lsn, commit, true))
+    private mutating func damage(_ commit: UInt64, at lsn: UInt64, losesDeaths: Bool = false) {
+        doubts.append((lsn, commit, true, losesDeaths))
     }
 
     /// Deaths up to a commit may be lost.
     private mutating func doubt(_ commit: UInt64, at lsn: UInt64) {
-        doubts.append((lsn, commit, false))
+        doubts.append((lsn, commit, false, true))
     }
 
     private mutating func takeCommit(_ record: CommitPayload, _ header: FrameHeader) {
@@ -241,7 +257,7 @@ struct SalvageInventory {
             // Whole, and yet nothing that can be used.
             segments[segment.number]?.frames -= 1
             skip(frame, segment, "\(error.what) (\(error.rule))")
-            damage(frame.header.commit, at: lsn(frame, segment))
+            damage(frame.header.commit, at: lsn(frame, segment), losesDeaths: true)
             unknownLosses.append(lsn(frame, segment))
         }
     }
@@ -344,7 +360,7 @@ struct SalvageInventory {
         case .start, .close: break
         case .value, .schema: damage(frame.header.commit, at: lsn(frame, segment))
         default:
-            damage(frame.header.commit, at: lsn(frame, segment))
+            damage(frame.header.commit, at: lsn(frame, segment), losesDeaths: true)
             unknownLosses.append(lsn(frame, segment))
         }
     }
@@ -367,13 +383,13 @@ struct SalvageInventory {
     /// the frame behind it is of the same commit, since a block is never a commit's last.
     private mutating func takeHeadless(
         _ gap: Swift.Range<UInt64>, before next: FrameWalk.Frame, _ segment: SurveyedSegment
-    ) {
+    ) -> Bool {
         let room = gap.upperBound - gap.lowerBound
         guard room > UInt64(FrameHeader.size + BlockHead.size),
             room <= UInt64(FormatLimits.maximumPayload), next.header.kind != .start,
             next.header.kind != .close, let kind = next.header.kind, kind != .schema,
             let place = Place(exactSegment: segment.number, byteOffset: gap.lowerBound)
-        else { return }
+        else { return false }
         let padded = Int(room) - FrameHeader.size
         for padding in 0..<8 {
             let length = padded - padding
@@ -389,8 +405,9 @@ struct SalvageInventory {
                 segments[segment.number]?.unusable.append(
                     .init(start: last.start, end: last.end, kind: "block", reason: last.reason))
             }
-            return
+            return true
         }
+        return false
     }
 
     // MARK: Notes
@@ -436,7 +453,7 @@ struct SalvageInventory {
         }
         doubts.removeAll { $0.lsn >= end && taken[$0.commit] == nil }
         damagedCommits = Set(doubts.lazy.filter(\.isDamaged).map(\.commit))
-        lastDoubtfulDeaths = doubts.map(\.commit).max() ?? 0
+        lastDoubtfulDeaths = doubts.lazy.filter(\.losesDeaths).map(\.commit).max() ?? 0
         deaths.removeAll { $0.isMain && $0.lsn >= end && taken[$0.commit] == nil }
         for segment in folder.segments where segment.role == .main {
             guard var report = segments[segment.number] else { continue }

@@ -5,6 +5,9 @@
 // not older than the page; else it is free. Waiting for the oldest pin instead would keep every page copied
 // since.
 //
+// A state may be made from nothing, in pages of a pool of its own. It shares no page with those before it: their
+// pool ends with the last of them.
+//
 // Invariants: ST2: what is kept is at most the sum over pinned states of their difference to the next younger
 // one. The published state is always in the table.
 // Threads: any; one lock.
@@ -21,11 +24,9 @@ final class StateRegistry<State: Sendable>: Sendable {
 
     /// Oldest first; the last one is published.
     private let entries: Mutex<[Entry]>
-    private let pool: PagePool
 
     init(_ state: State, epoch: UInt64, pool: PagePool) {
-        entries = Mutex([Entry(held: HeldState(state, epoch: epoch))])
-        self.pool = pool
+        entries = Mutex([Entry(held: HeldState(state, epoch: epoch, pool: pool))])
     }
 
     /// Keeps the published state readable until the result is let go.
@@ -43,6 +44,9 @@ final class StateRegistry<State: Sendable>: Sendable {
         entries.withLock { $0[$0.count - 1].held }.state
     }
 
+    /// What the pages of the published state are from.
+    var pool: PagePool { entries.withLock { $0[$0.count - 1].held }.pool }
+
     /// How many states are kept readable, the published one included.
     var count: Int { entries.withLock { $0.count } }
 
@@ -53,28 +57,33 @@ final class StateRegistry<State: Sendable>: Sendable {
     var keptPages: Int { entries.withLock { $0.reduce(0) { $0 + $1.kept.count } } }
 
     /// Makes a state the one that readers get.
-    func publish(_ state: State, epoch: UInt64, replaced: [Page]) {
-        let held = HeldState(state, epoch: epoch)
+    ///
+    /// - Parameter ownPool: what its pages are from, if it shares none with the states before.
+    func publish(
+        _ state: State, epoch: UInt64, replaced: [Page], ownPool: PagePool? = nil
+    ) {
         var free: [UInt] = []
         // What a state holds may end with it, and whatever that does must not happen under the lock.
-        let dropped = entries.withLock { entries -> Entry? in
+        let (dropped, before) = entries.withLock { entries -> (Entry?, PagePool) in
             let last = entries.count - 1
+            let before = entries[last].held.pool
             precondition(
                 epoch > entries[last].held.epoch, "states are published in the order of commits")
             let dropped = entries[last].pins == 0 ? entries.removeLast() : nil
-            Self.keep(replaced, in: &entries, before: entries.count, free: &free)
-            entries.append(Entry(held: held))
-            return dropped
+            Self.keep(replaced, of: before, in: &entries, before: entries.count, free: &free)
+            entries.append(Entry(held: HeldState(state, epoch: epoch, pool: ownPool ?? before)))
+            return (dropped, before)
         }
-        if !free.isEmpty { pool.give(free) }
+        if !free.isEmpty { before.give(free) }
         withExtendedLifetime(dropped) {}
     }
 
     /// Puts pages with the youngest state below `index`, or frees them.
     private static func keep(
-        _ pages: [Page], in entries: inout [Entry], before index: Int, free: inout [UInt]
+        _ pages: [Page], of pool: PagePool, in entries: inout [Entry], before index: Int,
+        free: inout [UInt]
     ) {
-        guard index > 0 else {
+        guard index > 0, entries[index - 1].held.pool === pool else {
             free.append(contentsOf: pages.lazy.map(\.address))
             return
         }
@@ -95,10 +104,11 @@ final class StateRegistry<State: Sendable>: Sendable {
             entries[index].pins -= 1
             guard entries[index].pins == 0, index < entries.count - 1 else { return nil }
             let dropped = entries.remove(at: index)
-            Self.keep(dropped.kept, in: &entries, before: index, free: &free)
+            Self.keep(
+                dropped.kept, of: dropped.held.pool, in: &entries, before: index, free: &free)
             return dropped
         }
-        if !free.isEmpty { pool.give(free) }
+        if let dropped, !free.isEmpty { dropped.held.pool.give(free) }
         withExtendedLifetime(dropped) {}
     }
 
@@ -154,10 +164,12 @@ final class StateRegistry<State: Sendable>: Sendable {
 private final class HeldState<State: Sendable>: Sendable {
     let state: State
     let epoch: UInt64
+    let pool: PagePool
 
-    init(_ state: State, epoch: UInt64) {
+    init(_ state: State, epoch: UInt64, pool: PagePool) {
         self.state = state
         self.epoch = epoch
+        self.pool = pool
     }
 }
 

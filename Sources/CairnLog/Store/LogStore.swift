@@ -35,8 +35,10 @@ public final class LogStore: PersistentStore {
     /// Without a schema the store must exist, and the model it holds rules.
     ///
     /// - Throws: `StoreError`: `.storeInUse` if another process writes, `.incompatibleModel` if the store was
-    ///   made with another model, `.damaged` with the place, `.openFailed` otherwise.
-    /// - Complexity: O(size of the log): every frame is read and checked.
+    ///   made with another model, `.damaged` with the place, `.cancelled` if `recoveryProgress` said so,
+    ///   `.openFailed` otherwise.
+    /// - Complexity: O(log behind the newest checkpoint), whose parts are read when they are first touched; without a
+    ///   checkpoint O(size of the log).
     public static func open(
         at path: String, schema: Schema? = nil, options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> LogStore {
@@ -77,7 +79,13 @@ public final class LogStore: PersistentStore {
     /// A fixed state: the newest one that is published.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
         try checkOpen()
-        return LogSnapshot(engine: engine, pin: engine.registry.pin())
+        return LogSnapshot(engine: engine)
+    }
+
+    /// The same under a name, by which `statistics` says who keeps old states.
+    public func snapshot(named name: String) throws(StoreError) -> any StoreSnapshot {
+        try checkOpen()
+        return LogSnapshot(engine: engine, name: name)
     }
 
     /// Writes changes, all or nothing.

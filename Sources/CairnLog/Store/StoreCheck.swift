@@ -220,7 +220,7 @@ struct StoreChecker: ~Copyable {
         throws(StoreError)
     {
         var found = 0
-        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: engine.hashSeed))
+        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: state.hashSeed))
         let tree = state.catalog.entities[state.catalog.uniques[unique].entity].tree
         while let candidate = cursor.next() {
             if candidate == number {

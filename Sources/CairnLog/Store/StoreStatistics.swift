@@ -4,6 +4,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnModel
 public import CairnStore
+import Synchronization
 
 /// What a store is made of.
 public struct StoreStatistics: Sendable {
@@ -27,8 +28,22 @@ public struct StoreStatistics: Sendable {
     public struct Segment: Sendable {
         /// The segment's number.
         public let number: UInt32
+        /// Whether it holds what compaction moved; else it is a part of the log.
+        public let isSide: Bool
         /// Where its content ends.
         public let bytes: UInt64
+        /// About how many of them compaction would write again.
+        public let liveBytes: UInt64
+    }
+
+    /// A snapshot that keeps an old state.
+    public struct Snapshot: Sendable {
+        /// The commit it is the state after.
+        public let commit: UInt64
+        /// Who has it, if that was said.
+        public let name: String?
+        /// Bytes of files that it keeps from being removed.
+        public let pinnedBytes: UInt64
     }
 
     /// The number of the last commit.
@@ -39,6 +54,12 @@ public struct StoreStatistics: Sendable {
     public let entities: [Entity]
     /// The segments, oldest first.
     public let segments: [Segment]
+    /// Bytes of files that left the store and are not removed yet.
+    public let retiredBytes: UInt64
+    /// The snapshots that somebody has, the oldest first.
+    public let snapshots: [Snapshot]
+    /// Bytes that compaction has written since the store was opened.
+    public let compactedBytes: UInt64
     /// Entries of the unique indexes.
     public let indexEntries: Int
     /// Bytes of memory that directory, indexes and block table take.
@@ -52,10 +73,14 @@ public struct StoreStatistics: Sendable {
 extension LogStore {
     /// What the store is made of now.
     ///
-    /// - Complexity: O(number of blocks).
+    /// - Throws: `StoreError` with `.damaged` if references to large values cannot be read.
+    /// - Complexity: O(number of blocks); references to large values are read.
     public func statistics() throws(StoreError) -> StoreStatistics {
         let pin = try engine.pin()
-        return withExtendedLifetime(pin) {
+        let (retired, compacted) = engine.compaction.withLock {
+            ($0.retired.reduce(0) { $0 + $1.bytes }, $0.writtenBytes)
+        }
+        return try withExtendedLifetime(pin) { () throws(StoreError) in
             let state = pin.state
             let entities = state.catalog.entities.indices.map { index in
                 var blocks = 0
@@ -76,11 +101,17 @@ extension LogStore {
             }
             return StoreStatistics(
                 commit: state.commit, formatVersion: FormatVersion.current, entities: entities,
-                segments: state.segments.listed(to: state.end).map { segment in
-                    StoreStatistics.Segment(number: segment.number, bytes: segment.end)
-                },
+                segments: try SegmentUse.measure(state, engine).map { use in
+                    StoreStatistics.Segment(
+                        number: use.segment.number, isSide: !use.isMain, bytes: use.bytes,
+                        liveBytes: min(use.bytes, use.liveBytes))
+                }.sorted { $0.number < $1.number }, retiredBytes: retired,
+                snapshots: engine.pinnedSpace.map {
+                    StoreStatistics.Snapshot(
+                        commit: $0.snapshot.commit, name: $0.snapshot.name, pinnedBytes: $0.bytes)
+                }, compactedBytes: compacted,
                 indexEntries: state.uniques.reduce(0) { $0 + $1.count },
-                stateBytes: engine.pool.bytesInUse, cacheBytes: engine.cache.bytes,
+                stateBytes: engine.registry.pool.bytesInUse, cacheBytes: engine.cache.bytes,
                 pinnedStates: engine.registry.count)
         }
     }

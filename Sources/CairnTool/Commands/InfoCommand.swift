@@ -1,4 +1,6 @@
 // cairn info: what a store is.
+//
+// What the files say is printed in any case, without opening the store; what its objects are, if it opens.
 
 import ArgumentParser
 import CairnInspection
@@ -10,90 +12,204 @@ import FoundationEssentials
 /// Prints what a store is and has.
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "info", abstract: "Print what a store is and has.")
+        commandName: "info", abstract: "Print what a store is and has.",
+        discussion: """
+            The first part is read from the headers in the files, beside whoever writes and also if \
+            the store does not open. The objects are counted by opening it to be read. If it does \
+            not open, the exit code says why.
+            """)
 
     @OptionGroup var place: StoreArgument
+
+    @Flag(help: "Do not open the store: print what its files say.")
+    var quick = false
+
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let console = Console.current
-        try StoreSession.reading(place.store) { session in
-            let statistics = try session.store.statistics()
-            if output.json {
-                console.print(Self.json(session, statistics).line)
-            } else {
-                for line in Self.lines(session, statistics) { console.print(line) }
+        let status = try LogStore.status(at: place.store)
+        var contents: (schema: Schema, statistics: StoreStatistics)?
+        var failure: (any Error)?
+        if !quick {
+            do {
+                contents = try StoreSession.reading(place.store) { session in
+                    (session.schema, try session.store.statistics())
+                }
+            } catch {
+                failure = error
             }
         }
+        if output.json {
+            console.print(Self.json(place.store, status, contents).line)
+        } else {
+            for line in Self.lines(place.store, status) { console.print(line) }
+            if let contents {
+                console.print("")
+                for line in Self.space(contents.statistics) { console.print(line) }
+                for line in Self.table(contents.schema, contents.statistics).lines {
+                    console.print(line)
+                }
+            }
+        }
+        if let failure { throw failure }
     }
 
-    private static func lines(_ session: StoreSession, _ statistics: StoreStatistics) -> [String] {
-        let recovery = session.store.recovery
-        let bytes = statistics.segments.reduce(0) { $0 + $1.bytes }
+    // MARK: Text
+
+    private static func lines(_ path: String, _ status: StoreStatus) -> [String] {
+        let bytes = status.segments.reduce(0) { $0 + $1.bytes }
         var lines = [
-            "\(session.path): a store of format \(statistics.formatVersion)",
-            "  id           \(session.store.identity.identifier.uuidString)",
-            "  last commit  \(statistics.commit)" + (time(recovery).map { " at \($0)" } ?? "")
-                + (recovery.lastAuthor.map { " by \($0)" } ?? ""),
+            "\(path): a store of format \(status.formatVersion)",
+            "  id           \(status.identifier?.uuidString ?? "unknown")",
+            "  last commit  \(status.commit)" + (time(status).map { " at \($0)" } ?? "")
+                + (status.lastAuthor.map { " by \($0)" } ?? ""),
             "  log          \(PlainText.bytes(bytes)) in"
-                + " \(PlainText.count(statistics.segments.count, "segment"))",
+                + " \(PlainText.count(status.segments.count, "segment"))",
         ]
+        for segment in status.segments {
+            let made = segment.created.map { ", made \(PlainText.value(.date(rounded($0))))" } ?? ""
+            lines.append(
+                "    \(segment.number)  \(segment.kind.rawValue), \(PlainText.bytes(segment.bytes))\(made)"
+                    + (segment.problem.map { ", \($0)" } ?? ""))
+        }
+        for checkpoint in status.checkpoints {
+            lines.append(
+                "  checkpoint   of commit \(checkpoint.commit), \(PlainText.bytes(checkpoint.bytes))"
+                    + (checkpoint.problem.map { ", not usable: \($0)" } ?? ""))
+        }
+        lines.append("  mark         \(status.mark.map { "commit \($0.commit)" } ?? "none")")
+        lines.append("  state        \(state(status))")
         lines.append(
-            recovery.bytesLeftBehind == 0
-                ? "  state        \(recovery.wasClosed ? "closed" : "in use, or not closed")"
-                : "  state        an interrupted write left"
-                    + " \(PlainText.bytes(recovery.bytesLeftBehind)) behind, which do not count")
+            "  to open      \(PlainText.bytes(status.bytesToRead)) to read,"
+                + " \(PlainText.count(status.commitsToRead, "commit"))"
+                + (status.openingCheckpoint == nil ? "" : " behind the checkpoint"))
+        for damage in status.damage {
+            lines.append("  damaged      \(Failure(damage)?.message ?? "\(damage)")")
+        }
+        return lines
+    }
+
+    /// How much of the segments is alive.
+    private static func space(_ statistics: StoreStatistics) -> [String] {
+        let bytes = statistics.segments.reduce(0) { $0 + $1.bytes }
+        let live = statistics.segments.reduce(0) { $0 + $1.liveBytes }
+        return [
+            "\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are alive",
+            "",
+        ]
+    }
+
+    private static func state(_ status: StoreStatus) -> String {
+        if let writer = status.writer { return "written to by process \(writer)" }
+        if status.bytesLeftBehind > 0 {
+            return
+                "an interrupted write left \(PlainText.bytes(status.bytesLeftBehind)) behind, which do not count"
+        }
+        return status.wasClosed ? "closed" : "not closed"
+    }
+
+    private static func table(_ schema: Schema, _ statistics: StoreStatistics) -> TextTable {
         var table = TextTable(
             ["entity", "objects", "blocks", "dead rows", "unique"],
             alignments: [.left, .right, .right, .right])
         for entity in statistics.entities {
-            let schema = session.schema.entity(named: entity.name)
-            let keys = schema?.constraints.map { $0.names.joined(separator: ",") } ?? []
+            let described = schema.entity(named: entity.name)
+            let keys = described?.constraints.map { $0.names.joined(separator: ",") } ?? []
             let name =
                 entity.isHidden
                 ? "\(entity.name) (pairs)"
-                : schema?.isAbstract == true ? "\(entity.name) (abstract)" : entity.name
+                : described?.isAbstract == true ? "\(entity.name) (abstract)" : entity.name
             table.add([
                 name, PlainText.number(entity.objects), PlainText.number(entity.blocks),
                 PlainText.number(entity.deadRows), keys.joined(separator: "; "),
             ])
         }
-        return lines + [""] + table.lines
+        return table
     }
 
-    private static func json(_ session: StoreSession, _ statistics: StoreStatistics) -> JSONValue {
-        let recovery = session.store.recovery
-        return .object([
-            "store": .string(session.path),
-            "id": .string(session.store.identity.identifier.uuidString),
-            "format": .count(statistics.formatVersion), "commit": .count(statistics.commit),
-            "lastCommitTime": recovery.lastCommitTime.map { .date($0) } ?? .null,
-            "lastAuthor": .text(recovery.lastAuthor), "closed": .boolean(recovery.wasClosed),
-            "bytesLeftBehind": .count(recovery.bytesLeftBehind),
-            "bytes": .count(statistics.segments.reduce(0) { $0 + $1.bytes }),
-            "segments": .array(
-                statistics.segments.map {
-                    .object(["number": .count($0.number), "bytes": .count($0.bytes)])
-                }), "indexEntries": .count(statistics.indexEntries),
-            "entities": .array(
+    // MARK: JSON
+
+    private static func json(
+        _ path: String, _ status: StoreStatus,
+        _ contents: (schema: Schema, statistics: StoreStatistics)?
+    ) -> JSONValue {
+        var members: [JSONValue.Member] = []
+        func add(_ key: String, _ value: JSONValue) {
+            members.append(.init(key: key, value: value))
+        }
+        func date(_ date: Date?) -> JSONValue {
+            date.map { .date($0.timeIntervalSinceReferenceDate) } ?? .null
+        }
+        add("store", .string(path))
+        add("id", .text(status.identifier?.uuidString))
+        add("format", .count(status.formatVersion))
+        add("commit", .count(status.commit))
+        add("lastCommitTime", date(status.lastCommitTime))
+        add("lastAuthor", .text(status.lastAuthor))
+        add("closed", .boolean(status.wasClosed))
+        add("writer", status.writer.map { .count($0) } ?? .null)
+        add("bytesLeftBehind", .count(status.bytesLeftBehind))
+        add("bytes", .count(status.segments.reduce(0) { $0 + $1.bytes }))
+        add(
+            "segments",
+            .array(
+                status.segments.map {
+                    .object([
+                        "number": .count($0.number), "kind": .string($0.kind.rawValue),
+                        "bytes": .count($0.bytes), "created": date($0.created),
+                        "problem": .text($0.problem),
+                    ])
+                }))
+        add(
+            "checkpoints",
+            .array(
+                status.checkpoints.map {
+                    .object([
+                        "commit": .count($0.commit), "bytes": .count($0.bytes),
+                        "problem": .text($0.problem),
+                    ])
+                }))
+        add(
+            "mark",
+            status.mark.map {
+                .object(["commit": .count($0.commit), "position": .count($0.position)])
+            } ?? .null)
+        add("needsRecovery", .boolean(status.needsRecovery))
+        add("bytesToRead", .count(status.bytesToRead))
+        add("framesToRead", .count(status.framesToRead))
+        add("commitsToRead", .count(status.commitsToRead))
+        add("damage", .array(status.damage.map { .string(Failure($0)?.message ?? "\($0)") }))
+        if let contents { addContents(contents.schema, contents.statistics, add) }
+        return .object(members)
+    }
+
+    private static func addContents(
+        _ schema: Schema, _ statistics: StoreStatistics, _ add: (String, JSONValue) -> Void
+    ) {
+        add("indexEntries", .count(statistics.indexEntries))
+        add(
+            "entities",
+            .array(
                 statistics.entities.map { entity in
                     .object([
                         "name": .string(entity.name), "objects": .count(entity.objects),
                         "blocks": .count(entity.blocks), "deadRows": .count(entity.deadRows),
                         "hidden": .boolean(entity.isHidden),
                         "unique": .array(
-                            session.schema.entity(named: entity.name)?.constraints.map {
+                            schema.entity(named: entity.name)?.constraints.map {
                                 .array($0.names.map { .string($0) })
                             } ?? []),
                     ])
-                }),
-        ])
+                }))
     }
 
-    private static func time(_ recovery: RecoveryReport) -> String? {
-        recovery.lastCommitTime.map {
-            // To the second: nobody reads more here.
-            PlainText.value(.date(Date(timeIntervalSinceReferenceDate: $0.rounded(.down))))
-        }
+    private static func time(_ status: StoreStatus) -> String? {
+        status.lastCommitTime.map { PlainText.value(.date(rounded($0))) }
+    }
+
+    /// To the second: nobody reads more here.
+    private static func rounded(_ date: Date) -> Date {
+        Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down))
     }
 }

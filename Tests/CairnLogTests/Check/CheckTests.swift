@@ -337,7 +337,7 @@ struct CheckTests {
         var pages = PageTransaction(epoch: state.commit + 1, pool: store.engine.pool)
         state.directories[0].set(20, .empty, in: &pages)
         _ = try CheckpointWriter.write(
-            state, hashSeed: store.engine.hashSeed, storeID: store.engine.storeID,
+            state, storeID: store.engine.storeID,
             files: store.engine.files, lastSegment: 1)
         pages.abandon()
         let report = try Self.check(try DiskImage(of: disk))

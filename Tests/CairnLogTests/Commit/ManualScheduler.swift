@@ -25,6 +25,15 @@ final class ManualScheduler: BackgroundScheduler {
     /// After how many seconds each waiting task is to run.
     var delays: [Double] { contents.withLock { $0.tasks.map(\.seconds) } }
 
+    /// Runs the tasks that wait now.
+    func runOnce() {
+        let tasks = contents.withLock { contents in
+            defer { contents.tasks = [] }
+            return contents.tasks
+        }
+        for task in tasks { task.body() }
+    }
+
     /// Runs all tasks that wait, and those they lead to.
     func run() {
         while let task = contents.withLock({ $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }) {

@@ -107,7 +107,8 @@ struct OrderChecker: Sendable {
             var end = min(lsn, next.map(\.baseLSN) ?? lsn)
             if let next, next.predecessor != segment.number {
                 // What followed has been retired; all of this one is behind.
-                end = min(end, segment.header.baseLSN + UInt64(state.files[segment.file].seen.count))
+                end = min(
+                    end, segment.header.baseLSN + UInt64(state.files[segment.file].seen.count))
             }
             guard
                 isDurable(

@@ -74,9 +74,58 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
             image.files["0000000001.segment"]!.removeLast(108)
         },
         GoldenStore(
+            name: "compacted",
+            make: {
+                let (store, disk) = try dead()
+                _ = try store.compact()
+                try SampleStore.secondRows(store)
+                try SampleStore.largeValue(store)
+                try store.close()
+                return try DiskImage(of: disk)
+            }
+        ) { image in
+            // A value in a block of a side segment.
+            let name = image.segments.first { image.files[$0]![12] == 2 }!
+            let at = image.files[name]!.firstRange(of: Array("LOWW".utf8))!.lowerBound
+            image.files[name]![at] ^= 0x20
+        },
+        GoldenStore(
+            name: "compacting",
+            make: {
+                let (store, disk) = try dead()
+                try store.engine.rollSegment()
+                try SampleStore.secondRows(store)
+                let state = store.engine.registry.published()
+                let run = try CompactionRun(
+                    store.engine, victims: Set(state.segments.mains.dropLast().map(\.number)))
+                // Rows have moved, and their segments are there yet.
+                for _ in 0..<4 { _ = try run.step() }
+                try SampleStore.changedRows(store)
+                try store.close()
+                return try DiskImage(of: disk)
+            }
+        ) { image in
+            let name = image.segments.first { image.files[$0]![12] == 2 }!
+            image.files[name] = nil
+        },
+        GoldenStore(
             name: "compressed", make: { try made(steps: 7, rowsPerBlock: 1024) },
             harm: { $0.files["0000000001.segment"]![4100] ^= 0x80 }, isReproducible: false),
     ]
+
+    /// A store in several segments with much that is dead.
+    private static func dead() throws -> (store: LogStore, disk: MemoryFileSystem) {
+        let disk = MemoryFileSystem()
+        var options = options(on: disk, rowsPerBlock: 20, segmentBytes: 8000)
+        options.sizes.askedCompactionFloor = 1
+        options.sizes.compactionBlocks = 2
+        options.sizes.checkpointBytes = .max
+        let store = try LogStore.open(
+            at: "/store", schema: try SampleStore.schema(), options: options)
+        for step in SampleStore.steps { try step(store) }
+        try SampleStore.changedRows(store)
+        return (store, disk)
+    }
 
     static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../Format/golden").standardizedFileURL

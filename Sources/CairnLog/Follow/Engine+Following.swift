@@ -1,0 +1,227 @@
+// A process that reads follows the log of the one that writes.                            ENGINE-NOTES 15
+//
+//   1. The mark in the lock file says how far the log is durable. A record that was torn is read again.
+//   2. The frames from the present state to the mark are read, and the next state is made from the present one.
+//   3. It is published like a commit: old snapshots stay, new ones see it.
+//   4. If a file is gone, because the writer compacted it away, the log is read anew, from the newest checkpoint.
+//
+// A segment that left the store stays open as long as a state that somebody reads needs it.
+//
+// Invariants: FR1: the state at a commit is the writer's. FR2: neither waits for the other; nothing is locked. What a
+// reader shows never vanishes: nothing above the mark is read.                                      FR3
+// Threads: any; one refresh at a time.
+
+import CairnFileSystem
+import CairnFormat
+public import CairnStore
+import SystemPackage
+
+/// How far the log of another process is read.
+struct FollowingProgress {
+    /// Reads the log anew.
+    fileprivate let opener: StoreOpener
+    /// The newest mark that is known to lead to nothing new.
+    fileprivate var done: MarkRecord?
+    /// The mark up to which the log could not be read.
+    fileprivate var failed: MarkRecord?
+    /// Segments that left the store, and the first commit without each.
+    fileprivate var retired: [(number: UInt32, commit: UInt64)] = []
+
+    init(_ folder: FilePath, _ options: LogStoreOptions) {
+        var options = options
+        // It is about opening.
+        options.recoveryProgress = nil
+        opener = StoreOpener(folder: folder, options: options)
+    }
+}
+
+extension Engine {
+    /// How often a torn mark is read again at once.
+    private static let markReadings = 16
+
+    // MARK: In the background
+
+    /// Looks for new commits from time to time, as long as the store is open.
+    func scheduleFollowing() {
+        scheduler.schedule(after: sizes.followSeconds) { [weak self] in
+            guard let self else { return }
+            self.follow()
+            self.scheduleFollowing()
+        }
+    }
+
+    private func follow() {
+        following.withLock { following in
+            // What failed is not tried again before there is more to read; who asks for it is told.
+            guard let mark = try? readMark(), mark != following.failed else { return }
+            do {
+                _ = try refresh(&following, to: mark)
+            } catch {
+                following.failed = mark
+            }
+        }
+    }
+
+    // MARK: Asked for
+
+    /// Reads what is durable by now; false if that is nothing new.
+    func refresh() throws(StoreError) -> Bool {
+        guard isReadOnly else { return false }
+        return try following.withLock { following throws(StoreError) in
+            guard let mark = try readMark() else { return false }
+            return try refresh(&following, to: mark)
+        }
+    }
+
+    /// What the writer last said to be durable; nil if it says nothing.
+    private func readMark() throws(StoreError) -> MarkRecord? {
+        do {
+            for _ in 0..<Self.markReadings {
+                if let mark = try files.readMark() { return mark.store == storeID ? mark : nil }
+            }
+            return nil
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    private func refresh(_ following: inout FollowingProgress, to mark: MarkRecord)
+        throws(StoreError) -> Bool
+    {
+        closeRetired(&following)
+        let state = registry.published()
+        guard mark != following.done, mark.lsn > state.end.lsn else { return false }
+        var isNew: Bool?
+        do throws(StoreError) {
+            isNew = try goOn(from: state, to: mark, &following)
+        } catch {
+            // Whether it is damage, or the writer has removed what was to be read, the whole log says.
+            guard error.code == .damaged else { throw error }
+        }
+        let result: Bool
+        if let isNew { result = isNew } else { result = try startOver(from: state, &following) }
+        following.done = mark
+        following.failed = nil
+        closeRetired(&following)
+        return result
+    }
+
+    // MARK: States
+
+    /// Reads what follows a state; nil if some of it is gone.
+    private func goOn(
+        from state: EngineState, to mark: MarkRecord, _ following: inout FollowingProgress
+    ) throws(StoreError) -> Bool? {
+        guard let found = try FollowedSegments(files: files, state: state, mark: mark).find()
+        else { return nil }
+        var reader = LogReader(files, from: state, found, to: mark)
+        let log = try reader.goOn()
+        try check(log, from: state)
+        guard log.commit > state.commit else { return false }
+        for segment in log.readable { largeValues.add(segment) }
+        let next = try StateBuilder.advance(
+            log, cache: cache, largeValues: largeValues, pool: registry.pool,
+            hashSeed: state.hashSeed, sizes: sizes)
+        publish(next.state, replaced: next.replaced, &following)
+        return true
+    }
+
+    /// Reads the log anew, whose files are there.
+    private func startOver(from state: EngineState, _ following: inout FollowingProgress)
+        throws(StoreError) -> Bool
+    {
+        do throws(StoreError) {
+            return try startOver(from: state, following.opener, &following)
+        } catch {
+            guard error.code == .damaged else { throw error }
+            // As at opening: the checkpoint may be the one that is wrong.
+            var opener = following.opener
+            opener.usesCheckpoints = false
+            return try startOver(from: state, opener, &following)
+        }
+    }
+
+    private func startOver(
+        from state: EngineState, _ opener: StoreOpener, _ following: inout FollowingProgress
+    ) throws(StoreError) -> Bool {
+        let log = try opener.readAgain(files)
+        try check(log, from: state)
+        guard log.commit > state.commit else { return false }
+        for segment in log.readable { largeValues.add(segment) }
+        let next = try StateBuilder.build(
+            log, cache: cache, largeValues: largeValues, pool: log.pool,
+            hashSeed: log.hashSeed ?? state.hashSeed, sizes: sizes)
+        publish(next, replaced: [], ownPool: log.pool, &following)
+        return true
+    }
+
+    private func check(_ log: OpenedLog, from state: EngineState) throws(StoreError) {
+        guard log.storeID == storeID else {
+            throw StoreError(
+                .unusable, "another store is in the folder now",
+                context: .init(path: "\(files.folder)"))
+        }
+        guard log.catalog.version == state.catalog.version else {
+            throw StoreError(
+                .incompatibleModel, "the store's model has changed since it was opened",
+                context: .init(path: "\(files.folder)"))
+        }
+    }
+
+    private func publish(
+        _ state: EngineState, replaced: [Page], ownPool: PagePool? = nil,
+        _ following: inout FollowingProgress
+    ) {
+        let old = registry.published()
+        for segment in old.segments.all where state.segments[segment.number] == nil {
+            following.retired.append((segment.number, state.commit))
+        }
+        registry.publish(state, epoch: state.commit, replaced: replaced, ownPool: ownPool)
+        queue.advance(to: state.end, durable: state.end.lsn)
+        // The turn holds on to nothing that is not needed any more.
+        withTurnAnyway { turn in
+            turn.head = state
+            turn.segments = state.segments
+            turn.end = state.end
+            turn.nextNumbers = state.nextNumbers
+        }
+    }
+
+    /// Lets go of segments that no state needs any more.
+    private func closeRetired(_ following: inout FollowingProgress) {
+        guard !following.retired.isEmpty else { return }
+        let oldest = registry.oldestEpoch
+        following.retired.removeAll { segment in
+            guard segment.commit <= oldest else { return false }
+            largeValues.remove(segment.number)
+            return true
+        }
+    }
+}
+
+extension LogStore {
+    /// Reads what another process that writes to the store has made durable since the last time. Snapshots that
+    /// are taken after it show that; older ones stay as they are.
+    ///
+    /// A store that is opened for reading only does this by itself from time to time, unless
+    /// `LogStoreOptions.followsWriter` is off. Commits of a writer that are not durable, `relaxed` ones before the next
+    /// sync, are not seen. A store that is opened for writing has nothing to read.
+    ///
+    /// ```swift
+    /// var options = LogStoreOptions()
+    /// options.isReadOnly = true
+    /// let store = try LogStore.open(at: "shop.cairn", options: options)
+    /// if try store.refresh() { print("something new") }
+    /// ```
+    ///
+    /// - Returns: whether there was anything.
+    /// - Throws: `StoreError`: `.damaged` with the place; `.incompatibleModel` if the writer has changed the model;
+    ///   what was seen before can still be read.
+    /// - Complexity: O(what is new); the whole log behind its newest checkpoint if the writer has removed segments
+    ///   that were not read yet.
+    @discardableResult
+    public func refresh() throws(StoreError) -> Bool {
+        try checkOpen()
+        return try engine.refresh()
+    }
+}
