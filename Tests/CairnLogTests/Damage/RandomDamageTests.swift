@@ -95,8 +95,20 @@ struct RandomDamageTests {
                 try SampleStore.changedRows(writer)
                 let changed = try writer.exported()
                 try writer.close()
-                guard case .content(let again, _, _) = try EveryBitTests.read(disk) else {
-                    Issue.record("\(place): not readable after a writer went on")
+                let then = try EveryBitTests.read(disk)
+                guard case .content(let again, _, _) = then else {
+                    // The checkpoint may have hidden the damage and be of no use any more: its segment was
+                    // retired, and the log has gone on to another one.
+                    var bare = image
+                    for name in bare.files.keys where name.hasPrefix("checkpoint") {
+                        bare.files[name] = nil
+                    }
+                    guard case .error(let error) = then, error.code == .damaged,
+                        case .error = try EveryBitTests.read(try bare.disk())
+                    else {
+                        Issue.record("\(place): not readable after a writer went on: \(then)")
+                        return
+                    }
                     return
                 }
                 #expect(again == changed, "\(place)")
