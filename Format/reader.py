@@ -351,11 +351,23 @@ class Log:
                     with open(path, "rb") as file:
                         self.files[number] = Segment(number, file.read())
         self.mark = mark_record(os.path.join(folder, "lock"))
+        if self.mark and self.mark.role == UNFINISHED_COPY:
+            self._cut(self.mark)
         if not self.files and not self.mark:
             raise Refused("notAStore: the folder has no segment")
         self.newest = self._newest()
         self.segments = self._live_set(self.newest)
         self._read()
+
+    def _cut(self, mark: "Mark") -> None:
+        """F-220: what lies above the mark of a copy that is not finished means nothing."""
+        if mark.lsn == 0:
+            raise Refused("unfinished: the copy of the store was not finished")
+        for number, segment in list(self.files.items()):
+            if number > mark.segment and (segment.kind == MAIN or not segment.whole):
+                del self.files[number]
+            elif number == mark.segment and segment.whole and mark.lsn >= segment.base:
+                self.files[number] = Segment(number, segment.data[:mark.lsn - segment.base])
 
     def payload(self, frame: Frame) -> bytes:
         return self.files[frame.segment].payload(frame)
@@ -533,10 +545,14 @@ def decode_retire(data: bytes) -> List[int]:
     return numbers
 
 
+UNFINISHED_COPY = 2
+
+
 class Mark(NamedTuple):
     store_id: bytes
     lsn: int
     segment: int
+    role: int
 
 
 def mark_record(path: str) -> Optional[Mark]:
@@ -548,8 +564,8 @@ def mark_record(path: str) -> Optional[Mark]:
         return None
     if len(data) < 64 or data[:8] != b"CAIRNMRK" or crc32c(data[:60]) != int.from_bytes(data[60:], "little"):
         return None
-    version, segment, identity, lsn, zero = struct.unpack_from("<II16s8xQ4xQ", data, 8)
-    return Mark(identity, lsn, segment) if version == 0 and zero == 0 else None
+    version, segment, identity, lsn, role, zero = struct.unpack_from("<II16s8xQ4xII", data, 8)
+    return Mark(identity, lsn, segment, role) if version == 0 and role <= UNFINISHED_COPY and zero == 0 else None
 
 
 # Schema (70)

@@ -7,7 +7,7 @@ import Testing
 @testable import CairnTool
 
 /// The tool beside the tests, as a process of its own.
-private enum ToolProcess {
+enum ToolProcess {
     static let url: URL? = {
         let url = URL(fileURLWithPath: CommandLine.arguments[0])
             .deletingLastPathComponent().appendingPathComponent("cairn")

@@ -313,7 +313,7 @@ struct LogReader {
             if let restored, segment.number == first {
                 scanner.skip(to: restored.state.commitEnd)
             }
-            guard try readFrames(&scanner, segment) else { return endAtLimit() }
+            guard try readFrames(&scanner, segment) else { return try endAtLimit() }
             if isLast || scanner.failure != nil {
                 return try judgeTail(index, scanner.position, scanner.failure)
             }
@@ -476,9 +476,14 @@ struct LogReader {
 
     // MARK: The end
 
-    /// A reader beside a writer cannot tell what lies behind the limit.
-    private mutating func endAtLimit() {
+    /// A reader beside a writer cannot tell what lies behind the limit. In a copy that was not finished it means
+    /// nothing.
+    private mutating func endAtLimit() throws(StoreError) {
         report.wasClosed = false
+        guard mark?.role == .unfinishedCopy, let last = found.whole[end.segment]?.segment else {
+            return
+        }
+        report.bytesLeftBehind = try TailMeasure.bytes(of: last.file, from: end.offset)
     }
 
     /// Decides whether what ends the log is a torn tail or damage.
@@ -488,7 +493,7 @@ struct LogReader {
         let segments = found.mains[index...].map(\.segment)
         let segment = segments[0]
         let firstBad = segment.baseLSN + position
-        if let limit, firstBad >= limit { return endAtLimit() }
+        if let limit, firstBad >= limit { return try endAtLimit() }
         for later in segments {
             let start = later === segment ? position : UInt64(SegmentHeader.size)
             var search = HeaderSearch(later.file, from: start)

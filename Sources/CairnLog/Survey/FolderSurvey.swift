@@ -116,6 +116,7 @@ struct FolderSurvey {
             }
         }
         if segments.isEmpty, let unreadable { throw unreadable }
+        if let record, record.role == .unfinishedCopy { leaveOutCopied(record) }
         chooseStore(record)
         for index in segments.indices where segments[index].role == .main {
             try readStart(index)
@@ -123,6 +124,25 @@ struct FolderSurvey {
         chooseLiveSet()
         stateEnds()
         try takeLaterChanges()
+    }
+
+    /// What lies above the mark of a copy that was not finished means nothing.                           F-220
+    private mutating func leaveOutCopied(_ record: MarkRecord) {
+        guard record.lsn > 0 else {
+            problems.append(
+                StoreError(
+                    .openFailed, "the folder holds a backup that was not finished (F-220)",
+                    context: .init(path: "\(folder)")))
+            return
+        }
+        for (index, segment) in segments.enumerated() {
+            if segment.number > record.segment, segment.role != .side || segment.headerError != nil
+            {
+                segments[index].role = .unfinished
+            } else if segment.number == record.segment, record.lsn >= segment.baseLSN {
+                segments[index].statedEnd = record.lsn - segment.baseLSN
+            }
+        }
     }
 
     // MARK: Files

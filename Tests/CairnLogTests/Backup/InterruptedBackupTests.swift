@@ -67,6 +67,8 @@ struct InterruptedBackupTests {
                     #expect(try BackupTests.text(disk) == changed, "\(what)")
                 } else {
                     try copy.close()
+                    let audit = try LogStore.check(at: "/store", depth: .all, options: options)
+                    #expect(audit.findings.isEmpty, "\(what)")
                 }
             } catch let error as StoreError {
                 #expect(canBeNothing && error.code == .openFailed, "\(what): \(error)")

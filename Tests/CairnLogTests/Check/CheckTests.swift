@@ -36,7 +36,9 @@ struct CheckTests {
         let report = try Self.check(
             image, depth, rowsPerBlock: golden.name == "compressed" ? 1024 : 20)
         #expect(report.findings.isEmpty, "\(report.findings)")
-        #expect(report.segments == image.segments.count)
+        // What is left of a copy that broke off is no part of the store.
+        let leftOut = golden.name == "copying" ? 2 : 0
+        #expect(report.segments == image.segments.count - leftOut)
         #expect(report.commits > 0 && report.frames > 2)
         #expect(report.bytesLeftBehind == (try image.content().recovery.bytesLeftBehind))
         #expect((report.rows > 0) == (depth >= .blocks && golden.name != "empty"))

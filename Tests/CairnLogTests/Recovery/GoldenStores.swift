@@ -9,6 +9,7 @@
 
 import CairnFileSystem
 import CairnModel
+import CairnTestSupport
 import Foundation
 import SystemPackage
 import Testing
@@ -107,6 +108,29 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
         ) { image in
             let name = image.segments.first { image.files[$0]![12] == 2 }!
             image.files[name] = nil
+        },
+        GoldenStore(
+            name: "copying",
+            make: {
+                let source = MemoryFileSystem()
+                let store = try LogStore.open(
+                    at: "/source", schema: try SampleStore.schema(),
+                    options: options(on: source, rowsPerBlock: 20, segmentBytes: 8000))
+                for step in SampleStore.steps[..<2] { try step(store) }
+                let disk = MemoryFileSystem()
+                _ = try store.backup(to: "/store", on: disk)
+                for step in SampleStore.steps[2...] { try step(store) }
+                // The second copy breaks off in a segment that the first one did not have.
+                let faulty = FaultInjectingFileSystem(over: disk)
+                faulty.crash(atMutation: 9, afterWriting: 5000)
+                do { _ = try store.backup(to: "/store", on: faulty) } catch {}
+                try store.close()
+                return try DiskImage(of: disk)
+            }
+        ) { image in
+            // A value in a block that the first copy has.
+            let at = image.files["0000000002.segment"]!.firstRange(of: Array("LOWW".utf8))!
+            image.files["0000000002.segment"]![at.lowerBound] ^= 0x20
         },
         GoldenStore(
             name: "compressed", make: { try made(steps: 7, rowsPerBlock: 1024) },

@@ -1,0 +1,118 @@
+// A reader in this process follows writers in processes of their own, which are killed at any moment.
+//
+// The child says which commits returned, and what each did is known without the store (WriterModel). So whatever the
+// reader shows must be what each thread had after one of its commits: none before the last one that was seen, none
+// that was not begun, and with full durability none before the last one that had returned when it looked.
+
+import CairnKilledWriter
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("Following a process that is killed", .enabled(if: ChildProcess.writer != nil))
+struct FollowedProcessTests {
+    /// What a child says.
+    private struct Told {
+        /// By thread: the last commit that returned.
+        var returned: [Int]
+        var isOpen = false
+
+        mutating func take(_ lines: [Substring]) throws {
+            for line in lines {
+                let words = line.split(separator: " ")
+                switch words.first {
+                case "done":
+                    let thread = try #require(Int(words[1]))
+                    returned[thread] = try #require(Int(words[2]))
+                case "opened": isOpen = true
+                case "failed": throw ChildProcess.Failure(what: String(line))
+                default: break
+                }
+            }
+        }
+    }
+
+    @Test("What is shown is what the writer had at a commit, and it never goes back")
+    func followed() throws {
+        let program: String = try #require(ChildProcess.writer)
+        try Rounds.run("followed processes", everyDay: 2, whole: 500) { random in
+            let folder = try TemporaryDirectory()
+            let seed = random.next()
+            let threads = Int.random(in: 1...3, using: &random)
+            var models = (0..<threads).map { WriterModel(seed: seed, thread: $0) }
+            var seen = models
+            var reader: LogStore?
+            defer { try? reader?.close() }
+            for life in 0..<5 {
+                let durability = LogStoreOptions.Durability.allCases
+                    .randomElement(using: &random)!
+                let child = try ChildProcess(
+                    program,
+                    [folder.path("store"), durability.rawValue, "\(seed)", "40"]
+                        + models.map { "\($0.commits)" })
+                var told = Told(returned: models.map(\.commits))
+                func listen(_ duration: Duration) throws {
+                    guard let lines = child.lines(within: duration) else { return }
+                    try told.take(lines)
+                }
+                while !told.isOpen { try listen(.seconds(60)) }
+                let store =
+                    try reader ?? WriterStore.open(folder.path("store"), .full, isReadOnly: true)
+                reader = store
+                for _ in 0..<Int.random(in: 1...12, using: &random) {
+                    try listen(.milliseconds(Int.random(in: 0...20, using: &random)))
+                    let before = told.returned
+                    try store.refresh()
+                    let content = try WriterStore.content(store)
+                    try listen(.zero)
+                    for thread in models.indices {
+                        let atLeast = durability == .full ? before[thread] : seen[thread].commits
+                        try advance(
+                            &seen[thread], to: content[thread] ?? [:], atLeast: atLeast,
+                            atMost: told.returned[thread] + 1, "life \(life), \(durability)")
+                    }
+                }
+                let (lines, _) = child.end()
+                try told.take(lines)
+                // What the next child goes on from.
+                let rest = try WriterStore.open(folder.path("store"), .full)
+                let content = try WriterStore.content(rest)
+                for thread in models.indices {
+                    try advance(
+                        &models[thread], to: content[thread] ?? [:],
+                        atLeast: told.returned[thread], atMost: told.returned[thread] + 1,
+                        "after life \(life), \(durability)")
+                }
+                try rest.close()
+                try store.refresh()
+                #expect(try SampleStore.text(store) == (try Self.text(folder)))
+                #expect(try store.check().findings.isEmpty)
+                seen = models
+            }
+        }
+    }
+
+    private static func text(_ folder: TemporaryDirectory) throws -> String {
+        let store = try WriterStore.open(folder.path("store"), .full)
+        defer { try? store.close() }
+        return try SampleStore.text(store)
+    }
+
+    /// Brings a model to what was found.
+    private func advance(
+        _ model: inout WriterModel, to found: [String: WriterModel.Values], atLeast: Int,
+        atMost: Int, _ what: String
+    ) throws {
+        let start = model.commits
+        while model.commits < atLeast { _ = model.advance() }
+        while model.rows != found, model.commits < atMost { _ = model.advance() }
+        guard model.rows == found else {
+            throw ChildProcess.Failure(
+                what: "thread \(model.thread), \(what): not what it had after any of the commits "
+                    + "from \(max(start, atLeast)) to \(atMost)")
+        }
+    }
+}
