@@ -182,6 +182,11 @@ final class CheckpointImage: @unchecked Sendable {
         for part in parts.indices where !isStopped.load(ordering: .relaxed) { load(part) }
     }
 
+    /// Loads all parts in any case.
+    func loadWhole() {
+        for part in parts.indices { load(part) }
+    }
+
     /// Lets `loadAll` end early.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 

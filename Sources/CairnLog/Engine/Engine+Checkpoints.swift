@@ -74,6 +74,9 @@ extension Engine {
     }
 
     private func write(_ state: EngineState) throws(StoreError) {
+        // Parts that could not be read are empty: a checkpoint with those would be believed.
+        image?.loadWhole()
+        try repairImage()
         let bytes = try CheckpointWriter.write(
             state, storeID: storeID, files: files,
             lastSegment: lastSegment.load(ordering: .relaxed))

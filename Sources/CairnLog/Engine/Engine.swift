@@ -474,8 +474,12 @@ final class Engine: Sendable {
                 files.release()
             }
             try drain(&turn)
-            guard !isReadOnly, queue.cause == nil, !turn.mustRoll
-            else { return }
+            if let cause = queue.cause {
+                // Who committed without waiting for the disk was promised that it would be there by now.
+                if queue.durable < registry.published().end.lsn { throw cause }
+                return
+            }
+            guard !isReadOnly, !turn.mustRoll else { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
             if turn.end == openedAt, turn.nextNumbers == turn.head.reserved { return }
             try synchronize(&turn)

@@ -121,6 +121,9 @@ public final class LogStore: PersistentStore {
     }
 
     /// Ends the use of the store. Snapshots that are still held stay readable.
+    ///
+    /// - Throws: `StoreError` if commits that did not wait for the disk may not be on it. The store is closed all
+    ///   the same.
     public func close() throws(StoreError) {
         guard
             isOpen.withLock({ isOpen in

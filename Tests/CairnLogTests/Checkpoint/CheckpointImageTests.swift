@@ -92,6 +92,29 @@ struct CheckpointImageTests {
         }
     }
 
+    @Test("What could not be read for a while gets into no checkpoint")
+    func unreadable() throws {
+        let (disk, _) = try Self.closed()
+        // A log that goes on behind the checkpoint, so that there is a reason for another one.
+        var store = try CheckpointTests.open(disk)
+        try SampleStore.manyRows(store)
+        let text = try SampleStore.text(store)
+        try store.close()
+        let faulty = FaultInjectingFileSystem(over: disk)
+        store = try CheckpointTests.open(faulty, closing: 1)
+        let progress = try #require(store.engine.image?.progress)
+        #expect(progress.loaded < progress.parts)
+        faulty.fail(.read, with: .ioError, repeats: true)
+        #expect(throws: StoreError.self) { try SampleStore.text(store) }
+        #expect(throws: StoreError.self) { try store.engine.takeCheckpoint() }
+        faulty.clearFaults()
+        try store.engine.takeCheckpoint()
+        try store.close()
+        store = try CheckpointTests.open(disk)
+        #expect(try SampleStore.text(store) == text)
+        try store.close()
+    }
+
     @Test("Where the log cannot be read either, reading throws until it can")
     func noWayOut() throws {
         let (disk, text) = try Self.closed()

@@ -272,6 +272,18 @@ struct BackgroundTests {
         #expect(error?.message.contains("may not be on the disk") == true)
         #expect(try CommittersTests.content(shop.store).keys.sorted() == ["a"])
         #expect(throws: StoreError.self) { try shop.store.synchronize() }
+        #expect(throws: StoreError.self) { try shop.store.close() }
+    }
+
+    @Test("Closing says so if commits that waited for it may be lost, whatever has failed")
+    func closingAfterFailedCut() throws {
+        let shop = try Shop(durability: .relaxed)
+        try shop.put("a")
+        shop.disk.fail(.write, of: ".segment", with: .noSpace, afterWriting: 10)
+        shop.disk.fail(.truncate, with: .ioError)
+        #expect(throws: StoreError.self) { try shop.put("b") }
+        let error = #expect(throws: StoreError.self) { try shop.store.close() }
+        #expect(error?.code == .inputOutput)
     }
 
     @Test("Synchronizing makes relaxed commits durable, once")
