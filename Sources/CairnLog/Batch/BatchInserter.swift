@@ -307,7 +307,8 @@ struct BatchInserter: ~Copyable {
     ) throws(StoreError) {
         for (index, column) in entity.columns.enumerated()
         where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
-            let keys = keyColumns ?? ColumnSet(entity.uniques.flatMap { catalog.uniques[$0].columns })
+            let keys =
+                keyColumns ?? ColumnSet(entity.uniques.flatMap { catalog.uniques[$0].columns })
             keyColumns = keys
             // A key is made of the value, not of where that is kept.
             try batch.columns[index].copyCell(

@@ -398,7 +398,8 @@ final class Engine: Sendable {
         guard queue.durable < turn.end.lsn else { return }
         do {
             // Not by the head: of a segment that was begun and has no commit yet it knows nothing.
-            try disk.synchronize(turn.segments.current, to: turn.end, commit: turn.head.state.commit)
+            try disk.synchronize(
+                turn.segments.current, to: turn.end, commit: turn.head.state.commit)
         } catch {
             // Trying again could report success for lost bytes.
             queue.poison(error)
@@ -490,7 +491,8 @@ final class Engine: Sendable {
             checkpointAtClose(turn.head.state)
             let segment = turn.segments.current
             var log = LogWriter(
-                segment: segment, end: turn.end, storeTag: storeID.tag, commit: turn.head.state.commit,
+                segment: segment, end: turn.end, storeTag: storeID.tag,
+                commit: turn.head.state.commit,
                 mark: queue.durable, limit: sizes.writeBufferBytes)
             let payload = ClosePayload(time: clock.now(), counters: counters(turn))
             do throws(StoreError) {

@@ -74,7 +74,8 @@ final class StateRegistry<State: Sendable>: Sendable {
             let last = entries.count - 1
             let before = entries[last].held.pool
             precondition(
-                held.epoch > entries[last].held.epoch, "states are published in the order of commits")
+                held.epoch > entries[last].held.epoch,
+                "states are published in the order of commits")
             let dropped = entries[last].pins == 0 ? entries.removeLast() : nil
             Self.keep(replaced, of: before, in: &entries, before: entries.count, free: &free)
             entries.append(Entry(held: held))
