@@ -73,6 +73,8 @@ final class Engine: Sendable {
     let scheduler: any BackgroundScheduler
     /// What is known of the newest checkpoint.
     let checkpoint: Mutex<CheckpointProgress>
+    /// Whoever has it writes a checkpoint. True: the store is closed, and the folder may have another writer.
+    let checkpointing = LongLock(false)
     /// The largest number that a segment was given.
     let lastSegment: Atomic<UInt32>
     /// The snapshots that somebody has.
@@ -508,6 +510,7 @@ final class Engine: Sendable {
     /// How far numbers are issued: the log never says less than it said before (DR1).
     private func counters(_ turn: borrowing Turn) -> [TreeCounter] {
         let trees = turn.head.catalog.trees
+                checkpointing.withLock { $0 = true }
         return trees.indices.map {
             TreeCounter(
                 tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.reserved[$0]))
