@@ -237,7 +237,7 @@ extension Engine {
     func sweepRetired(isClosing: Bool = false) {
         if !isClosing { expireSnapshots() }
         let durable = queue.durable
-        let (checkpointLSN, hasCheckpoint) = checkpoint.withLock { ($0.lsn, $0.bytes > 0) }
+        // First the states, then the checkpoint: what is made of a state pins it until that is noted.
         let oldest = isClosing ? .max : registry.oldestEpoch
         let needless = compaction.withLock { compaction in
             let needless = compaction.retired.filter {
