@@ -250,7 +250,8 @@ extension Engine {
         }
         guard !needless.isEmpty else { return }
         for retired in needless {
-            largeValues.remove(retired.segment.number)
+            // Snapshots outlive the closing, and what they read is open.
+            if !isClosing { largeValues.remove(retired.segment.number) }
             // A file that stays is removed by the next writer.
             try? files.fileSystem.unlink(files.path(retired.segment.number))
         }
