@@ -138,6 +138,8 @@ extension Engine {
                         && $0.deadBytes >= sizes.askedCompactionFloor)
                         || (small.count > 1 && $0.bytes < sizes.segmentBytes / 8)
                 }
+        // A run that is under way waits for the turn.
+        try checkReentry()
                 run = try begin(victims)
                 if run == nil { break }
                 try complete(&run, &result, progress)

@@ -256,7 +256,8 @@ final class Engine: Sendable {
         }
     }
 
-    private func checkReentry() throws(StoreError) {
+    /// Throws in a thread that has the turn: what waits for others could wait for it.
+    func checkReentry() throws(StoreError) {
         guard holder.load(ordering: .relaxed) != UInt(bitPattern: Self.threadID) else {
             throw StoreError(
                 .invalidRequest,
