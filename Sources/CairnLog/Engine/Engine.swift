@@ -428,6 +428,42 @@ final class Engine: Sendable {
         }
     }
 
+    /// Makes a side segment. With the turn, so that it is made in no folder that has another writer by now, and
+    /// that numbers are in the order of the files.
+    func makeSideSegment(commit: UInt64) throws(StoreError) -> (segment: Segment, end: LogEnd) {
+        let made = try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            do throws(FileSystemError) {
+                return try files.makeSideSegment(
+                    number: issueSegmentNumber(), storeID: storeID, time: clock.now(),
+                    commit: commit)
+            } catch {
+                throw StoreError(error)
+            }
+        }
+        largeValues.add(made.segment)
+        return made
+    }
+
+    /// Gives the space back that a side segment has behind what is adopted of it (F-657); all of it if that is nothing.
+    /// Nobody writes to it any more.
+    func trimSideSegment(_ segment: Segment) {
+        try? withTurn { turn throws(StoreError) in
+            repair(&turn)
+            // Where a sync failed, more may be adopted on the disk than is known here.
+            try checkWritable(turn)
+            if let side = turn.segments.sides.first(where: { $0.segment === segment }) {
+                if let size = try? segment.file.size(), size > side.end {
+                    try? segment.file.truncate(to: side.end)
+                }
+            } else {
+                largeValues.remove(segment.number)
+                try? files.fileSystem.unlink(files.path(segment.number))
+            }
+        }
+    }
+
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
     private func beginSegment(_ turn: inout Turn) throws(StoreError) {
         // A successor states where its predecessor ends, so what lies below must not be lost any more.
@@ -474,6 +510,7 @@ final class Engine: Sendable {
             guard !turn.isClosed else { return }
             defer {
                 turn.isClosed = true
+                checkpointing.withLock { $0 = true }
                 files.release()
             }
             try drain(&turn)
@@ -511,7 +548,6 @@ final class Engine: Sendable {
     /// How far numbers are issued: the log never says less than it said before (DR1).
     private func counters(_ turn: borrowing Turn) -> [TreeCounter] {
         let trees = turn.head.catalog.trees
-                checkpointing.withLock { $0 = true }
         return trees.indices.map {
             TreeCounter(
                 tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.reserved[$0]))
