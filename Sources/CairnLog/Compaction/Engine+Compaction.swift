@@ -287,7 +287,8 @@ extension LogStore {
     /// print(result.bytesBefore - result.bytesAfter, "bytes given back")
     /// ```
     ///
-    /// - Parameter progress: told the bytes written so far, from time to time.
+    /// - Parameter progress: told the bytes written so far, from time to time. It must not compact the store itself; if it
+    ///   closes it, the compaction ends with `.unusable`.
     /// - Throws: `StoreError`: `.readOnly`, `.noSpace`, `.damaged` with the place if a segment cannot be read whole;
     ///   what was moved until then is moved, and nothing is lost.
     /// - Complexity: O(live bytes of the segments concerned).

@@ -325,6 +325,88 @@ struct InterruptedCompactionTests {
         try shop.checkFiles()
     }
 
+    @Test(
+        "Threads that write, delete, read and take checkpoints beside compactions lose nothing",
+        arguments: LogStoreOptions.Durability.allCases)
+    func threads(durability: LogStoreOptions.Durability) throws {
+        let shop = try Shop(durability: durability) { $0.sizes.checkpointBytes = 4 << 10 }
+        let store = shop.store
+        let airport = try CompactionTests.all(store).entity
+        let problems = Mutex<[String]>([])
+        let isOver = Atomic(false)
+        let threads = TestThreads()
+        func start(_ body: @escaping @Sendable () throws -> Void) {
+            threads.start {
+                do { try body() } catch { problems.withLock { $0.append("\(error)") } }
+            }
+        }
+        let writers = TestThreads()
+        for writer in 0..<2 {
+            writers.start {
+                do {
+                    for round in 0..<25 {
+                        // Each has keys of its own, and deletes some.
+                        let first = writer * 100 + round % 5 * 10
+                        try CompactionTests.update(store, first..<first + 20, round)
+                        try SampleStore.largeValue(store)
+                        if round % 3 == 0 {
+                            let few = PredicateNode.compare(
+                                "code", .equal, .string("A\(first + 3)"))
+                            _ = try store.execute(
+                                BatchDeleteRequest(
+                                    .fetch(StoreFetch(entity: airport, predicate: few))))
+                        }
+                    }
+                } catch {
+                    problems.withLock { $0.append("\(error)") }
+                }
+            }
+        }
+        start {
+            while !isOver.load(ordering: .acquiring) { _ = try store.compact() }
+        }
+        start {
+            while !isOver.load(ordering: .acquiring) { try store.engine.takeCheckpoint() }
+        }
+        start {
+            while !isOver.load(ordering: .acquiring) {
+                let snapshot = try store.snapshot()
+                var fetch = StoreFetch(entity: airport)
+                fetch.includesRows = true
+                let result = try snapshot.fetch(fetch)
+                let count = try snapshot.count(fetch)
+                if result.rows.count != count {
+                    problems.withLock { $0.append("\(result.rows.count) rows of \(count)") }
+                }
+            }
+        }
+        writers.join()
+        isOver.store(true, ordering: .releasing)
+        threads.join()
+        #expect(problems.withLock { $0 } == [])
+        #expect(try store.check().findings.isEmpty)
+        var keys: Set<String> = ["A20"]
+        for writer in 0..<2 {
+            for round in 0..<25 {
+                let first = writer * 100 + round % 5 * 10
+                keys.formUnion((first..<first + 20).map { "A\($0)" })
+                if round % 3 == 0 { keys.remove("A\(first + 3)") }
+            }
+        }
+        let text = try SampleStore.text(store)
+        _ = try store.compact()
+        #expect(try SampleStore.text(store) == text)
+        try shop.checkFiles()
+        for key in 0..<200 {
+            #expect(text.contains("\"code\":\"A\(key)\"") == keys.contains("A\(key)"), "A\(key)")
+        }
+        try store.close()
+        var image = try DiskImage(of: shop.base)
+        #expect(try CompactionTests.text(image).text == text)
+        for name in image.files.keys where name.hasPrefix("checkpoint") { image.files[name] = nil }
+        #expect(try CompactionTests.text(image).text == text)
+    }
+
     @Test("Two checkpoints are taken one after the other, and the newer one stays")
     func checkpoints() throws {
         let shop = try Shop()
