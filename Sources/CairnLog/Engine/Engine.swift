@@ -36,7 +36,7 @@ final class Engine: Sendable {
     /// What only the holder of the turn may touch.
     struct Turn {
         /// The newest state that was sealed.
-        var head: EngineState
+        var head: HeldState<EngineState>
         /// The commit that made it, if it may not be published yet.
         var last: CommitTicket?
         /// Where the next frame goes.
@@ -66,6 +66,8 @@ final class Engine: Sendable {
     let pool: PagePool
     let cache: BlockCache
     let batches = ColumnBatchPool()
+    /// For the holder of the turn.
+    let memory = CommitMemory()
     let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
@@ -133,7 +135,7 @@ final class Engine: Sendable {
             end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool)
         turn = LongLock(
             Turn(
-                head: state, end: opened.end, segments: opened.segments,
+                head: registry.current(), end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
         following = LongLock(FollowingProgress(opened.files.folder, options))
@@ -292,7 +294,7 @@ final class Engine: Sendable {
             try beginSegment(&turn)
         }
         let segment = turn.segments.current
-        var state = turn.head
+        var state = turn.head.state
         state.nextNumbers = turn.nextNumbers
         state.segments = turn.segments
         let (written, durable) = queue.progress
@@ -316,12 +318,12 @@ final class Engine: Sendable {
             abandon(builder, &turn)
             return .failed(error, turn.last)
         }
-        state = builder.state
+        let held = HeldState(builder.state, epoch: builder.state.commit, pool: pool)
         let ticket = CommitTicket()
         let end = builder.log.end
         let chunk = builder.log.rest()
         let sealed = SealedCommit(
-            state: state, pages: builder.pages.seal(), ticket: ticket, isFull: durability == .full)
+            held: held, pages: builder.pages.seal(), ticket: ticket, isFull: durability == .full)
         guard queue.seal(sealed, chunk) else {
             sealed.pages.giveAll(to: pool)
             // The states it was made on will never be. Nothing of it is in the log once that is cut.
@@ -333,11 +335,11 @@ final class Engine: Sendable {
             return .failed(error, nil)
         }
         turn.end = end
-        turn.segments = state.segments
-        turn.head = state
+        turn.segments = held.state.segments
+        turn.head = held
         turn.last = ticket
         if chunk != nil { fillAhead(&turn) }
-        return .sealed(result, state.commit, ticket)
+        return .sealed(result, held.epoch, ticket)
     }
 
     private func checkWritable(_ turn: Turn) throws(StoreError) {
@@ -354,6 +356,7 @@ final class Engine: Sendable {
     /// Forgets a commit: what it wrote is cut off before anybody hears of the failure.
     private func abandon(_ builder: consuming CommitBuilder, _ turn: inout Turn) {
         let hasWritten = builder.log.hasWritten
+        if builder.hasChanges { memory.smallRows.pointee.forget() }
         builder.pages.abandon()
         if hasWritten { cut(to: turn.end, &turn) }
     }
@@ -376,9 +379,10 @@ final class Engine: Sendable {
     /// and the head stands on states that will never be.
     private func repair(_ turn: inout Turn) {
         guard let (failure, end) = queue.currentFailure() else { return }
+        memory.smallRows.pointee.forget()
         turn.end = end
-        turn.head = registry.published()
-        turn.segments.takeBack(to: turn.head.segments)
+        turn.head = registry.current()
+        turn.segments.takeBack(to: turn.head.state.segments)
         turn.last = nil
         if !failure.isFinal { cut(to: end, &turn) }
         queue.finishFailure(cause: failure.isFinal ? failure.error : nil)
@@ -397,7 +401,7 @@ final class Engine: Sendable {
         guard queue.durable < turn.end.lsn else { return }
         do {
             // Not by the head: of a segment that was begun and has no commit yet it knows nothing.
-            try disk.synchronize(turn.segments.current, to: turn.end, commit: turn.head.commit)
+            try disk.synchronize(turn.segments.current, to: turn.end, commit: turn.head.state.commit)
         } catch {
             // Trying again could report success for lost bytes.
             queue.poison(error)
@@ -471,12 +475,12 @@ final class Engine: Sendable {
         try synchronize(&turn)
         // Damaged parts of a checkpoint can be made up for as long as the log is in this segment.
         image?.loadAll()
-        let catalog = turn.head.catalog
+        let catalog = turn.head.state.catalog
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {
             segment = try files.makeSegment(
                 number: issueSegmentNumber(), after: turn.end, live: turn.segments,
-                storeID: storeID, time: clock.now(), commit: turn.head.commit,
+                storeID: storeID, time: clock.now(), commit: turn.head.state.commit,
                 durable: queue.durable,
                 counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version)
         } catch {
@@ -521,12 +525,12 @@ final class Engine: Sendable {
             }
             guard !isReadOnly, !turn.mustRoll else { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
-            if turn.end == openedAt, turn.nextNumbers == turn.head.reserved { return }
+            if turn.end == openedAt, turn.nextNumbers == turn.head.state.reserved { return }
             try synchronize(&turn)
-            checkpointAtClose(turn.head)
+            checkpointAtClose(turn.head.state)
             let segment = turn.segments.current
             var log = LogWriter(
-                segment: segment, end: turn.end, storeTag: storeID.tag, commit: turn.head.commit,
+                segment: segment, end: turn.end, storeTag: storeID.tag, commit: turn.head.state.commit,
                 mark: queue.durable, limit: sizes.writeBufferBytes)
             let payload = ClosePayload(time: clock.now(), counters: counters(turn))
             do throws(StoreError) {
@@ -547,10 +551,10 @@ final class Engine: Sendable {
 
     /// How far numbers are issued: the log never says less than it said before (DR1).
     private func counters(_ turn: borrowing Turn) -> [TreeCounter] {
-        let trees = turn.head.catalog.trees
+        let trees = turn.head.state.catalog.trees
         return trees.indices.map {
             TreeCounter(
-                tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.reserved[$0]))
+                tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.state.reserved[$0]))
         }
     }
 }

@@ -179,7 +179,7 @@ extension Engine {
         queue.advance(to: state.end, durable: state.end.lsn)
         // The turn holds on to nothing that is not needed any more.
         withTurnAnyway { turn in
-            turn.head = state
+            turn.head = registry.current()
             turn.segments = state.segments
             turn.end = state.end
             turn.nextNumbers = state.nextNumbers

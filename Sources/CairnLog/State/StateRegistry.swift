@@ -40,9 +40,10 @@ final class StateRegistry<State: Sendable>: Sendable {
     }
 
     /// The published state, for a commit that is about to replace it and nobody else.
-    func published() -> State {
-        entries.withLock { $0[$0.count - 1].held }.state
-    }
+    func published() -> State { current().state }
+
+    /// The same, shared.
+    func current() -> HeldState<State> { entries.withLock { $0[$0.count - 1].held } }
 
     /// What the pages of the published state are from.
     var pool: PagePool { entries.withLock { $0[$0.count - 1].held }.pool }
@@ -62,16 +63,21 @@ final class StateRegistry<State: Sendable>: Sendable {
     func publish(
         _ state: State, epoch: UInt64, replaced: [Page], ownPool: PagePool? = nil
     ) {
+        publish(HeldState(state, epoch: epoch, pool: ownPool ?? pool), replaced: replaced)
+    }
+
+    /// Makes a state the one that readers get.
+    func publish(_ held: HeldState<State>, replaced: [Page]) {
         var free: [UInt] = []
         // What a state holds may end with it, and whatever that does must not happen under the lock.
         let (dropped, before) = entries.withLock { entries -> (Entry?, PagePool) in
             let last = entries.count - 1
             let before = entries[last].held.pool
             precondition(
-                epoch > entries[last].held.epoch, "states are published in the order of commits")
+                held.epoch > entries[last].held.epoch, "states are published in the order of commits")
             let dropped = entries[last].pins == 0 ? entries.removeLast() : nil
             Self.keep(replaced, of: before, in: &entries, before: entries.count, free: &free)
-            entries.append(Entry(held: HeldState(state, epoch: epoch, pool: ownPool ?? before)))
+            entries.append(Entry(held: held))
             return (dropped, before)
         }
         if !free.isEmpty { before.give(free) }
@@ -161,7 +167,7 @@ final class StateRegistry<State: Sendable>: Sendable {
 
 /// A state and its number, shared by all who read it: pinning costs one reference count, however many
 /// arrays a state has.
-private final class HeldState<State: Sendable>: Sendable {
+final class HeldState<State: Sendable>: Sendable {
     let state: State
     let epoch: UInt64
     let pool: PagePool
