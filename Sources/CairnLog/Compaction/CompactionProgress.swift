@@ -20,7 +20,7 @@ struct CompactionProgress: Sendable {
     /// Where the log ended when the dead space was last measured.
     var measuredLSN: UInt64
     var isScheduled = false
-    /// Why compaction in the background has stopped.
+    /// What is damaged, so that compaction in the background has stopped.
     var failure: StoreError?
     /// Bytes that compaction has written since the store was opened.
     var writtenBytes: UInt64 = 0
@@ -32,7 +32,7 @@ struct CompactionProgress: Sendable {
         where opened.segments[segment.number] == nil {
             retired.append(
                 RetiredSegment(
-                    segment: segment, commit: 0, lsn: opened.end.lsn,
+                    segment: segment, commit: 0, lsn: opened.commitEnd.lsn,
                     bytes: opened.base?.end(of: segment) ?? 0))
         }
     }

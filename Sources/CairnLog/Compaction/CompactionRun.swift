@@ -31,7 +31,8 @@ final class CompactionRun: @unchecked Sendable {
 
     private enum Stage { case deaths, rows, references, retire }
 
-    private let engine: Engine
+    /// It has the run: an engine that is closed in the middle of one must be able to go.
+    private unowned let engine: Engine
     let victims: Set<UInt32>
     private var pin: PinnedState<EngineState>
     private var writer: SideWriter
@@ -90,6 +91,9 @@ final class CompactionRun: @unchecked Sendable {
         }
         return .moved(0)
     }
+
+    /// Gives the space back that was written for nothing, when there is no next step.
+    func end() { engine.trimSideSegment(writer.segment) }
 
     private var isPartFull: Bool {
         writer.waitingBytes >= Self.partBytes

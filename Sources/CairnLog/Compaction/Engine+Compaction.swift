@@ -50,31 +50,46 @@ extension Engine {
 
     /// Does one step, and lets the next one be done when the rate allows it.
     private func compactInBackground() {
-        do {
-            let bytes = try compactor.withLock { run throws(StoreError) -> UInt64? in
-                if run == nil { run = try beginRun() }
-                guard let current = run else { return nil }
-                switch try current.step() {
-                case .moved(let bytes): return bytes
-                case .finished, .abandoned:
-                    finish(&run)
-                    return nil
-                }
+        do throws(StoreError) {
+            // Whoever has asked for it does it all. Waiting here would keep the store from being closed.
+            let bytes = try compactor.withLockIfAvailable { run throws(StoreError) in
+                try step(&run)
             }
-            if let bytes {
+            if let bytes, bytes > 0 {
                 let seconds = Double(bytes) / sizes.compactionRate
                 return scheduler.schedule(after: seconds) { [weak self] in
                     self?.compactInBackground()
                 }
             }
-            // A checkpoint that needs retired segments is replaced, so that they can go.
-            if compaction.withLock({ !$0.retired.isEmpty }) { try? takeCheckpoint() }
-            sweepRetired()
+            if bytes != nil {
+                // A checkpoint that needs retired segments is replaced, so that they can go.
+                if compaction.withLock({ !$0.retired.isEmpty }) { try? takeCheckpoint() }
+                sweepRetired()
+            }
         } catch {
-            compactor.withLock { $0 = nil }
-            compaction.withLock { $0.failure = error }
+            let written = queue.progress.written
+            compaction.withLock { compaction in
+                // What is damaged stays so. A disk that is full may have room when as much again is written.
+                if error.code == .damaged { compaction.failure = error }
+                compaction.measuredLSN = written
+            }
         }
         compaction.withLock { $0.isScheduled = false }
+    }
+
+    /// Does a part of a run, which is begun if it is worth it; gives the bytes that it wrote, 0 when nothing is left.
+    private func step(_ run: inout CompactionRun?) throws(StoreError) -> UInt64 {
+        if run == nil { run = try beginRun() }
+        guard let current = run else { return 0 }
+        do {
+            // A step that wrote nothing is none that anybody has to wait after.
+            if case .moved(let bytes) = try current.step() { return max(1, bytes) }
+            finish(&run)
+            return 0
+        } catch {
+            finish(&run)
+            throw error
+        }
     }
 
     /// Measures, and begins a run if it is worth it.
@@ -112,9 +127,10 @@ extension Engine {
     }
 
     private func finish(_ run: inout CompactionRun?) {
-        let bytes = run?.writtenBytes ?? 0
+        guard let ended = run else { return }
         run = nil
-        compaction.withLock { $0.writtenBytes += bytes }
+        ended.end()
+        compaction.withLock { $0.writtenBytes += ended.writtenBytes }
     }
 
     // MARK: Asked for
@@ -122,6 +138,8 @@ extension Engine {
     /// Gives back all the space that is worth it.
     func compact(progress: ((UInt64) -> Void)?) throws(StoreError) -> CompactionResult {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
+        // A run that is under way waits for the turn.
+        try checkReentry()
         var result = CompactionResult()
         result.bytesBefore = segmentBytes
         try compactor.withLock { run throws(StoreError) in
@@ -237,8 +255,9 @@ extension Engine {
     func sweepRetired(isClosing: Bool = false) {
         if !isClosing { expireSnapshots() }
         let durable = queue.durable
-        let (checkpointLSN, hasCheckpoint) = checkpoint.withLock { ($0.lsn, $0.bytes > 0) }
+        // First the states, then the checkpoint: what is made of a state pins it until that is noted.
         let oldest = isClosing ? .max : registry.oldestEpoch
+        let (checkpointLSN, hasCheckpoint) = checkpoint.withLock { ($0.lsn, $0.bytes > 0) }
         let needless = compaction.withLock { compaction in
             let needless = compaction.retired.filter {
                 $0.lsn <= durable && $0.commit <= oldest
@@ -250,7 +269,8 @@ extension Engine {
         }
         guard !needless.isEmpty else { return }
         for retired in needless {
-            largeValues.remove(retired.segment.number)
+            // Snapshots outlive the closing, and what they read is open.
+            if !isClosing { largeValues.remove(retired.segment.number) }
             // A file that stays is removed by the next writer.
             try? files.fileSystem.unlink(files.path(retired.segment.number))
         }
@@ -267,7 +287,8 @@ extension LogStore {
     /// print(result.bytesBefore - result.bytesAfter, "bytes given back")
     /// ```
     ///
-    /// - Parameter progress: told the bytes written so far, from time to time.
+    /// - Parameter progress: told the bytes written so far, from time to time. It must not compact the store itself; if it
+    ///   closes it, the compaction ends with `.unusable`.
     /// - Throws: `StoreError`: `.readOnly`, `.noSpace`, `.damaged` with the place if a segment cannot be read whole;
     ///   what was moved until then is moved, and nothing is lost.
     /// - Complexity: O(live bytes of the segments concerned).

@@ -53,24 +53,30 @@ extension Engine {
     /// Writes the published state as a checkpoint, while others read and write. If there is one of this state
     /// already nothing is done: to write it again it would have to go first (FS2).
     func takeCheckpoint() throws(StoreError) {
-        // CK2: what a checkpoint holds is durable before.
-        try synchronize()
-        let pin = registry.pin()
-        try withExtendedLifetime(pin) { () throws(StoreError) in
-            guard pin.state.commitEnd.lsn <= queue.durable,
-                pin.state.commitEnd.lsn > checkpoint.withLock({ $0.lsn })
-            else { return }
-            try write(pin.state)
+        // Two at once would each remove the other's.
+        try checkpointing.withLock { isClosed throws(StoreError) in
+            if isClosed { return }
+            let pin = registry.pin()
+            // CK2: what a checkpoint holds is durable before.
+            try synchronize()
+            try withExtendedLifetime(pin) { () throws(StoreError) in
+                guard pin.state.commitEnd.lsn <= queue.durable,
+                    pin.state.commitEnd.lsn > checkpoint.withLock({ $0.lsn })
+                else { return }
+                try write(pin.state)
+            }
         }
     }
 
     /// Takes a checkpoint at close if opening would have much to read without. The log is durable.
     func checkpointAtClose(_ state: EngineState) {
-        let last = checkpoint.withLock { $0 }
-        guard state.commitEnd.lsn > last.lsn,
-            state.commitEnd.lsn - last.lsn > max(sizes.closingCheckpointBytes, last.bytes / 8)
-        else { return }
-        try? write(state)
+        checkpointing.withLock { _ in
+            let last = checkpoint.withLock { $0 }
+            guard state.commitEnd.lsn > last.lsn,
+                state.commitEnd.lsn - last.lsn > max(sizes.closingCheckpointBytes, last.bytes / 8)
+            else { return }
+            try? write(state)
+        }
     }
 
     private func write(_ state: EngineState) throws(StoreError) {

@@ -75,6 +75,8 @@ final class Engine: Sendable {
     let scheduler: any BackgroundScheduler
     /// What is known of the newest checkpoint.
     let checkpoint: Mutex<CheckpointProgress>
+    /// Whoever has it writes a checkpoint. True: the store is closed, and the folder may have another writer.
+    let checkpointing = LongLock(false)
     /// The largest number that a segment was given.
     let lastSegment: Atomic<UInt32>
     /// The snapshots that somebody has.
@@ -256,7 +258,8 @@ final class Engine: Sendable {
         }
     }
 
-    private func checkReentry() throws(StoreError) {
+    /// Throws in a thread that has the turn: what waits for others could wait for it.
+    func checkReentry() throws(StoreError) {
         guard holder.load(ordering: .relaxed) != UInt(bitPattern: Self.threadID) else {
             throw StoreError(
                 .invalidRequest,
@@ -430,6 +433,42 @@ final class Engine: Sendable {
         }
     }
 
+    /// Makes a side segment. With the turn, so that it is made in no folder that has another writer by now, and
+    /// that numbers are in the order of the files.
+    func makeSideSegment(commit: UInt64) throws(StoreError) -> (segment: Segment, end: LogEnd) {
+        let made = try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            do throws(FileSystemError) {
+                return try files.makeSideSegment(
+                    number: issueSegmentNumber(), storeID: storeID, time: clock.now(),
+                    commit: commit)
+            } catch {
+                throw StoreError(error)
+            }
+        }
+        largeValues.add(made.segment)
+        return made
+    }
+
+    /// Gives the space back that a side segment has behind what is adopted of it (F-657); all of it if that is nothing.
+    /// Nobody writes to it any more.
+    func trimSideSegment(_ segment: Segment) {
+        try? withTurn { turn throws(StoreError) in
+            repair(&turn)
+            // Where a sync failed, more may be adopted on the disk than is known here.
+            try checkWritable(turn)
+            if let side = turn.segments.sides.first(where: { $0.segment === segment }) {
+                if let size = try? segment.file.size(), size > side.end {
+                    try? segment.file.truncate(to: side.end)
+                }
+            } else {
+                largeValues.remove(segment.number)
+                try? files.fileSystem.unlink(files.path(segment.number))
+            }
+        }
+    }
+
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
     private func beginSegment(_ turn: inout Turn) throws(StoreError) {
         // A successor states where its predecessor ends, so what lies below must not be lost any more.
@@ -476,6 +515,7 @@ final class Engine: Sendable {
             guard !turn.isClosed else { return }
             defer {
                 turn.isClosed = true
+                checkpointing.withLock { $0 = true }
                 files.release()
             }
             try drain(&turn)

@@ -114,8 +114,7 @@ extension Engine {
     ) throws(StoreError) -> Bool? {
         guard let found = try FollowedSegments(files: files, state: state, mark: mark).find()
         else { return nil }
-        var reader = LogReader(files, from: state, found, to: mark)
-        let log = try reader.goOn()
+        let log = try LogReader.follow(files, from: state, found, to: mark)
         try check(log, from: state)
         guard log.commit > state.commit else { return false }
         for segment in log.readable { largeValues.add(segment) }

@@ -278,12 +278,12 @@ private struct BlockRows: ~Copyable {
         for slot in 0..<block.rows where entry.isLive(slot) {
             guard let number = UInt32(exactly: numberCells.integer(at: slot)), number != 0,
                 number < next
-            else { throw damage("a row has a number that was never given", block) }
+            else { throw damage("a row has a number that was never given (F-622)", block) }
             guard let version = UInt32(exactly: versionCells.integer(at: slot)), version != 0,
                 version <= DirectoryCell.maximumVersion
             else { throw damage("a row has an impossible version", block) }
             guard state.directories[entity.tree][number].isEmpty else {
-                throw damage("object \(number) lives at two places", block)
+                throw damage("object \(number) lives at two places (F-643)", block)
             }
             state.directories[entity.tree].set(
                 number, DirectoryCell(handle: handle, slot: slot, version: version), in: &pages)
