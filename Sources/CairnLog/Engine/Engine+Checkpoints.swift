@@ -19,17 +19,30 @@ extension Engine {
         scheduler.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
     }
 
-    /// Tries again to load parts of the state that could not be read before.
-    func repairImage() throws(StoreError) {
-        guard let image, image.failure != nil else { return }
-        image.retry()
-        try checkImage()
+    /// Runs a closure over states. It throws if parts of them were missing meanwhile: they are read as empty.
+    func withWholeState<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        guard image != nil else { return try body() }
+        let count = try repairImage()
+        let result = try body()
+        try checkImage(since: count)
+        return result
     }
 
-    /// Throws if parts of the state are known to nobody any more.
-    func checkImage() throws(StoreError) {
-        if let failure = image?.failure { throw failure }
+    /// Tries again to load parts of the state that could not be read before; gives how often parts were missing by
+    /// now, for `checkImage`.
+    @discardableResult
+    func repairImage() throws(StoreError) -> Int {
+        guard let image else { return 0 }
+        let count = image.failureCount
+        if image.failure != nil {
+            image.retry()
+            if let failure = image.failure { throw failure }
+        }
+        return count
     }
+
+    /// Throws if parts of the state are missing, or were since `repairImage` gave its count.
+    func checkImage(since count: Int) throws(StoreError) { try image?.check(since: count) }
 
     /// Lets a checkpoint be taken if enough was written since the last one.
     func scheduleCheckpoint() {

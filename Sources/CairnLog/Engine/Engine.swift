@@ -283,7 +283,7 @@ final class Engine: Sendable {
     ) throws(StoreError) -> Made<R> {
         repair(&turn)
         try checkWritable(turn)
-        try repairImage()
+        let failures = try repairImage()
         if queue.isFull { try drain(&turn) }
         if turn.mustRoll || turn.end.offset >= nominalSegmentBytes(turn) {
             try beginSegment(&turn)
@@ -301,7 +301,7 @@ final class Engine: Sendable {
         let result: R
         do {
             result = try body(&builder)
-            try checkImage()
+            try checkImage(since: failures)
             turn.nextNumbers = builder.state.nextNumbers
             guard builder.hasChanges else {
                 abandon(builder, &turn)
@@ -432,6 +432,7 @@ final class Engine: Sendable {
         try synchronize(&turn)
         // Damaged parts of a checkpoint can be made up for as long as the log is in this segment.
         image?.loadAll()
+        try repairImage()
         let catalog = turn.head.catalog
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {

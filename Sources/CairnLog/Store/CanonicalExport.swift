@@ -125,12 +125,12 @@ extension LogStore {
     /// - Throws: `StoreError` with `.damaged` and the place, and what the body throws.
     /// - Complexity: O(size of the content).
     public func export(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try engine.repairImage()
+        let failures = try engine.repairImage()
         let pin = try engine.pin()
         try withExtendedLifetime(pin) {
             var export = CanonicalExport(engine: engine, state: pin.state)
             try export.write(body)
-            try engine.checkImage()
+            try engine.checkImage(since: failures)
         }
     }
 }

@@ -49,12 +49,9 @@ final class LogSnapshot: StoreSnapshot {
                 "the snapshot of commit \(commit) was given up, as it kept too much space from being given back; take a new one"
             )
         }
-        try engine.repairImage()
-        let result = try withExtendedLifetime(pinned) { () throws(StoreError) in
-            try body(pinned.state)
+        return try withExtendedLifetime(pinned) { () throws(StoreError) in
+            try engine.withWholeState { () throws(StoreError) in try body(pinned.state) }
         }
-        try engine.checkImage()
-        return result
     }
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
