@@ -71,12 +71,14 @@ struct SideWriter: ~Copyable {
         self.engine = engine
         self.victims = victims
         catalog = state.catalog
-        do throws(FileSystemError) {
-            (segment, start) = try engine.files.makeSideSegment(
-                number: engine.issueSegmentNumber(), storeID: engine.storeID,
-                time: engine.clock.now(), commit: state.commit)
-        } catch {
-            throw StoreError(error)
+        (segment, start) = try engine.inFolder { () throws(StoreError) in
+            do throws(FileSystemError) {
+                return try engine.files.makeSideSegment(
+                    number: engine.issueSegmentNumber(), storeID: engine.storeID,
+                    time: engine.clock.now(), commit: state.commit)
+            } catch {
+                throw StoreError(error)
+            }
         }
         engine.largeValues.add(segment)
         log = LogWriter(

@@ -68,22 +68,27 @@ extension Engine {
     func takeCheckpoint() throws(StoreError) {
         // CK2: what a checkpoint holds is durable before.
         try synchronize()
-        let pin = registry.pin()
-        try withExtendedLifetime(pin) { () throws(StoreError) in
-            guard pin.state.commitEnd.lsn <= queue.durable,
-                pin.state.commitEnd.lsn > checkpoint.withLock({ $0.lsn })
-            else { return }
-            try write(pin.state)
+        // One at a time: each removes all others.
+        try inFolder { () throws(StoreError) in
+            let pin = registry.pin()
+            try withExtendedLifetime(pin) { () throws(StoreError) in
+                guard pin.state.commitEnd.lsn <= queue.durable,
+                    pin.state.commitEnd.lsn > checkpoint.withLock({ $0.lsn })
+                else { return }
+                try write(pin.state)
+            }
         }
     }
 
     /// Takes a checkpoint at close if opening would have much to read without. The log is durable.
     func checkpointAtClose(_ state: EngineState) {
-        let last = checkpoint.withLock { $0 }
-        guard state.commitEnd.lsn > last.lsn,
-            state.commitEnd.lsn - last.lsn > max(sizes.closingCheckpointBytes, last.bytes / 8)
-        else { return }
-        try? write(state)
+        try? inFolder { () throws(StoreError) in
+            let last = checkpoint.withLock { $0 }
+            guard state.commitEnd.lsn > last.lsn,
+                state.commitEnd.lsn - last.lsn > max(sizes.closingCheckpointBytes, last.bytes / 8)
+            else { return }
+            try write(state)
+        }
     }
 
     private func write(_ state: EngineState) throws(StoreError) {

@@ -81,6 +81,9 @@ final class Engine: Sendable {
     let compaction: Mutex<CompactionProgress>
     /// The compaction that is under way.
     let compactor = LongLock<CompactionRun?>(nil)
+    /// Whether the store was closed: its folder may be somebody else's. Who makes or removes files without the turn
+    /// keeps this locked meanwhile.
+    let isReleased = LongLock(false)
     /// How far the log of another process is read.
     let following: LongLock<FollowingProgress>
     /// Whether a sync of grouped commits is on its way.
@@ -121,7 +124,7 @@ final class Engine: Sendable {
             hashSeed: opened.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes,
             monitor: RecoveryMonitor(.buildingState, options))
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
-        compaction = Mutex(CompactionProgress(opened))
+        compaction = Mutex(CompactionProgress(opened, floor: options.sizes.compactionFloor))
         disk = CommitDisk(files: files, storeID: storeID)
         scheduler = options.makeScheduler()
         checkpoint = Mutex(
@@ -135,6 +138,7 @@ final class Engine: Sendable {
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
         following = LongLock(FollowingProgress(opened.files.folder, options))
+        registry.onRelease { [weak self] in self?.scheduleSweep() }
         if isReadOnly, options.followsWriter { scheduleFollowing() }
     }
 
@@ -472,6 +476,7 @@ final class Engine: Sendable {
             guard !turn.isClosed else { return }
             defer {
                 turn.isClosed = true
+                isReleased.withLock { $0 = true }
                 files.release()
             }
             try drain(&turn)
@@ -503,6 +508,14 @@ final class Engine: Sendable {
             turn.end = log.end
             try synchronize(&turn)
             sweepRetired(isClosing: true)
+        }
+    }
+
+    /// Makes or removes files while nobody else does, and while the folder is ours.
+    func inFolder<R: Sendable>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        try isReleased.withLock { isReleased throws(StoreError) -> R in
+            if isReleased { throw StoreError(.unusable, "the store is closed") }
+            return try body()
         }
     }
 

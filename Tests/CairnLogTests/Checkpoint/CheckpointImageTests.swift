@@ -151,7 +151,9 @@ struct CheckpointImageTests {
         return (disk, store, id)
     }
 
-    @Test("What was read while a part was missing counts for nothing, though the part is there again by the end")
+    @Test(
+        "What was read while a part was missing counts for nothing, though the part is there again by the end"
+    )
     func missingMeanwhile() throws {
         let (disk, store, id) = try Self.opened()
         let engine = store.engine
@@ -175,7 +177,9 @@ struct CheckpointImageTests {
         try store.close()
     }
 
-    @Test("A commit that was made while a part was missing fails, though the part is there again by the end")
+    @Test(
+        "A commit that was made while a part was missing fails, though the part is there again by the end"
+    )
     func missingMeanwhileUnderWriting() throws {
         let (disk, store, id) = try Self.opened()
         let entity = try #require(store.schema.entity(named: "Airport")).index
@@ -198,7 +202,9 @@ struct CheckpointImageTests {
         try store.close()
     }
 
-    @Test("Until a part is there again nobody is told so, however often it is tried; and that costs no memory")
+    @Test(
+        "Until a part is there again nobody is told so, however often it is tried; and that costs no memory"
+    )
     func retrying() throws {
         let (disk, store, id) = try Self.opened()
         let engine = store.engine
