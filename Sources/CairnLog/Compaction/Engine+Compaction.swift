@@ -141,6 +141,7 @@ extension Engine {
 
     private func finish(_ run: inout CompactionRun?) {
         let bytes = run?.writtenBytes ?? 0
+        run?.discardRest()
         run = nil
         compaction.withLock { $0.writtenBytes += bytes }
     }

@@ -226,4 +226,23 @@ struct SideWriter: ~Copyable {
         schema = nil
         return part
     }
+
+    /// Gives back the file as far as it is no part of the store (F-657), which nobody knows after a failed sync.
+    func discardRest() {
+        guard engine.queue.cause == nil else { return }
+        let adopted = engine.registry.published().segments.sides
+            .first { $0.segment.number == segment.number }?.end
+        try? engine.inFolder { () throws(StoreError) in
+            do throws(FileSystemError) {
+                if let adopted {
+                    if adopted < log.end.offset { try segment.file.truncate(to: adopted) }
+                } else {
+                    engine.largeValues.remove(segment.number)
+                    try engine.files.fileSystem.unlink(segment.file.path)
+                }
+            } catch {
+                throw StoreError(error)
+            }
+        }
+    }
 }
