@@ -35,20 +35,24 @@ final class CheckpointImage: @unchecked Sendable {
         private struct Block {
             let place: Place
             let rows: UInt16
+            let tree: Int
             /// If some are dead, who lives.
             let liveWords: [UInt64]?
         }
 
         private var blocks: [UInt32: Block] = [:]
 
-        mutating func add(_ handle: UInt32, _ place: Place, rows: UInt16, liveWords: [UInt64]?) {
-            blocks[handle] = Block(place: place, rows: rows, liveWords: liveWords)
+        mutating func add(
+            _ handle: UInt32, _ place: Place, rows: UInt16, tree: Int, liveWords: [UInt64]?
+        ) {
+            blocks[handle] = Block(place: place, rows: rows, tree: tree, liveWords: liveWords)
         }
 
-        fileprivate func isLive(_ cell: DirectoryCell) -> Bool {
-            guard let block = blocks[cell.handle.raw], cell.slot < Int(block.rows) else {
-                return false
-            }
+        /// Whether a cell names a row of a tree that there is.
+        fileprivate func isLive(_ cell: DirectoryCell, tree: Int) -> Bool {
+            guard let block = blocks[cell.handle.raw], cell.slot < Int(block.rows),
+                block.tree == tree
+            else { return false }
             guard let words = block.liveWords else { return true }
             return words[cell.slot >> 6] & (1 << UInt64(cell.slot & 63)) != 0
         }
@@ -273,7 +277,8 @@ final class CheckpointImage: @unchecked Sendable {
             return try unpack([leaves], &pages) { number, bits in
                 let cell = DirectoryCell(bits: bits)
                 return bits == 0
-                    || number > 0 && number < next && cell.version > 0 && blocks.isLive(cell)
+                    || number > 0 && number < next && cell.version > 0
+                        && blocks.isLive(cell, tree: tree)
             }
         case .inverse(_, let inverse):
             var listed: UInt64 = 0

@@ -131,7 +131,7 @@ final class CompactionRun: @unchecked Sendable {
 
     private func move(_ handle: BlockHandle) throws(StoreError) {
         let entry = pin.state.blocks.entry(handle)
-        let block = try engine.passingBlock(entry.place, in: pin.state)
+        let block = try engine.passingBlock(entry, in: pin.state)
         try writer.move(
             block, (0..<block.rows).filter { entry.isLive($0) }, entity: Int(entry.entity))
     }
@@ -158,7 +158,7 @@ final class CompactionRun: @unchecked Sendable {
     /// Moves the rows of a block that refer to a large value in the victims.
     private func moveReferrers(_ handle: BlockHandle) throws(StoreError) {
         let entry = pin.state.blocks.entry(handle)
-        let block = try engine.passingBlock(entry.place, in: pin.state)
+        let block = try engine.passingBlock(entry, in: pin.state)
         var slots: Set<Int> = []
         try block.forEachReference(entry) { slot, reference in
             if victims.contains(reference.place.segment) { slots.insert(slot) }

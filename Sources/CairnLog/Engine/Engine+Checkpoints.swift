@@ -23,7 +23,14 @@ extension Engine {
     func withWholeState<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         guard image != nil else { return try body() }
         let count = try repairImage()
-        let result = try body()
+        let result: R
+        do {
+            result = try body()
+        } catch {
+            // What is read as empty contradicts the rest: the cause is what could not be read.
+            try checkImage(since: count)
+            throw error
+        }
         try checkImage(since: count)
         return result
     }

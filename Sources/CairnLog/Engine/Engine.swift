@@ -153,14 +153,28 @@ final class Engine: Sendable {
     // MARK: Reading
 
     /// A block that is stored.
-    func block(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
-        try cache.block(place) { () throws(StoreError) in try read(place, in: state) }
+    func block(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock {
+        let place = entry.place
+        return try checked(
+            try cache.block(place) { () throws(StoreError) in try read(place, in: state) }, entry)
     }
 
     /// The same for a block that nobody will ask for again.
-    func passingBlock(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
-        if let known = cache.known(place) { return known }
-        return try read(place, in: state)
+    func passingBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
+    {
+        if let known = cache.known(entry.place) { return try checked(known, entry) }
+        return try checked(try read(entry.place, in: state), entry)
+    }
+
+    /// A checkpoint says how many rows a block has before that is read: slots beyond must not be asked for.
+    @inline(__always)
+    private func checked(_ block: CachedBlock, _ entry: BlockEntry) throws(StoreError)
+        -> CachedBlock
+    {
+        if block.rows == Int(entry.rows) { return block }
+        throw .damaged(
+            "a block has not as many rows as it is known for (F-858)",
+            segment: entry.segment, offset: UInt64(entry.place.byteOffset))
     }
 
     /// A block of a commit that may not be written yet. It does not go into the cache: if the commit fails, the
@@ -303,9 +317,10 @@ final class Engine: Sendable {
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit + 1,
                 mark: durable, limit: sizes.writeBufferBytes), writtenLSN: written)
         let result: R
-        do {
+        do throws(StoreError) {
             result = try body(&builder)
             try checkImage(since: failures)
+            if let contradiction = builder.contradiction { throw contradiction }
             turn.nextNumbers = builder.state.nextNumbers
             guard builder.hasChanges else {
                 abandon(builder, &turn)

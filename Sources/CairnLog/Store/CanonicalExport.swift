@@ -59,7 +59,7 @@ struct CanonicalExport: ~Copyable {
         let index = Int(entry.entity)
         let entity = state.catalog.entities[index]
         let description = state.catalog.description(of: index)
-        let block = try engine.block(entry.place, in: state)
+        let block = try engine.block(entry, in: state)
         writer.append(utf8: "{\"entity\":")
         CanonicalText.append(entity.name, to: &writer)
         writer.append(utf8: ",\"id\":\(number),\"version\":\(cell.version),\"values\":{")
