@@ -46,7 +46,7 @@ extension Engine {
             compaction.isScheduled = true
             return true
         }
-        if isDue { scheduler.schedule(after: 0) { [weak self] in self?.compactInBackground() } }
+        if isDue { housekeeper.schedule(after: 0) { [weak self] in self?.compactInBackground() } }
     }
 
     /// Lets files be removed that a state needed which nobody reads any more.
@@ -58,7 +58,7 @@ extension Engine {
         }
         guard isDue else { return }
         // States come and go: once a second is enough.
-        scheduler.schedule(after: 1) { [weak self] in
+        housekeeper.schedule(after: 1) { [weak self] in
             guard let self else { return }
             self.compaction.withLock { $0.isSweepScheduled = false }
             self.sweepRetired()
@@ -80,7 +80,7 @@ extension Engine {
             }
             if let bytes {
                 let seconds = Double(bytes) / sizes.compactionRate
-                return scheduler.schedule(after: seconds) { [weak self] in
+                return housekeeper.schedule(after: seconds) { [weak self] in
                     self?.compactInBackground()
                 }
             }

@@ -16,7 +16,7 @@ extension Engine {
     /// on to another segment.
     func scheduleLoading() {
         guard let image, image.isToBeLoaded() else { return }
-        scheduler.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
+        housekeeper.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
     }
 
     /// Runs a closure over states. It throws if parts of them were missing meanwhile: they are read as empty.
@@ -62,7 +62,7 @@ extension Engine {
             return true
         }
         guard isDue else { return }
-        scheduler.schedule(after: 0) { [weak self] in
+        housekeeper.schedule(after: 0) { [weak self] in
             guard let self else { return }
             // Without one, opening takes longer: that is all.
             try? self.takeCheckpoint()

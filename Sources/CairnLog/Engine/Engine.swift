@@ -70,7 +70,10 @@ final class Engine: Sendable {
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
     let disk: CommitDisk
+    /// Runs what is soon done and must not wait: syncs, zeros ahead, looking for new commits.
     let scheduler: any BackgroundScheduler
+    /// Runs what takes long: checkpoints and compaction.
+    let housekeeper: any BackgroundScheduler
     /// What is known of the newest checkpoint.
     let checkpoint: Mutex<CheckpointProgress>
     /// The largest number that a segment was given.
@@ -127,6 +130,7 @@ final class Engine: Sendable {
         compaction = Mutex(CompactionProgress(opened, floor: options.sizes.compactionFloor))
         disk = CommitDisk(files: files, storeID: storeID)
         scheduler = options.makeScheduler()
+        housekeeper = options.makeScheduler()
         checkpoint = Mutex(
             CheckpointProgress(
                 lsn: opened.base?.commitEnd.lsn ?? 0, bytes: opened.checkpointBytes))
@@ -486,6 +490,7 @@ final class Engine: Sendable {
     func close() throws(StoreError) {
         try checkReentry()
         image?.stop()
+        housekeeper.stop()
         scheduler.stop()
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
