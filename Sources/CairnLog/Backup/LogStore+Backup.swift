@@ -51,8 +51,9 @@ extension LogStore {
         to path: String, on fileSystem: any FileSystem,
         _ progress: ((UInt64, UInt64) -> Void)? = nil
     ) throws(StoreError) -> BackupResult {
-        let pin = engine.registry.pin()
-        defer { withExtendedLifetime(pin) {} }
+        let snapshot = LogSnapshot(engine: engine, name: "backup")
+        let pin = try snapshot.readable()
+        defer { withExtendedLifetime((snapshot, pin)) {} }
         return try StoreBackup(
             engine: engine, state: pin.state, folder: FilePath(path), fileSystem: fileSystem
         ).run(progress)

@@ -27,6 +27,8 @@ struct CommitBuilder: ~Copyable {
     var updatedCount = 0
     var deletedCount = 0
     var hasChanges = false
+    /// What of the state contradicts its rows: the commit fails.
+    private(set) var contradiction: StoreError?
     /// Where what is written for sure ends: blocks behind it may be in the queue of commits only.
     let writtenLSN: UInt64
 
@@ -50,11 +52,12 @@ struct CommitBuilder: ~Copyable {
     mutating func block(_ handle: BlockHandle, isPassing: Bool = false) throws(StoreError)
         -> CachedBlock
     {
-        let place = state.blocks.entry(handle).place
+        let entry = state.blocks.entry(handle)
+        let place = entry.place
         let lsn = log.segment.baseLSN + UInt64(place.byteOffset)
         guard place.segment == log.segment.number, lsn >= writtenLSN else {
             return isPassing
-                ? try engine.passingBlock(place, in: state) : try engine.block(place, in: state)
+                ? try engine.passingBlock(entry, in: state) : try engine.block(entry, in: state)
         }
         if let known = youngBlocks[place] { return known }
         let block: CachedBlock
@@ -155,8 +158,9 @@ struct CommitBuilder: ~Copyable {
 
     /// Ends the life of the row at a place. Directory and indexes are the caller's business.
     mutating func kill(_ handle: BlockHandle, slot: Int) {
-        let killed = state.blocks.kill(handle, slot: slot, commit: log.commit, in: &pages)
-        precondition(killed, "a row dies once")
+        guard state.blocks.kill(handle, slot: slot, commit: log.commit, in: &pages) else {
+            return contradict("two objects are in one place (DR2)")
+        }
         deaths.add(handle, slot: slot)
         state.counts[Int(state.blocks.entry(handle).entity)] -= 1
         hasChanges = true
@@ -202,16 +206,19 @@ struct CommitBuilder: ~Copyable {
     }
 
     mutating func removeKey(_ hash: UInt64, number: UInt32, unique: Int) {
-        let removed = state.uniques[unique].remove(hash: hash, number: number, in: &pages)
-        precondition(
-            removed || engine.image?.failure != nil,
-            "a unique index has an entry for every key that leaves it")
+        if state.uniques[unique].remove(hash: hash, number: number, in: &pages) { return }
+        contradict("a unique index has no entry for a key of object \(number) (IX1)")
     }
 
     mutating func removeReference(_ reference: Int, source: UInt32, target: UInt32) {
-        let removed = state.inverses[reference].remove(source: source, target: target, in: &pages)
-        precondition(
-            removed || engine.image?.failure != nil, "a row leaves a list that it is in")
+        if state.inverses[reference].remove(source: source, target: target, in: &pages) { return }
+        contradict("object \(source) is not among those that lead to object \(target) (RL2)")
+    }
+
+    /// Notes that the state contradicts its rows, as it may if it was opened from a checkpoint that lies under right
+    /// checksums, or was read while parts of it were missing: nothing may be made of it.
+    private mutating func contradict(_ message: String) {
+        if contradiction == nil { contradiction = .damaged(message) }
     }
 
     /// Opens a block whose rows are known before its bytes are: cells may point at it at once.

@@ -72,11 +72,12 @@ final class Engine: Sendable {
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
     let disk: CommitDisk
+    /// Runs what is soon done and must not wait: syncs, zeros ahead, looking for new commits.
     let scheduler: any BackgroundScheduler
+    /// Runs what takes long: checkpoints and compaction.
+    let housekeeper: any BackgroundScheduler
     /// What is known of the newest checkpoint.
     let checkpoint: Mutex<CheckpointProgress>
-    /// Whoever has it writes a checkpoint. True: the store is closed, and the folder may have another writer.
-    let checkpointing = LongLock(false)
     /// The largest number that a segment was given.
     let lastSegment: Atomic<UInt32>
     /// The snapshots that somebody has.
@@ -85,6 +86,9 @@ final class Engine: Sendable {
     let compaction: Mutex<CompactionProgress>
     /// The compaction that is under way.
     let compactor = LongLock<CompactionRun?>(nil)
+    /// Whether the store was closed: its folder may be somebody else's. Who makes or removes files without the turn
+    /// keeps this locked meanwhile.
+    let isReleased = LongLock(false)
     /// How far the log of another process is read.
     let following: LongLock<FollowingProgress>
     /// Whether a sync of grouped commits is on its way.
@@ -125,9 +129,10 @@ final class Engine: Sendable {
             hashSeed: opened.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes,
             monitor: RecoveryMonitor(.buildingState, options))
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
-        compaction = Mutex(CompactionProgress(opened))
+        compaction = Mutex(CompactionProgress(opened, floor: options.sizes.compactionFloor))
         disk = CommitDisk(files: files, storeID: storeID)
         scheduler = options.makeScheduler()
+        housekeeper = options.makeScheduler()
         checkpoint = Mutex(
             CheckpointProgress(
                 lsn: opened.base?.commitEnd.lsn ?? 0, bytes: opened.checkpointBytes))
@@ -139,6 +144,7 @@ final class Engine: Sendable {
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
         following = LongLock(FollowingProgress(opened.files.folder, options))
+        registry.onRelease { [weak self] in self?.scheduleSweep() }
         if isReadOnly, options.followsWriter { scheduleFollowing() }
     }
 
@@ -153,14 +159,28 @@ final class Engine: Sendable {
     // MARK: Reading
 
     /// A block that is stored.
-    func block(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
-        try cache.block(place) { () throws(StoreError) in try read(place, in: state) }
+    func block(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock {
+        let place = entry.place
+        return try checked(
+            try cache.block(place) { () throws(StoreError) in try read(place, in: state) }, entry)
     }
 
     /// The same for a block that nobody will ask for again.
-    func passingBlock(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
-        if let known = cache.known(place) { return known }
-        return try read(place, in: state)
+    func passingBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
+    {
+        if let known = cache.known(entry.place) { return try checked(known, entry) }
+        return try checked(try read(entry.place, in: state), entry)
+    }
+
+    /// A checkpoint says how many rows a block has before that is read: slots beyond must not be asked for.
+    @inline(__always)
+    private func checked(_ block: CachedBlock, _ entry: BlockEntry) throws(StoreError)
+        -> CachedBlock
+    {
+        if block.rows == Int(entry.rows) { return block }
+        throw .damaged(
+            "a block has not as many rows as it is known for (F-858)",
+            segment: entry.segment, offset: UInt64(entry.place.byteOffset))
     }
 
     /// A block of a commit that may not be written yet. It does not go into the cache: if the commit fails, the
@@ -288,7 +308,7 @@ final class Engine: Sendable {
     ) throws(StoreError) -> Made<R> {
         repair(&turn)
         try checkWritable(turn)
-        try repairImage()
+        let failures = try repairImage()
         if queue.isFull { try drain(&turn) }
         if turn.mustRoll || turn.end.offset >= nominalSegmentBytes(turn) {
             try beginSegment(&turn)
@@ -304,9 +324,10 @@ final class Engine: Sendable {
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit + 1,
                 mark: durable, limit: sizes.writeBufferBytes), writtenLSN: written)
         let result: R
-        do {
+        do throws(StoreError) {
             result = try body(&builder)
-            try checkImage()
+            try checkImage(since: failures)
+            if let contradiction = builder.contradiction { throw contradiction }
             turn.nextNumbers = builder.state.nextNumbers
             guard builder.hasChanges else {
                 abandon(builder, &turn)
@@ -476,6 +497,7 @@ final class Engine: Sendable {
         try synchronize(&turn)
         // Damaged parts of a checkpoint can be made up for as long as the log is in this segment.
         image?.loadAll()
+        try repairImage()
         let catalog = turn.head.state.catalog
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {
@@ -510,12 +532,13 @@ final class Engine: Sendable {
     func close() throws(StoreError) {
         try checkReentry()
         image?.stop()
+        housekeeper.stop()
         scheduler.stop()
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
             defer {
                 turn.isClosed = true
-                checkpointing.withLock { $0 = true }
+                isReleased.withLock { $0 = true }
                 files.release()
             }
             try drain(&turn)
@@ -548,6 +571,14 @@ final class Engine: Sendable {
             turn.end = log.end
             try synchronize(&turn)
             sweepRetired(isClosing: true)
+        }
+    }
+
+    /// Makes or removes files while nobody else does, and while the folder is ours.
+    func inFolder<R: Sendable>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        try isReleased.withLock { isReleased throws(StoreError) -> R in
+            if isReleased { throw StoreError(.unusable, "the store is closed") }
+            return try body()
         }
     }
 

@@ -24,6 +24,9 @@ final class StateRegistry<State: Sendable>: Sendable {
 
     /// Oldest first; the last one is published.
     private let entries: Mutex<[Entry]>
+    /// Whether somebody wants to know when a state is not read any more.
+    let tellsOfReleases = Atomic(false)
+    private let released = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(_ state: State, epoch: UInt64, pool: PagePool) {
         entries = Mutex([Entry(held: HeldState(state, epoch: epoch, pool: pool))])
@@ -53,6 +56,13 @@ final class StateRegistry<State: Sendable>: Sendable {
 
     /// The number of the oldest state that is kept readable.
     var oldestEpoch: UInt64 { entries.withLock { $0[0].held.epoch } }
+
+    /// The numbers of the states that are kept readable, the oldest first.
+    var epochs: [UInt64] { entries.withLock { $0.map(\.held.epoch) } }
+
+    /// Says what is done when a state is not read any more, as long as `tellsOfReleases` is on. It may be done in any
+    /// thread, whatever that has locked.
+    func onRelease(_ body: @escaping @Sendable () -> Void) { released.withLock { $0 = body } }
 
     /// Pages that only older states need.
     var keptPages: Int { entries.withLock { $0.reduce(0) { $0 + $1.kept.count } } }
@@ -116,7 +126,9 @@ final class StateRegistry<State: Sendable>: Sendable {
             return dropped
         }
         if let dropped, !free.isEmpty { dropped.held.pool.give(free) }
+        let isRelease = dropped != nil && tellsOfReleases.load(ordering: .relaxed)
         withExtendedLifetime(dropped) {}
+        if isRelease { released.withLock { $0 }?() }
     }
 
     /// Where a state is in the table; most readers hold the published one.

@@ -416,7 +416,7 @@ struct InterruptedCompactionTests {
         let engine = shop.store.engine
         threads.start { try? engine.takeCheckpoint() }
         gate.waitUntilReached()
-        #expect(engine.checkpointing.withLockIfAvailable { _ in true } == nil)
+        #expect(engine.isReleased.withLockIfAvailable { _ in true } == nil)
         threads.start { try? engine.takeCheckpoint() }
         gate.open()
         threads.join()
