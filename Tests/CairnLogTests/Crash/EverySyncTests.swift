@@ -72,6 +72,47 @@ struct EverySyncTests {
         }
     }
 
+    @Test("A close frame is durable when closing returns")
+    func closing() throws {
+        let workload = Self.workload(.full)
+        let run = try Self.run(workload, [.insertOne])
+        try run.close()
+        var random = RandomSource(seed: 1)
+        let other = CrashRun(
+            run.disk.with { $0.state }.afterPowerCut(.all, &random), workload, seed: 1)
+        try other.open()
+        #expect(try #require(other.store).recovery.wasClosed)
+        try other.close()
+    }
+
+    @Test("Zeros ahead are durable before commits count on them (FS3)")
+    func zeros() throws {
+        var workload = Self.workload(.full)
+        workload.sizes.fillBytes = 2000
+        let run = try Self.run(workload, [.insertOne, .background])
+        let filled = run.disk.with { $0.state.segment(1) }
+        #expect(filled.pending.isEmpty && filled.durable.suffix(700).allSatisfy { $0 == 0 })
+        try run.perform(.insertOne, step: 2)
+        #expect(run.disk.with { $0.state.segment(1).durable.count } == filled.durable.count)
+        try run.close()
+    }
+
+    @Test("A commit that failed is cut off for good before it is told of (FL1)")
+    func failures() throws {
+        let workload = Self.workload(.full)
+        let run = try Self.run(workload, [.insertOne])
+        let before = run.disk.with { $0.state.segment(1).durable }
+        run.disk.with {
+            $0.fault = .init(operation: .write, number: 1, code: .noSpace, bytesFirst: 1 << 20)
+        }
+        #expect(throws: StoreError.self) { try run.perform(.insertMany, step: 1) }
+        let after = run.disk.with { $0.state.segment(1) }
+        #expect(after.pending.isEmpty && after.durable == before)
+        try run.perform(.insertMany, step: 2)
+        try Self.check(run, workload)
+        try run.close()
+    }
+
     @Test("Segments that are begun when nothing was synced before, and what makes it durable (FS1)")
     func relaxed() throws {
         let workload = Self.workload(.relaxed, segmentBytes: 5200)
@@ -224,6 +265,11 @@ extension SimulatedDisk.Contents {
 }
 
 extension DiskState {
+    /// A segment's file.
+    fileprivate func segment(_ number: UInt32) -> Content {
+        names[SegmentName.name(of: number)].map { files[$0] } ?? Content()
+    }
+
     /// The role of the mark record that a power cut leaves.
     fileprivate var durableRole: MarkRecord.Role? {
         durableNames[SegmentName.lock].flatMap { file in
