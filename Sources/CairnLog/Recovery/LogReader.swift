@@ -179,7 +179,8 @@ struct LogReader {
         let base = restored?.state
         let last = end.segment
         let needless = found.numbers.filter {
-            ($0 > last || found.whole[$0] != nil) && live[$0] == nil && base?.segments[$0] == nil
+            ($0 > last || found.whole[$0] != nil || found.unfinished.contains($0))
+                && live[$0] == nil && base?.segments[$0] == nil
         }
         return .log(
             OpenedLog(

@@ -94,6 +94,29 @@ struct CompactionTests {
         #expect(report.checkpoint == nil)
     }
 
+    @Test("A side segment that was never finished is removed, also below the newest segment")
+    func unfinishedSide() throws {
+        let disk = MemoryFileSystem()
+        let store = try Self.open(disk)
+        try Self.fill(store, rounds: 2)
+        // As compaction does before it makes the file; then the process ends.
+        let number = store.engine.issueSegmentNumber()
+        try store.engine.rollSegment()
+        try Self.update(store, 0..<5, 7)
+        let text = try SampleStore.text(store)
+        let image = try DiskImage(of: disk)
+        try store.close()
+        for bytes in [0, 100, 4096] {
+            var left = image
+            left.files[SegmentName.name(of: number)] = [UInt8](repeating: 0, count: bytes)
+            let other = try left.disk()
+            let writer = try Self.open(other)
+            #expect(try SampleStore.text(writer) == text)
+            #expect(try DiskImage(of: other).segments == image.segments)
+            try writer.close()
+        }
+    }
+
     @Test("What was compacted takes commits, is compacted again, and opens each time")
     func again() throws {
         let disk = MemoryFileSystem()
