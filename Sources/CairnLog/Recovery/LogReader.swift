@@ -71,6 +71,8 @@ struct LogReader {
 
     /// The pages that the state of a checkpoint may be put in; nil if none is to be used.
     private let pool: PagePool?
+    /// The commit of the only checkpoint that may be used; nil: the newest one that can be.
+    private let checkpoint: UInt64?
     /// What makes up for damaged parts of a checkpoint, if parts may be read later.
     private let rebuild: CheckpointImage.Rebuild?
     /// Who is told how far it is.
@@ -83,8 +85,10 @@ struct LogReader {
 
     init(
         _ files: StoreFiles, mark: MarkRecord?, limit: UInt64?, pool: PagePool? = nil,
-        rebuild: CheckpointImage.Rebuild? = nil, monitor: RecoveryMonitor? = nil
+        checkpoint: UInt64? = nil, rebuild: CheckpointImage.Rebuild? = nil,
+        monitor: RecoveryMonitor? = nil
     ) {
+        self.checkpoint = checkpoint
         self.rebuild = rebuild
         self.monitor = monitor
         self.files = files
@@ -146,8 +150,8 @@ struct LogReader {
         try SegmentSearch.check(found.mains)
         if let pool {
             restored = CheckpointReader.newest(
-                files, found: found, storeID: storeID, limit: limit, pool: pool,
-                rebuild: rebuild)
+                files, found: found, storeID: storeID, limit: limit, only: checkpoint,
+                pool: pool, rebuild: rebuild)
         }
         if let restored { begin(with: restored) } else { try begin(with: newest) }
         try readSegments()
