@@ -63,7 +63,7 @@ struct CompactionTests {
         StoreFetch(entity: try #require(store.schema.entity(named: "Airport")).index)
     }
 
-    @Test("Space comes back, and the content is the same: now, and after opening")
+    @Test("Space comes back, files that wait included, and the content is the same (CP2, CP4)")
     func givesBack() throws {
         let disk = MemoryFileSystem()
         let store = try Self.open(disk)
@@ -139,7 +139,7 @@ struct CompactionTests {
         #expect(try Self.text(try DiskImage(of: disk)).text == text)
     }
 
-    @Test("A step at a time, with commits between, each image opens with the content it had")
+    @Test("A step at a time, with commits between, each image opens with the content it had (CP1, CP2)")
     func steps() throws {
         let disk = MemoryFileSystem()
         let store = try Self.open(disk)

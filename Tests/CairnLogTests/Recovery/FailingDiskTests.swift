@@ -34,7 +34,7 @@ struct FailingDiskTests {
     }
 
     @Test(
-        "A commit whose write fails leaves nothing of itself, and the next one succeeds",
+        "A commit whose write fails leaves nothing of itself, and the next one succeeds (FL1)",
         arguments: [
             Fault(operation: .write, code: .noSpace),
             Fault(operation: .write, code: .noSpace, afterWriting: 1),
