@@ -150,7 +150,7 @@ struct BlockRoundTripTests {
         #expect(try block.roundTrip() == block, "\(choice.title)")
     }
 
-    @Test("F-413: only blocks of 32 rows and more are compressed")
+    @Test("F-413: only blocks of 32 rows and more are compressed (BL6)")
     func compression() throws {
         for rows in [31, 32] {
             let text = String(repeating: "long and boring ", count: 4)

@@ -108,6 +108,36 @@ struct CustomPolicyTests {
         }
     }
 
+    /// Saves another context of the same store while it is asked.
+    private final class Saving: MergePolicy {
+        let other: ManagedObjectContext
+        init(_ other: ManagedObjectContext) {
+            self.other = other
+            super.init(merge: .mergeByPropertyObjectTrump)
+        }
+        override func resolve(constraintConflicts list: [ConstraintConflict]) throws {
+            other.make("Product", ["serialCode": "other"])
+            try other.save()
+            try super.resolve(constraintConflicts: list)
+        }
+    }
+
+    @Test(
+        "It may save another context to the same store, which waits for nobody (CM3, MP2)",
+        arguments: Backend.allCases)
+    func saving(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        try stack.store { [$0.make("Product", ["serialCode": "A", "name": "old"])] }
+        let context = stack.context(Saving(stack.context()))
+        context.make("Product", ["serialCode": "A", "name": "new"])
+        try context.save()
+        let names = try stack.context().all("Product").map {
+            ($0.string("serialCode"), $0.string("name"))
+        }
+        #expect(Set(names.map(\.0)) == ["A", "other"])
+        #expect(names.first { $0.0 == "A" }?.1 == "new")
+    }
+
     @Test("It may cure the conflict itself, without super", arguments: Backend.allCases)
     func curing(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)

@@ -102,7 +102,7 @@ struct RandomConflictTests {
     }
 
     @Test(
-        "The store and the objects resolve conflicts alike", arguments: Backend.allCases,
+        "The store and the objects resolve conflicts alike (MP1)", arguments: Backend.allCases,
         SeededRandom.seeds(30))
     func agreement(_ backend: Backend, _ seed: UInt64) throws {
         for kind in MergePolicyKind.allCases {

@@ -153,11 +153,10 @@ struct BackupTarget {
     /// Says that the copy is whole.
     func finish(_ mark: MarkRecord) throws { try files.writeMarkDurably(mark) }
 
-    /// Removes checkpoints of the old content.
+    /// Removes checkpoints of the old content. One that comes back after a power cut is as right as it was.
     func removeCheckpoints(otherThan commit: UInt64) throws {
         for other in try CheckpointReader.commits(in: files) where other != commit {
             try files.fileSystem.unlink(files.folder.appending(CheckpointName.name(of: other)))
         }
-        try files.fileSystem.syncDirectory(files.folder)
     }
 }

@@ -38,9 +38,6 @@ extension LogStore {
         throws(StoreError) -> BackupResult
     {
         try checkOpen()
-        // What is copied should be there after a power cut: else a later backup could not go on from it. If the
-        // disk fails, what can be read is copied all the same.
-        try? engine.synchronize()
         let isInMemory = engine.files.fileSystem is MemoryFileSystem
         return try backup(
             to: path, on: isInMemory ? POSIXFileSystem() : engine.files.fileSystem, progress)
@@ -51,6 +48,9 @@ extension LogStore {
         to path: String, on fileSystem: any FileSystem,
         _ progress: ((UInt64, UInt64) -> Void)? = nil
     ) throws(StoreError) -> BackupResult {
+        // What is copied should be there after a power cut: else a later backup could not go on from it. If the
+        // disk fails, what can be read is copied all the same.
+        try? engine.synchronize()
         let snapshot = LogSnapshot(engine: engine, name: "backup")
         let pin = try snapshot.readable()
         defer { withExtendedLifetime((snapshot, pin)) {} }

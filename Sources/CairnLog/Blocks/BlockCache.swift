@@ -34,6 +34,9 @@ final class BlockCache: Sendable {
     /// The bytes that its blocks take, about.
     var bytes: Int { table.withLock { $0.bytes } }
 
+    /// How many blocks there are.
+    var count: Int { table.withLock { $0.order.count } }
+
     /// The block at a place, if it is here.
     func known(_ place: Place) -> CachedBlock? {
         let key = UInt64(place.segment) << 32 | UInt64(place.offset8)

@@ -16,6 +16,24 @@ extension Catalog {
     }
 }
 
+extension Catalog {
+    /// What of it is more than a store can hold; nil if nothing is.                                  Format 10.5
+    var excess: String? {
+        Self.excess(entities: entities.count, columns: entities.map(\.columns.count).max() ?? 0)
+    }
+
+    /// Positions of entities and counts of columns have 16 bits; a block has two columns of its own.
+    static func excess(entities: Int, columns: Int) -> String? {
+        if entities > 1 << 16 {
+            return "the model has \(entities) entities, and a store can have 65536"
+        }
+        if columns > Int(UInt16.max) - 2 {
+            return "an entity of the model has \(columns) columns, and can have 65533"
+        }
+        return nil
+    }
+}
+
 private struct CatalogBuilder {
     let schema: Schema
     var trees: [Catalog.Tree] = []

@@ -35,6 +35,7 @@ enum CatalogDocument {
         }
         // Version 0 has one schema for a store's life: the numbers follow from the model.
         let catalog = Catalog(new: schema)
+        if let excess = catalog.excess { throw FormatError(.tooLarge, "F-703", excess) }
         guard document.version == catalog.version,
             self.document(catalog).entities == document.entities
         else { throw FormatError(.malformed, "F-703", "the schema's numbers do not fit its model") }

@@ -3,7 +3,7 @@
 //   1. Every column of every block must decode, with the kind of its property (F-415), and numbers must have been
 //      given when the block's commit ended (DR1).
 //   2. A number lives at one place or at none (BL1). Where the whole history is there, the death of the old place
-//      comes with the birth at the new one (BL2).
+//      comes with the birth at the new one (BL2). A row that only moved lived before, in the same version (BL3).
 //   3. Large values of live rows are read.
 //   4. No entity has too many small blocks (BL5).
 //
@@ -27,6 +27,8 @@ struct BlockAudit: ~Copyable {
     private var directories: [RowDirectory]
     private var pages = PageTransaction(epoch: 1, pool: PagePool())
     private var isReadable: [Bool]
+    /// The versions of rows that were born and died in the commit at hand, by tree and number.
+    private var passing: [UInt64: UInt32] = [:]
     private var withReferences: [Int] = []
 
     init(_ audit: LogAudit, catalog: Catalog, sizes: StoreSizes) {
@@ -68,6 +70,7 @@ struct BlockAudit: ~Copyable {
             if position & 63 == 0 { progress(blocks, audit.blocks.count) }
             for counter in commit.counters { counters[counter.tree] = counter.next }
             if isHistory { bury(commit) }
+            passing.removeAll(keepingCapacity: true)
             for index in commit.blocks {
                 enter(index, counters: isHistory ? counters : [:], isHistory: isHistory)
             }
@@ -172,8 +175,18 @@ struct BlockAudit: ~Copyable {
             if version < 1 || version > Int64(DirectoryCell.maximumVersion) {
                 find("object \(number) has a version that cannot be (F-407)", block)
             }
-            guard !dead[index].contains(slot) else { continue }
             let known = directories[entity.tree][number]
+            let exact = UInt32(clamping: min(max(version, 1), Int64(DirectoryCell.maximumVersion)))
+            if isHistory, block.isMoved {
+                let before = passing[UInt64(entity.tree) << 32 | UInt64(number)]
+                if known.isEmpty && before == nil || exact != before ?? known.version {
+                    find("object \(number) has moved, and is not what it was (BL3)", block)
+                }
+            }
+            guard !dead[index].contains(slot) else {
+                if isHistory { passing[UInt64(entity.tree) << 32 | UInt64(number)] = exact }
+                continue
+            }
             if !known.isEmpty, !dead[Int(known.handle.raw) - 1].contains(known.slot) {
                 let other = audit.blocks[Int(known.handle.raw) - 1].place
                 find(
@@ -183,7 +196,7 @@ struct BlockAudit: ~Copyable {
             directories[entity.tree].set(
                 number,
                 DirectoryCell(
-                    handle: BlockHandle(raw: UInt32(index + 1)), slot: slot, version: 1),
+                    handle: BlockHandle(raw: UInt32(index + 1)), slot: slot, version: exact),
                 in: &pages)
         }
     }

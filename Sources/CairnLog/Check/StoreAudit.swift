@@ -3,7 +3,7 @@
 //   1. Files and frames (LogAudit), as they are, whether the store opens or not.
 //   2. Blocks and the life of rows (BlockAudit).
 //   3. If nothing is wrong so far, a state is built from the log alone, and rows are compared with directory and
-//      indexes (StoreChecker); the state that the newest checkpoint gives is compared with it (CheckpointAudit).
+//      indexes (StoreChecker); the state that each checkpoint gives is compared with it (CheckpointAudit).
 //
 // Beside a writer everything ends at the mark that was read first. A segment that compaction takes away meanwhile
 // makes the check begin again.
@@ -147,26 +147,12 @@ struct StoreAudit {
                 "the checkpoint of commit \(probe.commit) would be passed over: \(probe.problem ?? "")"
             )
         }
-        let hasCheckpoint = probes.contains { $0.problem == nil }
+        let usable = probes.filter { $0.problem == nil }.map(\.commit)
         do throws(StoreError) {
-            // A writer may go on between the two; a few attempts meet it at one commit.
-            for attempt in 1...Self.attempts {
-                let restored = hasCheckpoint ? try engine(usesCheckpoints: true) : nil
-                defer { try? restored?.close() }
-                let built = try engine(
-                    usesCheckpoints: false, hashSeed: restored?.registry.published().hashSeed)
-                defer { try? built.close() }
-                let state = built.registry.published()
-                if let restored {
-                    let other = restored.registry.published()
-                    if other.commit != state.commit {
-                        if attempt < Self.attempts { continue }
-                        report.notes.append(
-                            "the checkpoint could not be compared: the writer was too fast")
-                    } else {
-                        compare(state, other, restored, probes, &report, progress)
-                    }
-                }
+            for commit in usable.dropFirst() {
+                try compare(commit, &report, progress) { _, _, _ in }
+            }
+            try compare(usable.first, &report, progress) { built, state, report in
                 var checker = StoreChecker(engine: built, state: state)
                 let found = withoutActuallyEscaping(progress) { progress in
                     checker.run { progress(.indexes, $0, $1) }
@@ -175,7 +161,6 @@ struct StoreAudit {
                 report.references = found.references
                 for finding in found.findings { report.find(finding) }
                 report.findingCount += found.findingCount - found.findings.count
-                return
             }
         } catch {
             // What keeps the store from being opened is in the report, if it was met before.
@@ -184,34 +169,78 @@ struct StoreAudit {
         }
     }
 
+    /// Builds a state from the log alone, compares the one that a checkpoint gives, if any, and hands it on.
     private func compare(
-        _ state: EngineState, _ other: EngineState, _ restored: Engine, _ probes: [CheckpointProbe],
+        _ commit: UInt64?, _ report: inout StoreCheckReport,
+        _ progress: (CheckStage, Int, Int) -> Void,
+        then body: (Engine, EngineState, inout StoreCheckReport) -> Void
+    ) throws(StoreError) {
+        // A writer may go on between the two; a few attempts meet it at one commit.
+        for attempt in 1...Self.attempts {
+            var restored: Engine?
+            var failure: StoreError?
+            do throws(StoreError) {
+                if let commit { restored = try engine(checkpoint: commit) }
+            } catch {
+                if error.code == .damaged, attempt < Self.attempts { continue }
+                failure = error
+            }
+            defer { try? restored?.close() }
+            let built = try engine(hashSeed: restored?.registry.published().hashSeed)
+            defer { try? built.close() }
+            let state = built.registry.published()
+            if let commit, let failure {
+                guard failure.code == .damaged else { throw failure }
+                report.checkpoints += 1
+                find("the log does not go on from it, \(failure.message)", commit, &report)
+            } else if let commit, let restored {
+                let other = restored.registry.published()
+                if other.commit != state.commit {
+                    if attempt < Self.attempts { continue }
+                    report.notes.append(
+                        "the checkpoint of commit \(commit) could not be compared: the writer was too fast"
+                    )
+                } else {
+                    compare(state, other, restored, commit, &report, progress)
+                }
+            }
+            return body(built, state, &report)
+        }
+    }
+
+    private func compare(
+        _ state: EngineState, _ other: EngineState, _ restored: Engine, _ commit: UInt64,
         _ report: inout StoreCheckReport, _ progress: (CheckStage, Int, Int) -> Void
     ) {
-        guard let commit = restored.recovery.checkpoint else {
-            for probe in probes where probe.problem == nil {
-                report.notes.append(
-                    "the checkpoint of commit \(probe.commit) would be passed over: it is broken inside"
-                )
-            }
+        guard restored.recovery.checkpoint == commit else {
+            report.notes.append(
+                "the checkpoint of commit \(commit) would be passed over: it is broken inside")
             return
         }
         report.checkpoints += 1
         for text in CheckpointAudit.differences(
             state, other, progress: { progress(.checkpoint, $0, $1) })
         {
-            report.find(
-                .damaged(
-                    "the checkpoint of commit \(commit) is not what the log says: \(text) (CK3)",
-                    path: "\(folder.appending(CheckpointName.name(of: commit)))"))
+            find(text, commit, &report)
         }
     }
 
+    private func find(_ text: String, _ commit: UInt64, _ report: inout StoreCheckReport) {
+        report.find(
+            .damaged(
+                "the checkpoint of commit \(commit) is not what the log says: \(text) (CK3)",
+                path: "\(folder.appending(CheckpointName.name(of: commit)))"))
+    }
+
     /// An engine of its own, which nobody shares.
-    private func engine(usesCheckpoints: Bool, hashSeed: UInt64? = nil) throws(StoreError) -> Engine
+    ///
+    /// - Parameter checkpoint: the commit of the checkpoint that it is opened with; nil = none.
+    private func engine(checkpoint: UInt64? = nil, hashSeed: UInt64? = nil) throws(StoreError)
+        -> Engine
     {
         var opener = StoreOpener(folder: folder, options: options)
-        opener.usesCheckpoints = usesCheckpoints
+        opener.usesCheckpoints = checkpoint != nil
+        opener.checkpoint = checkpoint
         var opened = try opener.open(lock: try opener.openLockFile(), schema: nil)
         if let hashSeed { opened.hashSeed = hashSeed }
         return try Engine(opened, options: options)

@@ -183,8 +183,8 @@ extension Engine {
             }
         }
         if result.retiredSegments > 0 || compaction.withLock({ !$0.retired.isEmpty }) {
-            try synchronize()
-            if sizes.checkpointBytes != .max { try takeCheckpoint() }
+            // Both make the retirement durable: without that no file goes.
+            if sizes.checkpointBytes == .max { try synchronize() } else { try takeCheckpoint() }
             sweepRetired()
         }
         result.bytesAfter = segmentBytes
@@ -310,6 +310,7 @@ extension Engine {
             // A file that stays is removed by the next writer.
             try? files.fileSystem.unlink(files.path(retired.segment.number))
         }
+        // Without, they would come back with the next power cut, until somebody opens the store to write.
         try? files.fileSystem.syncDirectory(files.folder)
     }
 }

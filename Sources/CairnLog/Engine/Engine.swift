@@ -511,6 +511,8 @@ final class Engine: Sendable {
             if error.operation == .synchronize || error.operation == .syncDirectory {
                 queue.poison(StoreError(error))
             }
+            // If the file could not be removed either, it says that the log goes on from here in another segment.
+            turn.mustRoll = true
             throw StoreError(error)
         }
         largeValues.add(segment.segment)

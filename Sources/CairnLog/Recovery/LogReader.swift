@@ -36,6 +36,8 @@ struct LogReader {
     private var limit: UInt64?
     /// The pages that the state of a checkpoint may be put in; nil if none is to be used.
     private let pool: PagePool?
+    /// The commit of the only checkpoint that may be used; nil: the newest one that can be.
+    private let checkpoint: UInt64?
     /// What makes up for damaged parts of a checkpoint, if parts may be read later.
     private let rebuild: CheckpointImage.Rebuild?
     /// Who is told how far it is.
@@ -43,8 +45,10 @@ struct LogReader {
 
     init(
         _ files: StoreFiles, mark: MarkRecord?, limit: UInt64?, pool: PagePool? = nil,
-        rebuild: CheckpointImage.Rebuild? = nil, monitor: RecoveryMonitor? = nil
+        checkpoint: UInt64? = nil, rebuild: CheckpointImage.Rebuild? = nil,
+        monitor: RecoveryMonitor? = nil
     ) {
+        self.checkpoint = checkpoint
         self.rebuild = rebuild
         self.monitor = monitor
         self.files = files
@@ -78,7 +82,8 @@ struct LogReader {
         try SegmentSearch.check(found.mains)
         let restored = pool.flatMap {
             CheckpointReader.newest(
-                files, found: found, storeID: storeID, limit: limit, pool: $0, rebuild: rebuild)
+                files, found: found, storeID: storeID, limit: limit, only: checkpoint, pool: $0,
+                rebuild: rebuild)
         }
         var content: LogContent
         if let restored {

@@ -59,7 +59,8 @@ extension OpenedLog {
         let base = restored?.state
         let last = content.end.segment
         let needless = found.numbers.filter {
-            ($0 > last || found.whole[$0] != nil) && live[$0] == nil && base?.segments[$0] == nil
+            ($0 > last || found.whole[$0] != nil || found.unfinished.contains($0))
+                && live[$0] == nil && base?.segments[$0] == nil
         }
         self.init(
             files: files, storeID: content.storeID, segments: live,

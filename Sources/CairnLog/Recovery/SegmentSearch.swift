@@ -39,6 +39,8 @@ struct FoundLog {
     var missing: [UInt32: StoreError] = [:]
     /// What is wrong with the files that are there and not whole, by number.
     var notWhole: [UInt32: StoreError] = [:]
+    /// Files whose creation did not finish.
+    var unfinished: Set<UInt32> = []
     /// The numbers of all files.
     var numbers: [UInt32] = []
 }
@@ -94,6 +96,7 @@ struct SegmentSearch {
             case .whole: break
             case .broken(let error): log.notWhole[number] = error
             case .unfinished:
+                log.unfinished.insert(number)
                 log.notWhole[number] = .damaged(
                     "the segment has no content, but is part of the store (F-216)",
                     segment: number, offset: 0)

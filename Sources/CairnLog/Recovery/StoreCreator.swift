@@ -54,6 +54,7 @@ struct StoreCreator {
         _ storeID: StoreID, _ schema: Schema, after end: LogEnd?, live: LiveSet
     ) throws(StoreError) -> OpenedLog {
         let catalog = Catalog(new: schema)
+        if let excess = catalog.excess { throw StoreError(.invalidRequest, excess) }
         let json = try CatalogDocument.encode(catalog)
         do {
             try files.syncFolderName()

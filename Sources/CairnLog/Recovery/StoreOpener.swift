@@ -23,6 +23,8 @@ struct StoreOpener {
     let options: LogStoreOptions
     /// Whether the log may be read from a checkpoint on.
     var usesCheckpoints = true
+    /// The commit of the only checkpoint that may be used; nil: the newest one that can be.
+    var checkpoint: UInt64?
     private var monitor: RecoveryMonitor { RecoveryMonitor(.readingLog, options) }
     private var newPool: PagePool? { usesCheckpoints ? PagePool() : nil }
     private var fileSystem: any FileSystem { options.fileSystem }
@@ -194,18 +196,23 @@ struct StoreOpener {
         -> LogReader.Outcome
     {
         guard hasWriter else {
-            var reader = LogReader(files, mark: mark, limit: nil, pool: newPool, monitor: monitor)
+            var reader = LogReader(
+                files, mark: mark, limit: nil, pool: newPool, checkpoint: checkpoint,
+                monitor: monitor)
             return try reader.read()
         }
         if let mark {
             var reader = LogReader(
-                files, mark: mark, limit: mark.lsn, pool: newPool, monitor: monitor)
+                files, mark: mark, limit: mark.lsn, pool: newPool, checkpoint: checkpoint,
+                monitor: monitor)
             return try reader.read()
         }
         // The mark file is not there or torn: the frames say themselves how far the log was durable.
         var reader = LogReader(files, mark: nil, limit: nil, monitor: monitor)
         guard case .log(let log) = try reader.read() else { return .nothing }
-        var again = LogReader(files, mark: nil, limit: log.durable, pool: newPool, monitor: monitor)
+        var again = LogReader(
+            files, mark: nil, limit: log.durable, pool: newPool, checkpoint: checkpoint,
+            monitor: monitor)
         return try again.read()
     }
 

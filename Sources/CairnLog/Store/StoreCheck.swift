@@ -103,7 +103,7 @@ struct StoreChecker: ~Copyable {
             if unique.count != keys[index] {
                 find(
                     .damaged(
-                        "the unique index on \(state.catalog.uniques[index].names.joined(separator: ", ")) has \(unique.count) entries for \(keys[index]) keys (IX1)"
+                        "the unique index on \(state.catalog.uniques[index].names.joined(separator: ", ")) has \(unique.count) entries for \(keys[index]) keys (IX1, IX2)"
                     ))
             }
         }
@@ -197,7 +197,7 @@ struct StoreChecker: ~Copyable {
         }
         let counted = state.counts.reduce(0, +)
         if counted != report.rows {
-            find(.damaged("\(counted) objects are counted for \(report.rows) rows (DR2)"))
+            find(.damaged("\(counted) objects are counted for \(report.rows) rows (DR2, IX2)"))
         }
     }
 

@@ -232,6 +232,20 @@ struct CheckTests {
         try expect("BL2", image, .blocks)
     }
 
+    @Test("A row that is said to have moved, and is not what it was (BL3)")
+    func moves() throws {
+        let image = try Self.sealed { frames in
+            // Rows of an update, in a commit that deaths are in, called moved.
+            let deaths = try #require(frames.frames.firstIndex { $0.header.kind == .deaths })
+            let index = try #require(
+                frames.frames[..<deaths].lastIndex { $0.header.kind == .block })
+            #expect(frames.frames[index].payload[12] == 0)
+            frames.frames[index].payload[12] = 1
+            sealBlock(&frames.frames[index].payload)
+        }
+        try expect("BL3", image, .blocks)
+    }
+
     @Test("A number that was never given (DR1)")
     func counters() throws {
         let image = try Self.sealed { frames in
@@ -345,11 +359,21 @@ struct CheckTests {
         let report = try Self.check(try DiskImage(of: disk))
         #expect(report.findings.contains { $0.message.contains("CK3") }, "\(report.findings)")
         #expect(report.findings.allSatisfy { $0.context.path?.contains("checkpoint") == true })
+
+        // Also if there is a newer one that is right.
+        let old = try DiskImage(of: disk)
+        let name = try #require(old.files.keys.first { $0.hasPrefix("checkpoint") })
+        try CompactionTests.update(store, 0..<5, 9)
+        try store.engine.takeCheckpoint()
+        var both = try DiskImage(of: disk)
+        both.files[name] = old.files[name]
+        let two = try Self.check(both)
+        #expect(two.checkpoints == 2 && two.findingCount > 0, "\(two)")
+        #expect(two.findings.allSatisfy { $0.context.path?.hasSuffix(name) == true })
         try store.close()
 
         // One that is broken is no damage, but worth a note.
-        var image = try DiskImage(of: disk)
-        let name = try #require(image.files.keys.first { $0.hasPrefix("checkpoint") })
+        var image = old
         image.files[name]![20] ^= 1
         let broken = try Self.check(image)
         #expect(broken.findings.isEmpty && broken.notes.count == 1)

@@ -270,7 +270,7 @@ struct CommittersTests {
     }
 
     @Test(
-        "Many threads commit, and each finds its own commits and loses none",
+        "Many threads commit, and each finds its own commits and loses none (CM1)",
         arguments: [(1 << 30, .full), (3000, .full), (3000, .relaxed)]
             as [(UInt64, LogStoreOptions.Durability)])
     func many(segmentBytes: UInt64, durability: LogStoreOptions.Durability) throws {

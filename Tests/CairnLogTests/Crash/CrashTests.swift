@@ -28,7 +28,7 @@ struct CrashTests {
             description: "\(workload)")
     }
 
-    @Test("At any call of any three operations loses nothing and leaves nothing half")
+    @Test("At any call of any three operations loses nothing and leaves nothing half (CM2)")
     func triples() throws {
         var random = RandomSource()
         var explorer = CrashExplorer(seed: random.next(), shares: [1, Campaign.isLong ? 1 : 20])
@@ -47,7 +47,7 @@ struct CrashTests {
         #expect(explorer.imageCount > 50)
     }
 
-    @Test("At any call of random work, again in what follows, and again, loses nothing")
+    @Test("At any call of random work, again in what follows, and again, loses nothing (CM2, RC1)")
     func random() throws {
         var random = RandomSource()
         var explorer = CrashExplorer(seed: random.next(), images: 2, shares: [1, 40, 40])

@@ -8,6 +8,10 @@
 //         content and size and name. The marks of frames and of the mark file are looked at when written.
 //   SG1   Bytes below what a mark file claimed never change.
 //   CK2   A checkpoint stands on a log that is durable, and is durable before its name is.
+//   F-222 A copy's files change only while its record durably says that they may, and it says that they are whole
+//         only when they are, with their names. What only the old copy has goes when that is durable.
+//   F-223 Whoever writes to a copy has durably said so, and what an unfinished copy hid is gone before.
+//   F-656 A side segment's header and name are durable before a frame is written behind it.
 //
 // Threads: a plain value, under the lock of the disk.
 
@@ -18,11 +22,54 @@ struct OrderChecker: Sendable {
     private(set) var problems: [String] = []
     /// The newest claim of the mark file.
     private var claim: MarkRecord?
+    /// Whether the newest claim must be durable before a segment is changed.
+    private var mustBeSaid = false
     /// Files that this process made: what an earlier one left unfinished is nobody's promise.
     private var made: Set<Int> = []
 
     private mutating func find(_ problem: @autoclosure () -> String) {
         if problems.count < 20 { problems.append(problem()) }
+    }
+
+    // MARK: Copies
+
+    /// What the mark file says, whoever wrote it.
+    private func record(_ state: DiskState) -> MarkRecord? {
+        guard let lock = state.names[SegmentName.lock] else { return nil }
+        return state.files[lock].seen.withUnsafeBytes { try? MarkRecord(decoding: $0) }
+    }
+
+    /// Whether files are being copied into the folder, or that broke off.
+    private func isCopying(_ state: DiskState) -> Bool { record(state)?.role == .unfinishedCopy }
+
+    /// The claim of the mark file is about to change.
+    private mutating func willClaim(_ mark: MarkRecord, _ state: DiskState) {
+        if mark.role == .copy {
+            let isWhole = state.names.allSatisfy { name, file in
+                name == SegmentName.lock || state.files[file].pending.isEmpty
+            }
+            if !isWhole || !state.pendingNames.isEmpty {
+                find("F-222: a copy is called whole, and is not durable")
+            }
+        } else if mark.role == .writer, isCopying(state) {
+            let isCut = state.names.allSatisfy { name, file in
+                SegmentName.number(in: name) == nil || state.files[file].pending.isEmpty
+            }
+            if !isCut { find("F-223: an unfinished copy is written to before it is cut off") }
+        }
+        mustBeSaid = mark.role != .writer || record(state).map { $0.role != .writer } ?? false
+        claim = mark
+    }
+
+    /// A segment is about to be changed or removed.
+    private mutating func willChange(_ name: String, _ state: DiskState) {
+        guard mustBeSaid, let lock = state.names[SegmentName.lock] else { return }
+        let (seen, durable) = (state.files[lock].seen, state.files[lock].durable)
+        if durable.prefix(MarkRecord.size) == seen.prefix(MarkRecord.size) {
+            mustBeSaid = false
+        } else {
+            find("F-222, F-223: \(name) changes before the record says so durably")
+        }
     }
 
     // MARK: What the state says
@@ -138,6 +185,7 @@ struct OrderChecker: Sendable {
 
     mutating func willUnlink(_ name: String, couldRead: Bool, _ state: DiskState) {
         guard let file = state.names[name] else { return }
+        if SegmentName.number(in: name) != nil { willChange(name, state) }
         if let commit = CheckpointName.commit(in: name) {
             let isNeeded =
                 isDurable(file, name, upTo: state.files[file].seen.count, state)
@@ -154,6 +202,10 @@ struct OrderChecker: Sendable {
         } else if let number = SegmentName.number(in: name) {
             let (newest, ends) = live(state)
             let isNewest = number >= newest
+            // F-220: what lies above is no part of a copy that is not finished.
+            if let record = record(state), record.role == .unfinishedCopy, number > record.segment {
+                return
+            }
             if ends[number] != nil
                 || isNewest && Self.holdsCommit(state.files[file].durable, number)
             {
@@ -242,10 +294,16 @@ struct OrderChecker: Sendable {
             if !isDurable(upTo: mark.lsn, state) {
                 find("FS3: the mark file says \(mark.lsn), which is not durable")
             }
-            claim = mark
+            willClaim(mark, state)
             return
         }
         guard let number = SegmentName.number(in: name) else { return }
+        willChange(name, state)
+        if offset > 0, !isCopying(state), Head(state.files[file].seen).map(\.isSide) ?? false,
+            !isDurable(file, name, upTo: SegmentHeader.size, state)
+        {
+            find("F-656: a frame is written into \(name) before its header and name are durable")
+        }
         if offset > 0, let end = claimedEnd(number, state), offset < end {
             let part = bytes.prefix(end - offset)
             let before = state.files[file].seen
@@ -262,15 +320,16 @@ struct OrderChecker: Sendable {
             if frame.mark > last { marks.append(frame.mark) }
             last = frame.mark
         }
-        for mark in marks where !isDurable(upTo: mark, state) {
+        // What is copied was durable where it comes from.
+        for mark in marks where !isCopying(state) && !isDurable(upTo: mark, state) {
             find("FS3: a frame in \(name) says \(mark), which is not durable")
         }
     }
 
     mutating func willResize(_ file: Int, _ name: String, to size: Int, _ state: DiskState) {
-        guard let number = SegmentName.number(in: name), let end = claimedEnd(number, state),
-            size < end
-        else { return }
+        guard let number = SegmentName.number(in: name) else { return }
+        willChange(name, state)
+        guard let end = claimedEnd(number, state), size < end else { return }
         find("SG1: \(name) is cut at \(size), below its end \(end)")
     }
 
@@ -289,8 +348,9 @@ struct OrderChecker: Sendable {
         let durable = state.files[file].durable
         if SegmentName.number(in: name) != nil {
             guard let header = Head(durable) else { return }
+            let isCopying = isCopying(state)
             let ends = live(state).ends
-            for (number, end) in ends {
+            for (number, end) in ends where !isCopying {
                 let side = SegmentName.name(of: number)
                 guard let file = state.names[side], isDurable(file, side, upTo: Int(end), state)
                 else {
@@ -306,10 +366,10 @@ struct OrderChecker: Sendable {
                 Self.frames(bytes, from: SegmentHeader.size) { _, _ in count += 1 }
                 return count > 1
             }
-            if hasSecondFrame, state.durableNames[name] != file {
+            if hasSecondFrame, !isCopying, state.durableNames[name] != file {
                 find("FS1: a second frame of \(name) is synced before its name is")
             }
-            if header.predecessor != 0, ends[header.predecessor] != nil {
+            if header.predecessor != 0, ends[header.predecessor] != nil, !isCopying {
                 let before = SegmentName.name(of: header.predecessor)
                 guard let file = state.names[before],
                     isDurable(file, before, upTo: Int(header.predecessorEnd), state)
@@ -322,7 +382,8 @@ struct OrderChecker: Sendable {
             let header = durable.withUnsafeBytes {
                 try? CheckpointHeader(decoding: $0, fileLength: UInt64($0.count))
             }
-            if let header, !isDurable(upTo: header.lsn, state) {
+            // In a copy that is not finished nothing beyond its record's LSN counts, checkpoints included.
+            if let header, !isCopying(state), !isDurable(upTo: header.lsn, state) {
                 find("CK2: \(name) stands on a log that is not durable")
             }
         }

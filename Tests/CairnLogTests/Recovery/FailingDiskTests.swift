@@ -1,4 +1,5 @@
 import CairnFileSystem
+import CairnFormat
 import CairnModel
 import CairnStore
 import CairnTestSupport
@@ -33,7 +34,7 @@ struct FailingDiskTests {
     }
 
     @Test(
-        "A commit whose write fails leaves nothing of itself, and the next one succeeds",
+        "A commit whose write fails leaves nothing of itself, and the next one succeeds (FL1)",
         arguments: [
             Fault(operation: .write, code: .noSpace),
             Fault(operation: .write, code: .noSpace, afterWriting: 1),
@@ -132,6 +133,29 @@ struct FailingDiskTests {
             }
             #expect(number > (segmentBytes > 10_000 ? 1 : 3) || operation == .syncDirectory)
         }
+    }
+
+    @Test("A segment that could be neither finished nor removed takes nothing from the log")
+    func halfSegment() throws {
+        let run = Run(segmentBytes: 1 << 30, writeBuffer: 512)
+        let store = try run.open()
+        try SampleStore.firstObjects(store)
+        let second = FilePath("/store").appending(SegmentName.name(of: 2))
+        run.disk.fail(.write, of: SegmentName.name(of: 2), with: .noSpace, afterWriting: 1 << 20)
+        run.disk.fail(.unlink, with: .ioError, repeats: true)
+        #expect(throws: StoreError.self) { try store.engine.rollSegment() }
+        run.disk.clearFaults()
+        #expect(try run.base.exists(second))
+        // The segment states an end of the first one: what follows must not be written behind that.
+        try SampleStore.manyRows(store)
+        let last = try SampleStore.text(store)
+        #expect(try DiskImage(of: run.base).content().text == last)
+        try store.close()
+        #expect(try DiskImage(of: run.base).content().text == last)
+        let again = try run.open()
+        #expect(try SampleStore.text(again) == last)
+        #expect(try !run.base.exists(second))
+        try again.close()
     }
 
     @Test("When cutting off a failed commit fails too, nothing is written any more")

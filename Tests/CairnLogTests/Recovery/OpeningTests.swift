@@ -69,7 +69,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("Reading changes no byte")
+    @Test("Reading changes no byte (RC3)")
     func readingOnly() throws {
         for image in try SampleStore.history(segmentBytes: 6000).images {
             let disk = try image.disk()

@@ -21,7 +21,7 @@ struct PowerLossTests {
     }
 
     @Test(
-        "Whatever unsynced part of the disk is lost, a beginning of the commits is there, with all full ones",
+        "Whatever unsynced part of the disk is lost, a beginning of the commits is there, with all full ones (CM2)",
         arguments: [
             Case(durability: .full, segmentBytes: 1 << 30),
             Case(durability: .full, segmentBytes: 6000),

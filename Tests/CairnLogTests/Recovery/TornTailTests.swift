@@ -68,7 +68,7 @@ struct TornTailTests {
         }
     }
 
-    @Test("Below the mark a cut is damage, with or without the mark file")
+    @Test("Below the mark a cut is damage, with or without the mark file (RC2)")
     func cutsBelowTheMark() throws {
         let history = try SampleStore.history(steps: 3)
         let name = "0000000001.segment"
@@ -101,7 +101,7 @@ struct TornTailTests {
         }
     }
 
-    @Test("Zeros and garbage behind the end are left behind", arguments: [0, 1, 2, 3])
+    @Test("Zeros and garbage behind the end are left behind (SG2)", arguments: [0, 1, 2, 3])
     func behindTheEnd(kind: Int) throws {
         var random = RandomSource(seed: 7)
         let history = try SampleStore.history(steps: 2)
@@ -126,7 +126,7 @@ struct TornTailTests {
         }
     }
 
-    @Test("A later segment that was being made is passed over")
+    @Test("A later segment that was being made is passed over (FS4)")
     func unfinishedSegment() throws {
         let history = try SampleStore.history(steps: 2, segmentBytes: 5000)
         let last = try #require(history.closed.segments.last)
@@ -144,7 +144,7 @@ struct TornTailTests {
         }
     }
 
-    @Test("A creation that was cut anywhere is finished by the next writer")
+    @Test("A creation that was cut anywhere is finished by the next writer (FS4)")
     func creation() throws {
         let history = try SampleStore.history(steps: 0)
         let image = history.images[0]

@@ -364,6 +364,10 @@ struct SalvageTests {
             } catch {
                 #expect(error.code == .noSpace)
                 #expect(try !base.exists("/new"))
+                // For good: a part of a store would be taken for all that was left.
+                let last = disk.history.suffix(2)
+                #expect(last.map(\.operation) == [.removeDirectory, .syncDirectory])
+                #expect(last.last?.path == "/")
                 continue
             }
             #expect(number > 2)

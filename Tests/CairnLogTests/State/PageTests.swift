@@ -59,7 +59,9 @@ struct PageTests {
         }
     }
 
-    @Test("An array holds what a dictionary holds, at every height, and pinned states never change")
+    @Test(
+        "An array holds what a dictionary holds, at every height, and pinned states never change (ST1)"
+    )
     func pinned() {
         var random = RandomSource()
         let pool = PagePool()
