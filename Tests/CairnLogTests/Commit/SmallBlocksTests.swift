@@ -71,6 +71,34 @@ struct SmallBlocksTests {
         try again.close()
     }
 
+    @Test("Merging writes no large value again")
+    func largeValues() throws {
+        let disk = MemoryFileSystem()
+        var sizes = StoreSizes()
+        sizes.mergedBlocks = 4
+        sizes.largeValueBytes = 100
+        var options = SampleStore.options(on: disk)
+        options.sizes = sizes
+        options.sizes.fillBytes = 0
+        options.sizes.closingCheckpointBytes = .max
+        let store = try LogStore.open(
+            at: "/store", schema: try SampleStore.schema(), options: options)
+        for number in 0..<9 {
+            var request = BatchInsertRequest(
+                entityName: "Airport",
+                objects: [
+                    ["code": "\(number)", "note": String(repeating: "large \(number) ", count: 90)]
+                ])
+            request.mergePolicy = .mergeByPropertyObjectTrump
+            _ = try store.execute(request)
+        }
+        #expect(Self.isMerged(store))
+        try store.close()
+        let bytes = try #require(try DiskImage(of: disk).files["0000000001.segment"])
+        let values = try SegmentFrames(bytes).frames.count { $0.header.kind == .value }
+        #expect(values == 9)
+    }
+
     @Test("An object that is updated all the time leaves no blocks behind")
     func updates() throws {
         let store = try Self.open(MemoryFileSystem())
