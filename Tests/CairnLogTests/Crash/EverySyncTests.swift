@@ -49,8 +49,9 @@ struct EverySyncTests {
     }
 
     /// A store after some operations, each of which is followed by a check.
-    private static func run(_ workload: Workload, _ operations: [StoreOperation]) throws -> CrashRun
-    {
+    private static func run(
+        _ workload: Workload, _ operations: [StoreOperation]
+    ) throws -> CrashRun {
         let run = CrashRun(DiskState(), workload, seed: 1)
         try run.open()
         try check(run, workload)
@@ -159,24 +160,46 @@ struct EverySyncTests {
         try Self.check(run, workload)
     }
 
-    @Test(
-        "A process that ends before each call of a commit that begins a segment, and the next one")
-    func takeOver() throws {
-        let workload = Self.workload(.full, segmentBytes: 5200)
-        let run = try Self.run(workload, [.insertMany, .insertMany])
-        run.disk.with { $0.records = true }
-        try run.perform(.insertMany, step: 2)
-        let points = run.disk.with { $0.points }
+    /// Lets the process end before each call that was noted, and goes on with what it left.
+    private static func goOn(
+        _ points: [SimulatedDisk.CrashPoint], _ workload: Workload, possible: [String]
+    ) throws {
         #expect(points.count > 5)
         for (number, point) in points.enumerated() {
             let other = CrashRun(point.state, workload, seed: 1)
             try other.open()
-            #expect(run.texts.suffix(2).contains(other.texts[0]), "call \(number)")
-            try Self.check(other, workload)
-            try other.perform(.insertOne, step: 3)
-            try Self.check(other, workload)
+            #expect(possible.contains(other.texts[0]), "call \(number)")
+            try check(other, workload)
+            try other.perform(.insertOne, step: 90)
+            try check(other, workload)
             try other.close()
+            try check(other, workload)
         }
+    }
+
+    @Test("A process that ends before each call of the making of a store, and the next one")
+    func makingEnds() throws {
+        let workload = Self.workload(.full)
+        let run = CrashRun(DiskState(), workload, seed: 1)
+        run.disk.with { $0.records = true }
+        try run.open()
+        try Self.goOn(run.disk.with { $0.points }, workload, possible: run.texts)
+        try run.close()
+    }
+
+    @Test(
+        "A process that ends before each call of a commit that begins a segment, or of a compaction, and the next one",
+        arguments: [
+            [.insertMany, .insertMany, .insertMany],
+            [.insertMany, .saveLarge, .upsert, .delete, .saveChanges, .compact],
+        ] as [[StoreOperation]])
+    func processEnds(_ operations: [StoreOperation]) throws {
+        let workload = Self.workload(.full, segmentBytes: 5200)
+        let run = try Self.run(workload, Array(operations.dropLast()))
+        run.disk.with { $0.records = true }
+        try run.perform(try #require(operations.last), step: operations.count - 1)
+        try Self.goOn(
+            run.disk.with { $0.points }, workload, possible: Array(run.texts.suffix(2)))
         try run.close()
     }
 
