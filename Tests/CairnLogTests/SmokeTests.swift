@@ -15,7 +15,9 @@ struct SmokeTests {
             ], uniquenessConstraints: [["icao"]])
     ])
 
-    @Test("Importing a list twice leaves one object for each row, and a third time writes nothing (BL4)")
+    @Test(
+        "Importing a list twice leaves one object for each row, and a third time writes nothing (BL4)"
+    )
     func twice() throws {
         let schema = try Schema(Self.model)
         let store = try LogStore.inMemory(schema: schema)

@@ -59,6 +59,25 @@ enum CairnPeer {
         return seconds
     }
 
+    /// Inserts rows, or updates those whose serial code is stored, so many in a unit.
+    static func write(_ rows: [Product], to store: LogStore, unit: Int) throws {
+        let columns = try Columns(store.schema)
+        for start in stride(from: 0, to: rows.count, by: unit) {
+            let position = Counter()
+            position.value = start
+            let end = min(rows.count, start + unit)
+            var request = BatchInsertRequest(entity: columns.entity) { row in
+                let index = position.value
+                if index == end { return true }
+                position.value = index + 1
+                columns.fill(row, rows[index])
+                return false
+            }
+            request.mergePolicy = .overwrite
+            _ = try store.execute(request)
+        }
+    }
+
     /// Opens a store and finds one row; seconds for both.
     static func open(_ key: String, at path: String) throws -> Double {
         let start = ContinuousClock.now

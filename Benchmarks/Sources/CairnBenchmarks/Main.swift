@@ -2,6 +2,7 @@
 // memory can be told, and prints medians and ratios.
 //
 //   swift run -c release --package-path Benchmarks CairnBenchmarks [insert | commits | open | all] [rows] [rounds]
+//   swift run -c release --package-path Benchmarks CairnBenchmarks upkeep [rows]
 
 import Foundation
 
@@ -55,9 +56,13 @@ enum Main {
             try runOnce(peer: arguments[2], workload, count: count, path: arguments[5])
             return
         }
+        if arguments.count > 1, arguments[1] == "upkeep" {
+            return try Upkeep.run(rows: arguments.count > 2 ? Int(arguments[2]) ?? 1_000_000 : 1_000_000)
+        }
         guard let workloads = Workload.named(arguments.count > 1 ? arguments[1] : "all") else {
             let names = Workload.allCases.map(\.rawValue).joined(separator: ", ")
             print("usage: CairnBenchmarks [all | commits | \(names)] [rows] [rounds]")
+            print("       CairnBenchmarks upkeep [rows]")
             exit(2)
         }
         let rounds = arguments.count > 3 ? Int(arguments[3]) ?? 5 : 5

@@ -69,16 +69,16 @@ extension Engine {
     private func compactInBackground() {
         do throws(StoreError) {
             // Whoever has asked for it does it all. Waiting here would keep the store from being closed.
-            let bytes = try compactor.withLockIfAvailable { run throws(StoreError) in
+            let done = try compactor.withLockIfAvailable { run throws(StoreError) in
                 try step(&run)
             }
-            if let bytes, bytes > 0 {
-                let seconds = Double(bytes) / sizes.compactionRate
+            if let done, done.goesOn {
+                let seconds = Double(done.bytes) / sizes.compactionRate
                 return housekeeper.schedule(after: seconds) { [weak self] in
                     self?.compactInBackground()
                 }
             }
-            if bytes != nil { releaseRetired() }
+            if done != nil { releaseRetired() }
         } catch {
             let written = queue.progress.written
             compaction.withLock { compaction in
@@ -90,15 +90,17 @@ extension Engine {
         compaction.withLock { $0.isScheduled = false }
     }
 
-    /// Does a part of a run, which is begun if it is worth it; gives the bytes that it wrote, 0 when nothing is left.
-    private func step(_ run: inout CompactionRun?) throws(StoreError) -> UInt64 {
+    /// Does a part of a run, which is begun if it is worth it; gives the bytes that it wrote, and whether something is
+    /// left.
+    private func step(_ run: inout CompactionRun?) throws(StoreError) -> (
+        bytes: UInt64, goesOn: Bool
+    ) {
         if run == nil { run = try beginRun() }
-        guard let current = run else { return 0 }
+        guard let current = run else { return (0, false) }
         do {
-            // A step that wrote nothing is none that anybody has to wait after.
-            if case .moved(let bytes) = try current.step() { return max(1, bytes) }
+            if case .moved(let bytes) = try current.step() { return (bytes, true) }
             finish(&run)
-            return 0
+            return (0, false)
         } catch {
             finish(&run)
             throw error

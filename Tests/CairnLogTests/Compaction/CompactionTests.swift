@@ -139,7 +139,9 @@ struct CompactionTests {
         #expect(try Self.text(try DiskImage(of: disk)).text == text)
     }
 
-    @Test("A step at a time, with commits between, each image opens with the content it had (CP1, CP2)")
+    @Test(
+        "A step at a time, with commits between, each image opens with the content it had (CP1, CP2)"
+    )
     func steps() throws {
         let disk = MemoryFileSystem()
         let store = try Self.open(disk)

@@ -251,7 +251,7 @@ struct InterruptedCompactionTests {
         }
         #expect(error?.code == .unusable)
         run.end()
-        try engine.takeCheckpoint()
+        #expect(throws: StoreError.self) { try engine.takeCheckpoint() }
         #expect(try DiskImage(of: shop.base) == left)
     }
 

@@ -53,7 +53,8 @@ struct KilledWriterTests {
     private static let durabilities: [LogStoreOptions.Durability] = [.full, .grouped, .relaxed]
 
     @Test(
-        "Whenever it is killed, every commit that returned is there, and nothing but the next one (CM2)")
+        "Whenever it is killed, every commit that returned is there, and nothing but the next one (CM2)"
+    )
     func killed() throws {
         let program: String = try #require(ChildProcess.writer)
         var stages: [String: Int] = [:]

@@ -1,0 +1,181 @@
+// What a store costs beside its requests: opening after a kill and without any checkpoint, space after updates,
+// memory for each object, and what compaction does to a writer beside it. Cairn alone; each part says what it did.
+//
+//   CairnBenchmarks upkeep [rows]
+
+import Cairn
+import Foundation
+import Synchronization
+
+enum Upkeep {
+    static func run(rows count: Int) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "cairn-upkeep-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var rows = Product.rows(count)
+        let path = folder.appending(path: "store").path
+        _ = try CairnPeer.insert(rows, at: path)
+        let fresh = try Main.size(of: path)
+        print("upkeep: \(count) rows, freshly loaded and closed: \(perRow(fresh, count)) bytes a row")
+        try opening(path, rows[count / 2].serialCode, count, folder)
+        try memory(path, count)
+        try updates(path, &rows, fresh: fresh)
+        try latency(folder.appending(path: "latency").path, Array(rows.prefix(min(count, 200_000))))
+    }
+
+    private static func perRow(_ bytes: Int, _ count: Int) -> String {
+        String(format: "%.1f", Double(bytes) / Double(count))
+    }
+
+    // MARK: Opening
+
+    /// Opens the store without its checkpoint, and one whose writer was killed.
+    private static func opening(_ path: String, _ key: String, _ count: Int, _ folder: URL) throws {
+        var seconds: [Double] = []
+        let copy = folder.appending(path: "copy").path
+        for _ in 0..<5 {
+            try? FileManager.default.removeItem(atPath: copy)
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            for name in try FileManager.default.contentsOfDirectory(atPath: copy)
+            where name.hasPrefix("checkpoint") {
+                try FileManager.default.removeItem(atPath: "\(copy)/\(name)")
+            }
+            try PageCache.drop(copy)
+            seconds.append(try CairnPeer.open(key, at: copy))
+        }
+        report("opening without a checkpoint, files not in memory", seconds, count)
+        // A store that is open looks like one whose writer was killed at that moment.
+        let victim = folder.appending(path: "victim").path
+        let store = try LogStore.open(at: victim, schema: Schema(CairnPeer.model))
+        try CairnPeer.write(Product.rows(count), to: store, unit: 10_000)
+        seconds = []
+        for _ in 0..<5 {
+            try? FileManager.default.removeItem(atPath: copy)
+            try FileManager.default.copyItem(atPath: victim, toPath: copy)
+            try PageCache.drop(copy)
+            seconds.append(try CairnPeer.open(key, at: copy))
+        }
+        report("opening after a kill, files not in memory", seconds, count)
+        try store.close()
+        try FileManager.default.removeItem(atPath: victim)
+        try FileManager.default.removeItem(atPath: copy)
+    }
+
+    private static func report(_ what: String, _ seconds: [Double], _ count: Int) {
+        let median = seconds.sorted()[seconds.count / 2]
+        print(
+            "\(what): \(String(format: "%.1f ms, %.0f ns a row", median * 1e3, median * 1e9 / Double(count)))")
+    }
+
+    // MARK: Memory
+
+    private static func memory(_ path: String, _ count: Int) throws {
+        let store = try LogStore.open(at: path)
+        // Everything of the state is asked for once.
+        _ = try store.check()
+        let statistics = try store.statistics()
+        print(
+            "row directory, one unique index and block table in memory: \(perRow(statistics.stateBytes, count)) bytes a row"
+        )
+        try store.close()
+    }
+
+    // MARK: Space
+
+    /// Updates every row three times, and lets compaction in the background do what it does.
+    private static func updates(_ path: String, _ rows: inout [Product], fresh: Int) throws {
+        let store = try LogStore.open(at: path)
+        for round in 1...3 {
+            for index in rows.indices { rows[index].quantity += Int64(round) }
+            try CairnPeer.write(rows, to: store, unit: 10_000)
+        }
+        let written = try store.statistics()
+        // The background is idle when nothing has moved for a while.
+        var before = (bytes: 0, moved: UInt64(0))
+        var quiet = 0
+        while quiet < 20 {
+            Thread.sleep(forTimeInterval: 0.1)
+            let now = (bytes: try Main.size(of: path), moved: try store.statistics().compactedBytes)
+            quiet = now == before ? quiet + 1 : 0
+            before = now
+        }
+        let moved = try store.statistics().compactedBytes
+        try store.close()
+        let after = try Main.size(of: path)
+        print(
+            String(
+                format:
+                    "after updating every row three times, compaction in the background, and closing: %.2f times the fresh folder (%@ bytes a row); it wrote %.1f MiB beside %.1f MiB of the log",
+                Double(after) / Double(fresh), perRow(after, rows.count), Double(moved) / 1048576,
+                Double(written.segments.reduce(0) { $0 + $1.bytes }) / 1048576))
+        let again = try LogStore.open(at: path)
+        _ = try again.compact()
+        try again.close()
+        print(
+            String(
+                format: "and compacted when asked: %.2f times",
+                Double(try Main.size(of: path)) / Double(fresh)))
+    }
+
+    // MARK: Latency
+
+    /// Commits one row at a time, alone and beside compaction, and tells how long commits took.
+    private static func latency(_ path: String, _ rows: [Product]) throws {
+        var options = LogStoreOptions()
+        options.durability = .relaxed
+        let store = try LogStore.open(at: path, schema: Schema(CairnPeer.model), options: options)
+        var rows = rows
+        for _ in 0..<2 {
+            for index in rows.indices { rows[index].quantity += 1 }
+            try CairnPeer.write(rows, to: store, unit: 10_000)
+        }
+        let alone = try times(store, &rows, while: { $0 < 100_000 })
+        let isDone = Atomic(false)
+        let moved = Mutex<UInt64>(0)
+        var beside: [Double] = []
+        try withExtendedLifetime(isDone) {
+            let group = DispatchGroup()
+            group.enter()
+            Thread.detachNewThread {
+                for _ in 0..<3 {
+                    if let result = try? store.compact() {
+                        moved.withLock { $0 += result.bytesBefore - min(result.bytesBefore, result.bytesAfter) }
+                    }
+                }
+                isDone.store(true, ordering: .releasing)
+                group.leave()
+            }
+            beside = try times(store, &rows, while: { _ in !isDone.load(ordering: .acquiring) })
+            group.wait()
+        }
+        try store.close()
+        print("commits of one row, not durable at return:")
+        tell("alone", alone)
+        tell("beside compaction", beside)
+    }
+
+    private static func times(
+        _ store: LogStore, _ rows: inout [Product], while goesOn: (Int) -> Bool
+    ) throws -> [Double] {
+        var times: [Double] = []
+        var index = 0
+        while goesOn(times.count) {
+            rows[index].quantity += 1
+            let start = ContinuousClock.now
+            try CairnPeer.write([rows[index]], to: store, unit: 1)
+            times.append((ContinuousClock.now - start).seconds)
+            index = (index + 7919) % rows.count
+        }
+        return times.sorted()
+    }
+
+    private static func tell(_ what: String, _ times: [Double]) {
+        func at(_ share: Double) -> Double { times[min(times.count - 1, Int(Double(times.count) * share))] * 1e6 }
+        guard !times.isEmpty else { return }
+        print(
+            String(
+                format: "  %@: %d commits, median %.1f us, p99 %.1f us, p99.9 %.1f us, longest %.0f us",
+                what.padding(toLength: 18, withPad: " ", startingAt: 0), times.count, at(0.5), at(0.99),
+                at(0.999), at(1)))
+    }
+}
