@@ -54,6 +54,9 @@ package protocol File: AnyObject, Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileSystemError)
         -> Int
 
+    /// Says that a part will be read soon, so that a disk can begin. A hint: nothing depends on it.
+    func advise(at offset: UInt64, count: UInt64)
+
     /// Writes all of `bytes` at `offset`, making the file longer where needed. When it throws, any
     /// beginning of `bytes` may have been written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError)
@@ -81,6 +84,10 @@ package protocol File: AnyObject, Sendable {
     /// Closes now and drops the locks. Everything after it throws EBADF. No other call of this object
     /// may be under way.
     func close() throws(FileSystemError)
+}
+
+extension File {
+    package func advise(at offset: UInt64, count: UInt64) {}
 }
 
 /// How a file is opened.

@@ -64,6 +64,14 @@ package final class POSIXFile: File {
         return done
     }
 
+    package func advise(at offset: UInt64, count: UInt64) {
+        #if canImport(Glibc) || canImport(Musl)
+            guard !isClosed.load(ordering: .relaxed) else { return }
+            _ = posix_fadvise(
+                descriptor, off_t(clamping: offset), off_t(clamping: count), POSIX_FADV_WILLNEED)
+        #endif
+    }
+
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) {
         try checkOpen(.write)
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }

@@ -147,6 +147,16 @@ package struct CheckpointContents: Sendable, Hashable {
             try CheckpointUnit(decoding: &reader, fileLength: fileLength)
         }
         try reader.end()
+        // A small file must not stand for much more than it can hold.
+        guard units.reduce(0, { $0 + UInt64($1.storedLength) }) <= fileLength else {
+            throw FormatError(.malformed, "F-854", "parts of a checkpoint are one in the other")
+        }
+    }
+
+    /// All parts.
+    private var units: [CheckpointUnit] {
+        trees.flatMap(\.cells).map(\.unit) + uniques.flatMap(\.partitions).map(\.unit)
+            + inverses.flatMap { $0.heads + $0.links }.map(\.unit) + blocks
     }
 
     private static func leaves(_ reader: inout ByteReader, _ fileLength: UInt64)

@@ -18,13 +18,21 @@ extension ColumnBatch {
     ///   hundred of them, in the order of the rows.
     package func seal(firstRow: Int, setOnly: Bool = false) throws(StoreError) {
         var errors: [StoreError] = []
-        for (index, column) in entity.columns.enumerated() {
-            checkSizes(index, column, firstRow: firstRow, errors: &errors)
-            checkRange(index, column, firstRow: firstRow, errors: &errors)
-            checkMandatory(index, column, firstRow: firstRow, setOnly: setOnly, errors: &errors)
+        for (index, rule) in rules.enumerated() {
+            checkSizes(index, firstRow: firstRow, errors: &errors)
+            if let limits = rule.limits {
+                checkRange(index, limits, firstRow: firstRow, errors: &errors)
+            }
+            if rule.isMandatory {
+                checkMandatory(
+                    index, mayBeUntouched: setOnly || rule.hasDefault, firstRow: firstRow,
+                    errors: &errors)
+            }
         }
         if errors.isEmpty {
-            fillDefaults()
+            for (index, rule) in rules.enumerated() where rule.hasDefault {
+                columns[index].fillDefault(entity.columns[index].defaultValue, rows: rows)
+            }
             return
         }
         if errors.count == 1 { throw errors[0] }
@@ -52,21 +60,19 @@ extension ColumnBatch {
                 entity: entity.name, key: entity.columns[column].name, row: firstRow + row))
     }
 
-    private func checkSizes(
-        _ index: Int, _ column: SchemaColumn, firstRow: Int, errors: inout [StoreError]
-    ) {
+    private func checkSizes(_ index: Int, firstRow: Int, errors: inout [StoreError]) {
         let row = columns[index].oversizedRow
         guard row >= 0 else { return }
         errors.append(
             StoreError(
                 .invalidRequest, "the value is too large: a column of a batch holds 4 GiB",
-                context: .init(entity: entity.name, key: column.name, row: firstRow + row)))
+                context: .init(
+                    entity: entity.name, key: entity.columns[index].name, row: firstRow + row)))
     }
 
     private func checkRange(
-        _ index: Int, _ column: SchemaColumn, firstRow: Int, errors: inout [StoreError]
+        _ index: Int, _ limits: ClosedRange<Int64>, firstRow: Int, errors: inout [StoreError]
     ) {
-        guard let limits = column.integerLimits else { return }
         let (least, greatest) = (limits.lowerBound, limits.upperBound)
         let (states, values) = (columns[index].states, columns[index].values)
         var failures = 0
@@ -76,6 +82,7 @@ extension ColumnBatch {
             failures &+= isOutside && states[row] == ColumnBuffer.State.set ? 1 : 0
         }
         if failures == 0 { return }
+        let column = entity.columns[index]
         var left = min(failures, Self.errorLimit)
         for row in 0..<rows where left > 0 && states[row] == ColumnBuffer.State.set {
             let value = values.load(fromByteOffset: row &* 8, as: Int64.self)
@@ -90,24 +97,15 @@ extension ColumnBatch {
     }
 
     private func checkMandatory(
-        _ index: Int, _ column: SchemaColumn, firstRow: Int, setOnly: Bool,
-        errors: inout [StoreError]
+        _ index: Int, mayBeUntouched: Bool, firstRow: Int, errors: inout [StoreError]
     ) {
-        guard column.mustBeGiven else { return }
         let states = columns[index].states
-        let mayBeUntouched = setOnly || !column.defaultValue.isNull
         var left = Self.errorLimit
         for row in 0..<rows where states[row] != ColumnBuffer.State.set {
             if states[row] == ColumnBuffer.State.untouched && mayBeUntouched { continue }
             errors.append(missingError(column: index, row: row, firstRow: firstRow))
             left -= 1
             if left == 0 { return }
-        }
-    }
-
-    private func fillDefaults() {
-        for (index, column) in entity.columns.enumerated() where !column.defaultValue.isNull {
-            columns[index].fillDefault(column.defaultValue, rows: rows)
         }
     }
 }
@@ -127,6 +125,21 @@ extension ColumnBuffer {
             (values + row * width).copyMemory(from: values + first * width, byteCount: width)
             if kind == .bytes { lengths[row] = lengths[first] }
         }
+    }
+}
+
+/// What is checked in a column. It is gathered once: a column of the schema has many parts, and a batch of one row
+/// would pay for copies of each of them.
+struct ColumnRule {
+    /// The range of its integers; nil if they are of 64 bits or none.
+    let limits: ClosedRange<Int64>?
+    let isMandatory: Bool
+    let hasDefault: Bool
+
+    init(_ column: SchemaColumn) {
+        limits = column.integerLimits
+        isMandatory = column.mustBeGiven
+        hasDefault = !column.defaultValue.isNull
     }
 }
 

@@ -25,6 +25,8 @@ package final class ColumnBatch: @unchecked Sendable {
     package let layout: UInt64
     /// The columns, by column index of the entity.
     package let columns: UnsafeMutableBufferPointer<ColumnBuffer>
+    /// By column.
+    let rules: [ColumnRule]
     /// How many rows are filled.
     package var rows = 0
     private let reserved: UnsafeMutablePointer<Int>
@@ -35,6 +37,7 @@ package final class ColumnBatch: @unchecked Sendable {
     package init(_ entity: SchemaEntity) {
         self.entity = entity
         layout = entity.layout
+        rules = entity.columns.map(ColumnRule.init)
         reserved = .allocate(capacity: 1)
         reserved.initialize(to: 0)
         // At least one, so that there is an address even for an entity without columns.

@@ -8,6 +8,7 @@ struct RuleTests {
     struct Rule: Hashable {
         let id: Int
         let isChecked: Bool
+        let isOfLog: Bool
         let chapter: String
     }
 
@@ -21,7 +22,7 @@ struct RuleTests {
                 rules.append(
                     Rule(
                         id: Int(number) ?? -1, isChecked: line.contains("· checked.**"),
-                        chapter: url.lastPathComponent))
+                        isOfLog: line.contains("· log.**"), chapter: url.lastPathComponent))
             }
         }
         return rules
@@ -83,15 +84,30 @@ struct RuleTests {
 
     @Test("Every checked rule is quoted by the codec or its tests")
     func checkedRulesAreQuoted() throws {
-        var quoted: Set<Int> = []
-        for folder in ["Sources/CairnFormat", "Tests/CairnFormatTests"] {
-            for url in try Self.files(in: folder, extension: "swift")
-            where url.lastPathComponent != "RuleTests.swift" {
-                quoted.formUnion(Self.quoted(in: try String(contentsOf: url, encoding: .utf8)))
-            }
-        }
+        let quoted = try Self.quoted(by: "Sources/CairnFormat", "Tests/CairnFormatTests")
         let missing = try Self.rules().filter { $0.isChecked && !quoted.contains($0.id) }
         #expect(missing.isEmpty, "\(missing.map { "F-\($0.id)" })")
+    }
+
+    @Test("Every rule of the log is quoted by the engine or its tests")
+    func logRulesAreQuoted() throws {
+        let rules = try Self.rules().filter(\.isOfLog)
+        #expect(rules.count > 15)
+        let quoted = try Self.quoted(by: "Sources/CairnLog", "Tests/CairnLogTests")
+        let missing = rules.filter { !quoted.contains($0.id) }
+        #expect(missing.isEmpty, "\(missing.map { "F-\($0.id)" })")
+    }
+
+    /// The rules that the Swift files of some folders quote.
+    private static func quoted(by folders: String...) throws -> Set<Int> {
+        var quoted: Set<Int> = []
+        for folder in folders {
+            for url in try files(in: folder, extension: "swift")
+            where url.lastPathComponent != "RuleTests.swift" {
+                quoted.formUnion(self.quoted(in: try String(contentsOf: url, encoding: .utf8)))
+            }
+        }
+        return quoted
     }
 
     /// The ids themselves, without those between two.

@@ -51,8 +51,9 @@ extension LogStore {
         // What is copied should be there after a power cut: else a later backup could not go on from it. If the
         // disk fails, what can be read is copied all the same.
         try? engine.synchronize()
-        let pin = engine.registry.pin()
-        defer { withExtendedLifetime(pin) {} }
+        let snapshot = LogSnapshot(engine: engine, name: "backup")
+        let pin = try snapshot.readable()
+        defer { withExtendedLifetime((snapshot, pin)) {} }
         return try StoreBackup(
             engine: engine, state: pin.state, folder: FilePath(path), fileSystem: fileSystem
         ).run(progress)

@@ -27,8 +27,8 @@ struct BatchInserter: ~Copyable {
     private let entity: Catalog.StoredEntity
     private let identity: StoreIdentity
     private let updates: Bool
-    /// The columns that keys are made of.
-    private let keyColumns: ColumnSet
+    /// The columns that keys are made of, once somebody has asked.
+    private var keyColumns: ColumnSet?
     private(set) var result = BatchInsertResult()
 
     // The block that is being filled.
@@ -58,7 +58,6 @@ struct BatchInserter: ~Copyable {
         self.entity = catalog.entities[entity]
         self.identity = identity
         updates = policy == .mergeByPropertyObjectTrump || policy == .overwrite
-        keyColumns = ColumnSet(self.entity.uniques.flatMap { catalog.uniques[$0].columns })
     }
 
     /// Inserts the rows of a sealed column batch; `firstRow` is the number of its first row.
@@ -204,7 +203,7 @@ struct BatchInserter: ~Copyable {
             return try updateOther(stored, number, row, of: batch, &builder)
         }
         let block = try builder.block(cell.handle)
-        try complete(row, of: batch, from: block, cell.slot)
+        try complete(row, of: batch, from: block, cell.slot, builder.catalog)
         if try isUnchanged(row, of: batch, block, cell.slot) {
             result.unchangedCount += 1
             note(.unchanged, nil)
@@ -303,14 +302,17 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Fills the cells that the row leaves alone from what is stored.
-    private func complete(_ row: Int, of batch: ColumnBatch, from block: CachedBlock, _ slot: Int)
-        throws(StoreError)
-    {
+    private mutating func complete(
+        _ row: Int, of batch: ColumnBatch, from block: CachedBlock, _ slot: Int, _ catalog: Catalog
+    ) throws(StoreError) {
         for (index, column) in entity.columns.enumerated()
         where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
+            let keys =
+                keyColumns ?? ColumnSet(entity.uniques.flatMap { catalog.uniques[$0].columns })
+            keyColumns = keys
             // A key is made of the value, not of where that is kept.
             try batch.columns[index].copyCell(
-                from: block, column, slot, to: row, isWhole: keyColumns.contains(index))
+                from: block, column, slot, to: row, isWhole: keys.contains(index))
         }
     }
 

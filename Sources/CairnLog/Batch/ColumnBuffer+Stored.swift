@@ -85,26 +85,49 @@ extension ColumnBuffer {
         states[row] = State.set
     }
 
+    /// Takes the value of a row of another batch; a default becomes a value of its own.
+    mutating func copyCell(of other: ColumnBuffer, from source: Int, to row: Int) {
+        guard other.hasValue(source) else { return setNil(row: row) }
+        switch kind {
+        case .integer, .double:
+            values.storeBytes(of: other.word(source), toByteOffset: row &* 8, as: UInt64.self)
+            states[row] = State.set
+        case .float:
+            values.storeBytes(
+                of: UInt32(truncatingIfNeeded: other.word(source)), toByteOffset: row &* 4,
+                as: UInt32.self)
+            states[row] = State.set
+        case .fixed16: setFixed16(other.cell(source), row: row)
+        case .bytes:
+            setBytes(other.bytes(row: source), row: row)
+            if other.states[source] == State.external { states[row] = State.external }
+        }
+    }
+
     /// Takes the value of a stored cell; of a large one the reference, so that it is not written again, unless
     /// the value itself is needed.
     mutating func copyCell(
         from block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int, to row: Int,
         isWhole: Bool = false
     ) throws(StoreError) {
-        guard let cells = try block.column(column), !cells.isNil(at: slot) else {
-            return setNil(row: row)
+        let cells = try block.column(column)
+        if isWhole, let cells, !cells.isNil(at: slot), cells.isExternal(at: slot) {
+            let value = try block.large(cells.bytes(at: slot))
+            value.withUnsafeBytes { setBytes($0, row: row) }
+            return
         }
+        copyCell(from: cells, slot, to: row)
+    }
+
+    /// Takes the value of a stored cell, of a large one the reference. Without a column every cell is nil.
+    mutating func copyCell(from cells: DecodedColumn?, _ slot: Int, to row: Int) {
+        guard let cells, !cells.isNil(at: slot) else { return setNil(row: row) }
         switch kind {
         case .integer: setInteger(cells.integer(at: slot), row: row)
         case .double: setDouble(cells.double(at: slot), row: row)
         case .float: setFloat(cells.float(at: slot), row: row)
         case .fixed16: setFixed16(cells.fixed16(at: slot), row: row)
         case .bytes:
-            if isWhole, cells.isExternal(at: slot) {
-                let value = try block.large(cells.bytes(at: slot))
-                value.withUnsafeBytes { setBytes($0, row: row) }
-                return
-            }
             setBytes(cells.bytes(at: slot), row: row)
             if cells.isExternal(at: slot) { states[row] = State.external }
         }

@@ -83,8 +83,10 @@ final class CachedBlock: Sendable {
     }
 
     /// A value that has frames of its own, by the reference in its cell.
-    func large(_ reference: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8] {
-        try largeValues.read(reference, from: place)
+    func large(
+        _ reference: UnsafeRawBufferPointer, owner: LargeValueReader.Owner? = nil
+    ) throws(StoreError) -> [UInt8] {
+        try largeValues.read(reference, from: place, owner: owner)
     }
 
     /// The bytes of a cell, wherever they are.

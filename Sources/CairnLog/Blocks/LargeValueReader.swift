@@ -27,10 +27,20 @@ final class LargeValueReader: Sendable {
         segments.withLock { $0[number] = nil }
     }
 
+    /// Whose value it is.
+    struct Owner: Equatable {
+        let tree: UInt32
+        let number: UInt32
+        let property: UInt32
+    }
+
     /// The value that a cell's reference names.
     ///
+    /// - Parameter owner: whose it must be; nil: its checksum says enough.
     /// - Throws: `StoreError` with `.damaged` and the place.
-    func read(_ cell: UnsafeRawBufferPointer, from place: Place) throws(StoreError) -> [UInt8] {
+    func read(
+        _ cell: UnsafeRawBufferPointer, from place: Place, owner: Owner? = nil
+    ) throws(StoreError) -> [UInt8] {
         let reference: ValueReference
         do {
             reference = try ValueReference(decoding: cell)
@@ -38,7 +48,8 @@ final class LargeValueReader: Sendable {
             throw StoreError(error, at: place)
         }
         guard let segment = segments.withLock({ $0[reference.place.segment] }) else {
-            throw .damaged("a value's segment is missing", segment: reference.place.segment)
+            throw .damaged(
+                "a value's segment is missing (F-631)", segment: reference.place.segment)
         }
         var value: [UInt8] = []
         var offset = UInt64(reference.place.byteOffset)
@@ -46,7 +57,9 @@ final class LargeValueReader: Sendable {
         while UInt64(value.count) < reference.length {
             let (header, payload) = try segment.frame(at: offset, storeTag: storeTag)
             guard header.kind == .value else {
-                throw .damaged("a large value ends early", segment: segment.number, offset: offset)
+                throw .damaged(
+                    "\(sequence == 0 ? "no large value is here (F-631)" : "a large value ends early (F-632)")",
+                    segment: segment.number, offset: offset)
             }
             do {
                 let head = try ValuePayload(decoding: payload.bytes)
@@ -55,7 +68,15 @@ final class LargeValueReader: Sendable {
                     head.pieceOffset == UInt64(value.count)
                 else {
                     throw StoreError.damaged(
-                        "a piece of a large value is out of place", segment: segment.number,
+                        "a piece of a large value is out of place (F-632)", segment: segment.number,
+                        offset: offset)
+                }
+                if let owner,
+                    owner
+                        != Owner(tree: head.tree, number: head.number, property: head.property)
+                {
+                    throw StoreError.damaged(
+                        "a large value belongs to another row (F-632)", segment: segment.number,
                         offset: offset)
                 }
                 value.append(contentsOf: data)
@@ -72,7 +93,7 @@ final class LargeValueReader: Sendable {
         }
         guard value.withUnsafeBytes({ Checksum.crc32c($0) }) == reference.checksum else {
             throw .damaged(
-                "a large value is damaged", segment: segment.number,
+                "a large value is damaged (F-634)", segment: segment.number,
                 offset: UInt64(reference.place.byteOffset))
         }
         return value

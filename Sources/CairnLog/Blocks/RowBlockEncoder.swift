@@ -3,7 +3,7 @@
 //   1. Cells over the limit get value frames; in the block the reference stands for them.
 //   2. The columns are encoded as they lie in the batch: nothing is copied on the way.
 //
-// Threads: used by the holder of the turn alone.
+// Threads: one owner at a time.
 
 import CairnFormat
 import CairnStore
@@ -23,6 +23,8 @@ struct WrittenBlock {
 struct RowBlockEncoder: ~Copyable {
     private var encoder = BlockEncoder()
     private var cell = ByteWriter(capacity: 64)
+    private var flags = Flags()
+    private var columns: [PlainColumn] = []
 
     init() {}
 
@@ -37,10 +39,8 @@ struct RowBlockEncoder: ~Copyable {
                 &batch.columns[index], property: entity.columns[index].propertyID, treeID: treeID,
                 selection: selection, numbers: numbers, limit: sizes.largeValueBytes, to: &log)
         }
-        let flags = Flags(batch)
-        defer { flags.deallocate() }
-        var columns: [PlainColumn] = []
-        columns.reserveCapacity(entity.columns.count)
+        flags.gather(batch, selection)
+        columns.removeAll(keepingCapacity: true)
         for (index, column) in batch.columns.enumerated() {
             guard let kind = ColumnKind(rawValue: column.kind.rawValue + 1) else {
                 preconditionFailure("every plain kind is stored as one of the format")
@@ -69,7 +69,7 @@ struct RowBlockEncoder: ~Copyable {
         }
         return WrittenBlock(
             place: place, length: Int(log.end.offset) - place.byteOffset, rawLength: rawLength,
-            hasReferences: batch.columns.indices.contains { flags.externals($0) != nil })
+            hasReferences: flags.hasAnyExternals)
     }
 
     private mutating func writeLargeValues(
@@ -108,18 +108,26 @@ struct RowBlockEncoder: ~Copyable {
     }
 
     /// Which cells are nil or references, a byte each.
-    private struct Flags {
-        private let memory: UnsafeMutablePointer<UInt8>
-        private let rows: Int
-        private var hasNils: [Bool]
-        private var hasExternals: [Bool]
+    private struct Flags: ~Copyable {
+        private var memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 0)
+        private var capacity = 0
+        private var rows = 0
+        private var hasNils: [Bool] = []
+        private var hasExternals: [Bool] = []
 
-        init(_ batch: ColumnBatch) {
+        deinit { memory.deallocate() }
+
+        /// Looks at the rows that are chosen; what is said of others means nothing.
+        mutating func gather(_ batch: ColumnBatch, _ selection: [UInt16]) {
             rows = batch.rows
-            let count = batch.columns.count
-            memory = .allocate(capacity: max(1, rows * count * 2))
-            hasNils = Array(repeating: false, count: count)
-            hasExternals = Array(repeating: false, count: count)
+            let needed = rows * batch.columns.count * 2
+            if needed > capacity {
+                memory.deallocate()
+                capacity = max(needed, capacity * 2)
+                memory = .allocate(capacity: capacity)
+            }
+            hasNils.removeAll(keepingCapacity: true)
+            hasExternals.removeAll(keepingCapacity: true)
             for (index, column) in batch.columns.enumerated() {
                 let nils = memory + index * rows * 2
                 let externals = nils + rows
@@ -127,7 +135,8 @@ struct RowBlockEncoder: ~Copyable {
                 var externalBits: UInt8 = 0
                 // An untouched cell is nil without a default: then states 0 and 2 are nil, else only 2.
                 let untouched: UInt8 = column.hasDefault ? 0 : 1
-                for row in 0..<rows {
+                for row in selection {
+                    let row = Int(row)
                     let state = column.states[row]
                     let isNil: UInt8 =
                         state == ColumnBuffer.State.null
@@ -138,10 +147,12 @@ struct RowBlockEncoder: ~Copyable {
                     nilBits |= isNil
                     externalBits |= isExternal
                 }
-                hasNils[index] = nilBits != 0
-                hasExternals[index] = externalBits != 0
+                hasNils.append(nilBits != 0)
+                hasExternals.append(externalBits != 0)
             }
         }
+
+        var hasAnyExternals: Bool { hasExternals.contains(true) }
 
         func nils(_ column: Int) -> UnsafePointer<UInt8>? {
             hasNils[column] ? UnsafePointer(memory + column * rows * 2) : nil
@@ -150,7 +161,5 @@ struct RowBlockEncoder: ~Copyable {
         func externals(_ column: Int) -> UnsafePointer<UInt8>? {
             hasExternals[column] ? UnsafePointer(memory + column * rows * 2 + rows) : nil
         }
-
-        func deallocate() { memory.deallocate() }
     }
 }

@@ -203,18 +203,25 @@ struct BlockAudit: ~Copyable {
 
     // MARK: Afterwards
 
-    private mutating func readValues(_ index: Int) {
-        let block = audit.blocks[index]
+    private mutating func readValues(_ position: Int) {
+        let block = audit.blocks[position]
         do throws(StoreError) {
             let cached = try cached(block)
+            guard let index = catalog.entityIndex(id: UInt32(block.entity)) else { return }
+            let tree = catalog.trees[catalog.entities[index].tree].id
+            let numbers = try cached.numbers()
             for entry in cached.head.columns {
                 guard let cells = try? cached.column(propertyID: entry.propertyID) else { continue }
                 for slot in 0..<block.rows
-                where !dead[index].contains(slot) && !cells.isNil(at: slot)
+                where !dead[position].contains(slot) && !cells.isNil(at: slot)
                     && cells.isExternal(at: slot)
                 {
                     do throws(StoreError) {
-                        _ = try cached.large(cells.bytes(at: slot))
+                        _ = try cached.large(
+                            cells.bytes(at: slot),
+                            owner: .init(
+                                tree: tree, number: numbers.number(slot), property: entry.propertyID
+                            ))
                     } catch {
                         if findings.count < 10_000 { findings.append(error) }
                     }

@@ -35,20 +35,24 @@ final class CheckpointImage: @unchecked Sendable {
         private struct Block {
             let place: Place
             let rows: UInt16
+            let tree: Int
             /// If some are dead, who lives.
             let liveWords: [UInt64]?
         }
 
         private var blocks: [UInt32: Block] = [:]
 
-        mutating func add(_ handle: UInt32, _ place: Place, rows: UInt16, liveWords: [UInt64]?) {
-            blocks[handle] = Block(place: place, rows: rows, liveWords: liveWords)
+        mutating func add(
+            _ handle: UInt32, _ place: Place, rows: UInt16, tree: Int, liveWords: [UInt64]?
+        ) {
+            blocks[handle] = Block(place: place, rows: rows, tree: tree, liveWords: liveWords)
         }
 
-        fileprivate func isLive(_ cell: DirectoryCell) -> Bool {
-            guard let block = blocks[cell.handle.raw], cell.slot < Int(block.rows) else {
-                return false
-            }
+        /// Whether a cell names a row of a tree that there is.
+        fileprivate func isLive(_ cell: DirectoryCell, tree: Int) -> Bool {
+            guard let block = blocks[cell.handle.raw], cell.slot < Int(block.rows),
+                block.tree == tree
+            else { return false }
             guard let words = block.liveWords else { return true }
             return words[cell.slot >> 6] & (1 << UInt64(cell.slot & 63)) != 0
         }
@@ -64,9 +68,19 @@ final class CheckpointImage: @unchecked Sendable {
 
     private struct Loading {
         var isLoaded: [Bool] = []
-        /// Parts that could not be read.
-        var failed: Set<Int> = []
+        /// Parts that could not be read, and why.
+        var failed: [Int: StoreError] = [:]
         var rebuilt: EngineState?
+    }
+
+    /// Parts that could not be read, as those who read states see it.
+    private struct Failures {
+        /// Why one of those is missing that are missing now.
+        var present: StoreError?
+        /// Why the last one was.
+        var last: StoreError?
+        /// How often a part was found missing.
+        var count = 0
     }
 
     private static let recordBytes = 32
@@ -81,7 +95,7 @@ final class CheckpointImage: @unchecked Sendable {
     private let loading: LongLock<Loading>
     private let isStopped = Atomic(false)
     private let isAskedFor = Atomic(false)
-    private let failed = Mutex<StoreError?>(nil)
+    private let failures = Mutex(Failures())
     // Set by whoever makes the image, before anybody else has it.
     private var parts: [Part] = []
     private var firstRecords: [Int] = []
@@ -156,14 +170,25 @@ final class CheckpointImage: @unchecked Sendable {
     // MARK: Loading
 
     /// Why parts of the state are not there: neither the checkpoint nor the log could be read.
-    var failure: StoreError? { failed.withLock { $0 } }
+    var failure: StoreError? { failures.withLock { $0.present } }
+
+    /// How often parts were found missing. Whoever reads states asks before and after.
+    var failureCount: Int { failures.withLock { $0.count } }
+
+    /// Throws if parts are missing, or were since `count` was asked for: they have been read as empty then, also if
+    /// they are there again.
+    func check(since count: Int) throws(StoreError) {
+        let error = failures.withLock { $0.present ?? ($0.count == count ? nil : $0.last) }
+        if let error { throw error }
+    }
 
     /// Tries again to load what could not be read, as a disk may come to its senses.
     func retry() {
         loading.withLock { loading in
-            failed.withLock { $0 = nil }
-            // Readers may have the pages that stood for these parts, so they are not given back.
-            for part in loading.failed { load(part, &loading) }
+            // Until all are there nobody may believe it: what is missing is read as empty.
+            for part in loading.failed.keys.sorted() { load(part, &loading) }
+            let error = loading.failed.min { $0.key < $1.key }?.value
+            failures.withLock { $0.present = error }
         }
     }
 
@@ -199,7 +224,7 @@ final class CheckpointImage: @unchecked Sendable {
     private func load(_ index: Int, _ loading: inout Loading) {
         var pages = PageTransaction(epoch: header.commit, pool: pool)
         var found = try? unpack(parts[index], &pages)
-        var isWhole = true
+        loading.failed[index] = nil
         if found == nil {
             pages.abandon()
             pages = PageTransaction(epoch: header.commit, pool: pool)
@@ -207,19 +232,26 @@ final class CheckpointImage: @unchecked Sendable {
                 if loading.rebuilt == nil { loading.rebuilt = try rebuild(header, rebuiltPool) }
                 found = loading.rebuilt.map { copy(parts[index], of: $0, &pages) }
             } catch {
-                isWhole = false
-                failed.withLock { if $0 == nil { $0 = error } }
-                found = empty(parts[index], firstRecords[index], &pages)
+                loading.failed[index] = error
+                failures.withLock { failures in
+                    if failures.present == nil { failures.present = error }
+                    failures.last = error
+                    failures.count += 1
+                }
+                // Tried again in vain: what stands for the part is there already.
+                if !loading.isLoaded[index] {
+                    found = empty(parts[index], firstRecords[index], &pages)
+                }
             }
         }
         pool.give(pages.commit().map(\.address))
+        // Readers may have the pages that stood for a part before, so those are not given back.
         for (position, page) in (found ?? []).enumerated() {
             (records[index] + position * Self.recordBytes)
                 .assumingMemoryBound(to: Atomic<UInt>.self)
                 .pointee.store(page.address, ordering: .releasing)
         }
         loading.isLoaded[index] = true
-        if isWhole { loading.failed.remove(index) } else { loading.failed.insert(index) }
     }
 
     // MARK: From the file
@@ -245,7 +277,8 @@ final class CheckpointImage: @unchecked Sendable {
             return try unpack([leaves], &pages) { number, bits in
                 let cell = DirectoryCell(bits: bits)
                 return bits == 0
-                    || number > 0 && number < next && cell.version > 0 && blocks.isLive(cell)
+                    || number > 0 && number < next && cell.version > 0
+                        && blocks.isLive(cell, tree: tree)
             }
         case .inverse(_, let inverse):
             var listed: UInt64 = 0

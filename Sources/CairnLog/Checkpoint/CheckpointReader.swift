@@ -127,7 +127,8 @@ struct CheckpointReader {
         var sides: [LiveSet.Side] = []
         for member in contents.live {
             let segment = try segment(member.number)
-            guard segment.header.kind == member.kind else { throw Unusable() }
+            guard segment.header.kind == member.kind, try segment.file.size() >= member.end
+            else { throw Unusable() }
             if member.kind == .side {
                 sides.append(.init(segment: segment, end: member.end, chain: member.chain))
                 continue
@@ -158,7 +159,7 @@ struct CheckpointReader {
             chain: header.chain)
         guard frame.kind == .commit, frame.commit == header.commit, frame.chain == header.chain,
             frame.lsn + UInt64(frame.frameLength) == header.lsn,
-            segment.baseLSN + header.endOffset == header.lsn,
+            header.lsn >= segment.baseLSN, header.lsn - segment.baseLSN == header.endOffset,
             segment.knownEnd.map({ header.endOffset <= $0 }) ?? true
         else { throw Unusable() }
         return (try CommitPayload(decoding: payload.bytes), end)
@@ -213,7 +214,9 @@ struct CheckpointReader {
                 guard number > 0, number < UInt64(tree.next), cell.version > 0,
                     state.blocks.has(cell.handle)
                 else { return false }
-                return state.blocks.entry(cell.handle).isLive(cell.slot)
+                let entry = state.blocks.entry(cell.handle)
+                return entry.isLive(cell.slot)
+                    && state.catalog.entities[Int(entry.entity)].tree == index
             }
         }
         for (index, count) in contents.counts.enumerated() {
@@ -372,7 +375,9 @@ struct CheckpointReader {
         let live = liveWords.map { words in
             (0..<16).map { words.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
         }
-        blocks.add(word(0), entry.place, rows: entry.rows, liveWords: live)
+        blocks.add(
+            word(0), entry.place, rows: entry.rows,
+            tree: state.catalog.entities[Int(entry.entity)].tree, liveWords: live)
         return length
     }
 }

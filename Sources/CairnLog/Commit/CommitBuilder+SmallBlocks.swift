@@ -7,33 +7,57 @@ import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
-    /// Nobody asks for a block without a live row any more: not even its deaths, which the log has.
-    mutating func dropDeadBlocks() {
-        for handle in deaths.keys where state.blocks.entry(handle).live == 0 {
-            state.blocks.remove(handle, in: &pages)
-        }
-    }
-
-    // MARK: Small blocks
-
     /// Merges the small blocks of entities that have many of them, so that a million commits of one row do not
     /// make a million blocks. Each row is written at most three times.                              (BL5)
     mutating func mergeSmallBlocks() throws(StoreError) {
         for entity in smallBlockEntities {
             for level in [BlockLevel.tiny, .partial]
             where state.blocks.count(ofEntity: entity, level) >= engine.sizes.mergedBlocks {
-                try merge(state.blocks.blocks(ofEntity: entity, level), entity: entity)
+                try merge(level, entity: entity)
             }
         }
     }
 
+    private mutating func merge(_ level: BlockLevel, entity: Int) throws(StoreError) {
+        let handles = state.blocks.blocks(ofEntity: entity, level)
+        guard level == .tiny else { return try merge(handles, entity: entity) }
+        if let known = engine.memory.smallRows.pointee[entity],
+            let blocks = known.find(handles, in: state.blocks)
+        {
+            try merge(blocks, known, entity: entity)
+        } else {
+            try merge(handles, entity: entity)
+        }
+        engine.memory.smallRows.pointee.forget(entity)
+    }
+
+    /// Merges blocks whose rows are known.
+    private mutating func merge(_ blocks: [SmallRows.Block], _ known: SmallRows, entity: Int)
+        throws(StoreError)
+    {
+        var rows = MovedRows()
+        for block in blocks {
+            let entry = state.blocks.entry(block.handle)
+            for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
+                let row = block.firstRow + slot
+                rows.add(
+                    row, number: known.number(row), version: known.version(row),
+                    length: block.rowLength)
+                if rows.isEnough(engine.sizes) {
+                    try move(&rows, known.batch, entity, isFull: true)
+                }
+            }
+            kill(block.handle, entry)
+        }
+        try move(&rows, known.batch, entity, isFull: false)
+    }
+
+    /// Merges blocks by reading them.
     private mutating func merge(_ handles: [BlockHandle], entity: Int) throws(StoreError) {
         let stored = catalog.entities[entity]
         let batch = engine.batches.take(catalog.description(of: entity))
         var rows = MovedRows()
-        // Rows are counted by what they took where they were: by their plain bytes a block of rows that encode
-        // to little would be cut early, and be a small one again.
-        var length = 0.0
+        var cells: [DecodedColumn?] = []
         for handle in handles {
             let entry = state.blocks.entry(handle)
             if entry.live == 0 { continue }
@@ -41,37 +65,41 @@ extension CommitBuilder {
             let numbers = try block.numbers()
             let versions = try block.versions()
             let rowLength = Double(block.head.rawLength) / Double(block.rows)
+            cells.removeAll(keepingCapacity: true)
+            for column in stored.columns { cells.append(try block.column(column)) }
             for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
-                for (index, column) in stored.columns.enumerated() {
-                    try batch.columns[index].copyCell(from: block, column, slot, to: batch.rows)
+                for index in cells.indices {
+                    batch.columns[index].copyCell(from: cells[index], slot, to: batch.rows)
                 }
                 rows.add(
-                    batch.rows, number: numbers.number(slot), version: versions.number(slot))
+                    batch.rows, number: numbers.number(slot), version: versions.number(slot),
+                    length: rowLength)
                 batch.rows += 1
-                kill(handle, slot: slot)
-                length += rowLength
-                if batch.rows == engine.sizes.rowsPerBlock
-                    || length >= Double(engine.sizes.fullRawBytes)
-                    || batch.byteCount > ColumnBatch.largeSize
-                {
+                if rows.isEnough(engine.sizes) || batch.byteCount > ColumnBatch.largeSize {
                     try move(&rows, batch, entity, isFull: true)
-                    length = 0
+                    batch.reset()
                 }
             }
+            kill(handle, entry)
         }
         try move(&rows, batch, entity, isFull: false)
         engine.batches.give(batch)
+    }
+
+    /// Ends the life of a block whose rows have moved.
+    private mutating func kill(_ handle: BlockHandle, _ entry: BlockEntry) {
+        if entry.live == entry.rows { return killWhole(handle, entry) }
+        for slot in 0..<Int(entry.rows) where entry.isLive(slot) { kill(handle, slot: slot) }
     }
 
     /// Writes the rows. A block that could not take more is full, or it would be merged again and again.
     private mutating func move(
         _ rows: inout MovedRows, _ batch: ColumnBatch, _ entity: Int, isFull: Bool
     ) throws(StoreError) {
-        guard batch.rows > 0 else { return }
+        guard !rows.selection.isEmpty else { return }
         try closeBlock(
             openBlock(entity: entity), entity: entity, batch: batch, selection: rows.selection,
             numbers: rows.numbers, versions: rows.versions, isMoved: true, isFull: isFull)
-        batch.reset()
         rows = MovedRows()
     }
 }
@@ -81,10 +109,19 @@ private struct MovedRows {
     private(set) var selection: [UInt16] = []
     private(set) var numbers: [UInt32] = []
     private(set) var versions: [UInt32] = []
+    /// Rows are counted by what they took where they were: by their plain bytes a block of rows that encode to
+    /// little would be cut early, and be a small one again.
+    private var length = 0.0
 
-    mutating func add(_ row: Int, number: UInt32, version: UInt32) {
+    mutating func add(_ row: Int, number: UInt32, version: UInt32, length: Double) {
         selection.append(UInt16(row))
         numbers.append(number)
         versions.append(version)
+        self.length += length
+    }
+
+    /// Whether a block takes no more.
+    func isEnough(_ sizes: StoreSizes) -> Bool {
+        selection.count == sizes.rowsPerBlock || length >= Double(sizes.fullRawBytes)
     }
 }

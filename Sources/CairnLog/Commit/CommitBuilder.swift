@@ -19,15 +19,16 @@ struct CommitBuilder: ~Copyable {
     var log: LogWriter
     /// Blocks of this commit, and of others that are not published, that were read back.
     private var youngBlocks: [Place: CachedBlock] = [:]
-    /// Slots that died, by block.
-    private(set) var deaths: [BlockHandle: [UInt16]] = [:]
-    private var encoder = RowBlockEncoder()
+    /// The rows that died.
+    private var deaths = DeathList()
     /// The entities that got a small block.
     var smallBlockEntities: [Int] = []
     var insertedCount = 0
     var updatedCount = 0
     var deletedCount = 0
     var hasChanges = false
+    /// What of the state contradicts its rows: the commit fails.
+    private(set) var contradiction: StoreError?
     /// Where what is written for sure ends: blocks behind it may be in the queue of commits only.
     let writtenLSN: UInt64
 
@@ -51,11 +52,12 @@ struct CommitBuilder: ~Copyable {
     mutating func block(_ handle: BlockHandle, isPassing: Bool = false) throws(StoreError)
         -> CachedBlock
     {
-        let place = state.blocks.entry(handle).place
+        let entry = state.blocks.entry(handle)
+        let place = entry.place
         let lsn = log.segment.baseLSN + UInt64(place.byteOffset)
         guard place.segment == log.segment.number, lsn >= writtenLSN else {
             return isPassing
-                ? try engine.passingBlock(place, in: state) : try engine.block(place, in: state)
+                ? try engine.passingBlock(entry, in: state) : try engine.block(entry, in: state)
         }
         if let known = youngBlocks[place] { return known }
         let block: CachedBlock
@@ -156,10 +158,21 @@ struct CommitBuilder: ~Copyable {
 
     /// Ends the life of the row at a place. Directory and indexes are the caller's business.
     mutating func kill(_ handle: BlockHandle, slot: Int) {
-        let killed = state.blocks.kill(handle, slot: slot, commit: log.commit, in: &pages)
-        precondition(killed, "a row dies once")
-        deaths[handle, default: []].append(UInt16(slot))
+        guard state.blocks.kill(handle, slot: slot, commit: log.commit, in: &pages) else {
+            return contradict("two objects are in one place (DR2)")
+        }
+        deaths.add(handle, slot: slot)
         state.counts[Int(state.blocks.entry(handle).entity)] -= 1
+        hasChanges = true
+    }
+
+    /// Ends the life of a block's rows, all of which live, and of the block. Directory and indexes are the caller's
+    /// business.
+    mutating func killWhole(_ handle: BlockHandle, _ entry: BlockEntry) {
+        precondition(entry.live == entry.rows, "nobody in the block has died")
+        deaths.addWhole(entry)
+        state.blocks.remove(handle, in: &pages)
+        state.counts[Int(entry.entity)] -= Int(entry.rows)
         hasChanges = true
     }
 
@@ -193,16 +206,19 @@ struct CommitBuilder: ~Copyable {
     }
 
     mutating func removeKey(_ hash: UInt64, number: UInt32, unique: Int) {
-        let removed = state.uniques[unique].remove(hash: hash, number: number, in: &pages)
-        precondition(
-            removed || engine.image?.failure != nil,
-            "a unique index has an entry for every key that leaves it")
+        if state.uniques[unique].remove(hash: hash, number: number, in: &pages) { return }
+        contradict("a unique index has no entry for a key of object \(number) (IX1)")
     }
 
     mutating func removeReference(_ reference: Int, source: UInt32, target: UInt32) {
-        let removed = state.inverses[reference].remove(source: source, target: target, in: &pages)
-        precondition(
-            removed || engine.image?.failure != nil, "a row leaves a list that it is in")
+        if state.inverses[reference].remove(source: source, target: target, in: &pages) { return }
+        contradict("object \(source) is not among those that lead to object \(target) (RL2)")
+    }
+
+    /// Notes that the state contradicts its rows, as it may if it was opened from a checkpoint that lies under right
+    /// checksums, or was read while parts of it were missing: nothing may be made of it.
+    private mutating func contradict(_ message: String) {
+        if contradiction == nil { contradiction = .damaged(message) }
     }
 
     /// Opens a block whose rows are known before its bytes are: cells may point at it at once.
@@ -216,7 +232,7 @@ struct CommitBuilder: ~Copyable {
         numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
-        let written = try encoder.write(
+        let written = try engine.memory.encoder.pointee.write(
             batch, entity: stored, treeID: catalog.trees[stored.tree].id,
             schemaVersion: catalog.version, selection: selection,
             numbers: numbers, versions: versions, isMoved: isMoved, sizes: engine.sizes, to: &log)
@@ -229,6 +245,10 @@ struct CommitBuilder: ~Copyable {
             hasReferences: written.hasReferences, in: &pages)
         if level != .full, !smallBlockEntities.contains(entity) {
             smallBlockEntities.append(entity)
+        }
+        if level == .tiny, !isMoved {
+            engine.memory.smallRows.pointee.add(
+                handle, written, entity: entity, of: batch, selection, numbers, versions)
         }
         for slot in numbers.indices {
             state.directories[stored.tree].set(
@@ -250,8 +270,12 @@ struct CommitBuilder: ~Copyable {
     mutating func seal(time: Double, author: String?, contextName: String?) throws(StoreError) {
         try mergeSmallBlocks()
         if !deaths.isEmpty {
-            try appendDeaths()
-            dropDeadBlocks()
+            let runs = deaths.runs(in: state.blocks)
+            try appendDeaths(runs)
+            // Nobody asks for a block without a live row any more: not even its deaths, which the log has.
+            for run in runs where run.entry.live == 0 && run.handle != .none {
+                state.blocks.remove(run.handle, in: &pages)
+            }
         }
         let payload = CommitPayload(
             firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount), time: time,
@@ -272,15 +296,17 @@ struct CommitBuilder: ~Copyable {
     }
 
     /// Lists what died, by place, in frames of at most a megabyte or so.
-    private mutating func appendDeaths() throws(StoreError) {
-        let lists = deaths.map { (entry: state.blocks.entry($0.key), slots: $0.value.sorted()) }
-            .sorted { $0.entry.place < $1.entry.place }
-        for part in stride(from: 0, to: lists.count, by: 4096) {
+    private mutating func appendDeaths(_ runs: [DeathList.Run]) throws(StoreError) {
+        var slots: [UInt16] = []
+        for part in stride(from: 0, to: runs.count, by: 4096) {
+            let deaths = deaths
             try log.append(.deaths) { writer throws(StoreError) in
                 var encoder = DeathsEncoder(to: &writer)
-                for (entry, slots) in lists[part..<min(part + 4096, lists.count)] {
+                for run in runs[part..<min(part + 4096, runs.count)] {
+                    deaths.slots(of: run, into: &slots)
                     slots.withUnsafeBufferPointer {
-                        encoder.add(entry.place, slots: $0, rows: Int(entry.rows), to: &writer)
+                        encoder.add(
+                            run.entry.place, slots: $0, rows: Int(run.entry.rows), to: &writer)
                     }
                 }
                 encoder.finish(&writer)

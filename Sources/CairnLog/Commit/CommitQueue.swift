@@ -194,21 +194,20 @@ final class CommitQueue: Sendable {
         var durable: UInt64?
         if commits.contains(where: \.isFull) {
             do {
-                try disk.synchronize(last.state)
+                try disk.synchronize(last.held.state)
             } catch {
                 fail(commits, error, isFinal: true)
                 return false
             }
-            durable = last.state.end.lsn
+            durable = last.held.state.end.lsn
         }
         for commit in commits {
             commit.pages.giveUnused(to: pool)
-            registry.publish(
-                commit.state, epoch: commit.state.commit, replaced: commit.pages.replaced)
+            registry.publish(commit.held, replaced: commit.pages.replaced)
         }
         contents.update { contents in
             contents.written = []
-            contents.end = last.state.end
+            contents.end = last.held.state.end
             if let durable { contents.durable = max(contents.durable, durable) }
             contents.isLeading = false
             for commit in commits { commit.ticket.outcome = .success(()) }

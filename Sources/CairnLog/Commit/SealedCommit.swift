@@ -4,11 +4,13 @@ import CairnStore
 
 /// A commit between its turn and its publication.
 struct SealedCommit: Sendable {
-    let state: EngineState
+    let held: HeldState<EngineState>
     let pages: SealedPages
     let ticket: CommitTicket
     /// Whether it returns only when it is durable.
     let isFull: Bool
+
+    var state: EngineState { held.state }
 }
 
 /// What a committer waits for. Its outcome is read and written under the lock of the queue alone.

@@ -59,7 +59,7 @@ extension CommitBuilder {
                 if victims.contains(entry.segment) { return false }
                 if entry.hasReferences, !examined.contains(entry.place) {
                     var isNeeded = false
-                    try block(handle).forEachReference(entry) { _, reference in
+                    try block(handle, isPassing: true).forEachReference(entry) { _, reference in
                         if victims.contains(reference.place.segment) { isNeeded = true }
                     }
                     if isNeeded { return false }

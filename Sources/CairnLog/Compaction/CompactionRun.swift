@@ -31,12 +31,17 @@ final class CompactionRun: @unchecked Sendable {
 
     private enum Stage { case deaths, rows, references, retire }
 
-    private let engine: Engine
+    /// It has the run: an engine that is closed in the middle of one must be able to go.
+    private unowned let engine: Engine
     let victims: Set<UInt32>
     private var pin: PinnedState<EngineState>
     private var writer: SideWriter
     private var stage = Stage.deaths
+    /// Victims whose deaths are not carried over yet.
+    private var unread: ArraySlice<UInt32>
+    /// Blocks that are to be looked at.
     private var rest: ArraySlice<BlockHandle> = []
+    private var hasFoundReferrers = false
     /// Blocks with references that were looked at.
     private var examined: Set<Place> = []
     private var rounds = 0
@@ -51,6 +56,7 @@ final class CompactionRun: @unchecked Sendable {
     init(_ engine: Engine, victims: Set<UInt32>) throws(StoreError) {
         self.engine = engine
         self.victims = victims
+        unread = victims.sorted()[...]
         // What a checkpoint has of the victims must be had from there before they go.
         engine.image?.loadAll()
         pin = engine.registry.pin()
@@ -61,35 +67,49 @@ final class CompactionRun: @unchecked Sendable {
     func step() throws(StoreError) -> Step {
         switch stage {
         case .deaths:
-            try carryDeaths()
-            rest = blocksToMove()[...]
-            stage = .rows
+            if let victim = unread.popFirst() {
+                try carryDeaths(of: victim)
+            } else {
+                try writer.finishDeaths()
+                rest = blocksToMove()[...]
+                stage = .rows
+            }
+            return .moved(0)
         case .rows:
             while let handle = rest.popFirst() {
                 try move(handle)
                 if isPartFull { return .moved(try adopt()) }
             }
-            try writer.finishRows()
-            stage = .references
-            return .moved(try adopt())
+            return .moved(try beginReferences())
         case .references:
-            pin = engine.registry.pin()
-            rounds += 1
-            guard rounds <= Self.maximumRounds else { return .abandoned }
-            let found = try moveReferrers()
-            try writer.finishRows()
-            let bytes = try adopt()
-            stage = found ? .references : .retire
-            return .moved(bytes)
-        case .retire:
-            guard try retire() else {
-                stage = .references
+            while let handle = rest.popFirst() {
+                try moveReferrers(handle)
+                if isPartFull { return .moved(try adopt()) }
+            }
+            if !hasFoundReferrers {
+                stage = .retire
                 return .moved(0)
             }
-            return .finished
+        case .retire:
+            if try retire() { return .finished }
         }
-        return .moved(0)
+        return rounds < Self.maximumRounds ? .moved(try beginReferences()) : .abandoned
     }
+
+    /// Goes on to the rows that refer to what is in the victims, as they are now.
+    private func beginReferences() throws(StoreError) -> UInt64 {
+        try writer.finishRows()
+        let bytes = try adopt()
+        pin = engine.registry.pin()
+        rounds += 1
+        hasFoundReferrers = false
+        rest = blocksWithReferences()[...]
+        stage = .references
+        return bytes
+    }
+
+    /// Gives the space back that was written for nothing, when there is no next step.
+    func end() { engine.trimSideSegment(writer.segment) }
 
     private var isPartFull: Bool {
         writer.waitingBytes >= Self.partBytes
@@ -115,38 +135,44 @@ final class CompactionRun: @unchecked Sendable {
 
     private func move(_ handle: BlockHandle) throws(StoreError) {
         let entry = pin.state.blocks.entry(handle)
-        let block = try engine.passingBlock(entry.place, in: pin.state)
+        let block = try engine.passingBlock(entry, in: pin.state)
         try writer.move(
             block, (0..<block.rows).filter { entry.isLive($0) }, entity: Int(entry.entity))
     }
 
-    /// Moves rows outside of the victims that refer to a large value in them; false if there are none.
-    private func moveReferrers() throws(StoreError) -> Bool {
+    /// The blocks outside of the victims that may refer to a large value in them.
+    private func blocksWithReferences() -> [BlockHandle] {
         let state = pin.state
-        var found = false
+        var handles: [BlockHandle] = []
         for entity in state.catalog.entities.indices {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {
                 let entry = state.blocks.entry(handle)
-                handle = state.blocks.next(after: entry)
-                guard entry.hasReferences, !victims.contains(entry.segment),
+                if entry.hasReferences, !victims.contains(entry.segment),
                     !examined.contains(entry.place)
-                else { continue }
-                let block = try engine.passingBlock(entry.place, in: state)
-                var slots: Set<Int> = []
-                try block.forEachReference(entry) { slot, reference in
-                    if victims.contains(reference.place.segment) { slots.insert(slot) }
+                {
+                    handles.append(handle)
                 }
-                if slots.isEmpty {
-                    examined.insert(entry.place)
-                } else {
-                    found = true
-                    try writer.move(block, slots.sorted(), entity: entity)
-                    if isPartFull { _ = try adopt() }
-                }
+                handle = state.blocks.next(after: entry)
             }
         }
-        return found
+        return handles
+    }
+
+    /// Moves the rows of a block that refer to a large value in the victims.
+    private func moveReferrers(_ handle: BlockHandle) throws(StoreError) {
+        let entry = pin.state.blocks.entry(handle)
+        let block = try engine.passingBlock(entry, in: pin.state)
+        var slots: Set<Int> = []
+        try block.forEachReference(entry) { slot, reference in
+            if victims.contains(reference.place.segment) { slots.insert(slot) }
+        }
+        if slots.isEmpty {
+            examined.insert(entry.place)
+        } else {
+            hasFoundReferrers = true
+            try writer.move(block, slots.sorted(), entity: Int(entry.entity))
+        }
     }
 
     /// Makes what was written part of the store; gives its bytes.
@@ -161,12 +187,11 @@ final class CompactionRun: @unchecked Sendable {
 
     // MARK: Other frames
 
-    /// Writes the deaths in the victims that concern blocks elsewhere, and the schema if that is in one.
-    private func carryDeaths() throws(StoreError) {
+    /// Writes the deaths in a victim that concern blocks elsewhere, and the schema if that is in it.
+    private func carryDeaths(of number: UInt32) throws(StoreError) {
         let state = pin.state
-        if victims.contains(state.catalog.place.segment) { try writer.writeSchema() }
-        for number in victims.sorted() {
-            guard let segment = state.segments[number] else { continue }
+        if state.catalog.place.segment == number { try writer.writeSchema() }
+        if let segment = state.segments[number] {
             var scanner = try FrameScanner(
                 segment, chain: try segment.headerChain(), storeTag: engine.storeID.tag,
                 end: state.end(of: segment))
@@ -194,7 +219,6 @@ final class CompactionRun: @unchecked Sendable {
                     "\(failure.what) (\(failure.rule))", segment: number, offset: scanner.position)
             }
         }
-        try writer.finishDeaths()
     }
 
     private func retire() throws(StoreError) -> Bool {

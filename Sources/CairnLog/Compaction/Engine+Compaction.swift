@@ -5,7 +5,8 @@
 // segment too and goes on until nothing is left that is worth moving.
 //
 // A retired segment's file is removed when the commit that retired it is durable, no state of this process needs it,
-// and no checkpoint on the disk does.                                                                    FS2, ST3
+// and no checkpoint on the disk does. Snapshots that together keep too much of them are given up, the oldest first.
+//                                                                                                        FS2, ST3
 //
 // Threads: any; one run at a time.
 
@@ -45,36 +46,71 @@ extension Engine {
             compaction.isScheduled = true
             return true
         }
-        if isDue { scheduler.schedule(after: 0) { [weak self] in self?.compactInBackground() } }
+        if isDue { housekeeper.schedule(after: 0) { [weak self] in self?.compactInBackground() } }
+    }
+
+    /// Lets files be removed that a state needed which nobody reads any more.
+    func scheduleSweep() {
+        let isDue = compaction.withLock { compaction in
+            guard !compaction.isSweepScheduled, !compaction.retired.isEmpty else { return false }
+            compaction.isSweepScheduled = true
+            return true
+        }
+        guard isDue else { return }
+        // States come and go: once a second is enough.
+        housekeeper.schedule(after: 1) { [weak self] in
+            guard let self else { return }
+            self.compaction.withLock { $0.isSweepScheduled = false }
+            self.sweepRetired()
+        }
     }
 
     /// Does one step, and lets the next one be done when the rate allows it.
     private func compactInBackground() {
-        do {
-            let bytes = try compactor.withLock { run throws(StoreError) -> UInt64? in
-                if run == nil { run = try beginRun() }
-                guard let current = run else { return nil }
-                switch try current.step() {
-                case .moved(let bytes): return bytes
-                case .finished, .abandoned:
-                    finish(&run)
-                    return nil
-                }
+        do throws(StoreError) {
+            // Whoever has asked for it does it all. Waiting here would keep the store from being closed.
+            let bytes = try compactor.withLockIfAvailable { run throws(StoreError) in
+                try step(&run)
             }
-            if let bytes {
+            if let bytes, bytes > 0 {
                 let seconds = Double(bytes) / sizes.compactionRate
-                return scheduler.schedule(after: seconds) { [weak self] in
+                return housekeeper.schedule(after: seconds) { [weak self] in
                     self?.compactInBackground()
                 }
             }
-            // A checkpoint that needs retired segments is replaced, so that they can go.
-            if compaction.withLock({ !$0.retired.isEmpty }) { try? takeCheckpoint() }
-            sweepRetired()
+            if bytes != nil { releaseRetired() }
         } catch {
-            compactor.withLock { $0 = nil }
-            compaction.withLock { $0.failure = error }
+            let written = queue.progress.written
+            compaction.withLock { compaction in
+                // What is damaged stays so. Anything else may have passed when there is more to give back.
+                if error.code == .damaged { compaction.failure = error }
+                compaction.measuredLSN = written
+            }
         }
         compaction.withLock { $0.isScheduled = false }
+    }
+
+    /// Does a part of a run, which is begun if it is worth it; gives the bytes that it wrote, 0 when nothing is left.
+    private func step(_ run: inout CompactionRun?) throws(StoreError) -> UInt64 {
+        if run == nil { run = try beginRun() }
+        guard let current = run else { return 0 }
+        do {
+            // A step that wrote nothing is none that anybody has to wait after.
+            if case .moved(let bytes) = try current.step() { return max(1, bytes) }
+            finish(&run)
+            return 0
+        } catch {
+            finish(&run)
+            throw error
+        }
+    }
+
+    /// Removes what was retired, and replaces a checkpoint that needs it.
+    private func releaseRetired() {
+        let lsn = checkpoint.withLock { $0.lsn }
+        let isNeeded = compaction.withLock { $0.retired.contains { $0.lsn > lsn } }
+        if isNeeded, sizes.checkpointBytes != .max { try? takeCheckpoint() }
+        sweepRetired()
     }
 
     /// Measures, and begins a run if it is worth it.
@@ -112,9 +148,10 @@ extension Engine {
     }
 
     private func finish(_ run: inout CompactionRun?) {
-        let bytes = run?.writtenBytes ?? 0
+        guard let ended = run else { return }
         run = nil
-        compaction.withLock { $0.writtenBytes += bytes }
+        ended.end()
+        compaction.withLock { $0.writtenBytes += ended.writtenBytes }
     }
 
     // MARK: Asked for
@@ -122,6 +159,8 @@ extension Engine {
     /// Gives back all the space that is worth it.
     func compact(progress: ((UInt64) -> Void)?) throws(StoreError) -> CompactionResult {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
+        // A run that is under way waits for the turn.
+        try checkReentry()
         var result = CompactionResult()
         result.bytesBefore = segmentBytes
         try compactor.withLock { run throws(StoreError) in
@@ -210,24 +249,33 @@ extension Engine {
                         bytes: (try? segment.file.size()) ?? 0))
             }
             compaction.carriedBytes[side] = carriedBytes
+            registry.tellsOfReleases.store(true, ordering: .relaxed)
         }
     }
 
     /// Snapshots, the oldest first, with the bytes of retired segments that each keeps from being removed.
     var pinnedSpace: [(snapshot: LogSnapshot, bytes: UInt64)] {
         let all = snapshots.withLock { $0.values.compactMap(\.snapshot) }
-            .filter { $0.pinned != nil }.sorted { $0.commit < $1.commit }
+            .filter(\.isHeld).sorted { $0.commit < $1.commit }
         let retired = compaction.withLock { $0.retired }
         return all.map { snapshot in
-            let kept = retired.filter { $0.commit > snapshot.commit }
+            let kept = retired.filter { $0.isNeeded(by: snapshot.commit) }
             return (snapshot, kept.reduce(0) { $0 + $1.bytes })
         }
     }
 
-    /// Gives the oldest snapshots up while they keep more than the limit.
+    /// Gives the oldest snapshots up while together they keep more than the limit.
     private func expireSnapshots() {
-        for (snapshot, bytes) in pinnedSpace where bytes > snapshotLimit {
-            _ = snapshot.expire()
+        var snapshots = pinnedSpace.filter { $0.bytes > 0 }[...]
+        let retired = compaction.withLock { $0.retired }
+        while let oldest = snapshots.first {
+            let kept = retired.reduce(0) { sum, segment in
+                snapshots.contains { segment.isNeeded(by: $0.snapshot.commit) }
+                    ? sum + segment.bytes : sum
+            }
+            guard kept > snapshotLimit else { return }
+            _ = oldest.snapshot.expire(.init(keptBytes: oldest.bytes, limit: snapshotLimit))
+            snapshots.removeFirst()
         }
     }
 
@@ -235,22 +283,30 @@ extension Engine {
     ///
     /// - Parameter isClosing: that what is still read is read through files that are open.
     func sweepRetired(isClosing: Bool = false) {
+        if isReadOnly { return }
         if !isClosing { expireSnapshots() }
+        try? inFolder { () throws(StoreError) in removeRetired(isClosing: isClosing) }
+    }
+
+    private func removeRetired(isClosing: Bool) {
         let durable = queue.durable
+        // First the states, then the checkpoint: what is made of a state pins it until that is noted.
+        let epochs = isClosing ? [] : registry.epochs
         let (checkpointLSN, hasCheckpoint) = checkpoint.withLock { ($0.lsn, $0.bytes > 0) }
-        let oldest = isClosing ? .max : registry.oldestEpoch
         let needless = compaction.withLock { compaction in
-            let needless = compaction.retired.filter {
-                $0.lsn <= durable && $0.commit <= oldest
-                    && (!hasCheckpoint || $0.lsn <= checkpointLSN)
+            let needless = compaction.retired.filter { segment in
+                segment.lsn <= durable && (!hasCheckpoint || segment.lsn <= checkpointLSN)
+                    && !epochs.contains { segment.isNeeded(by: $0) }
             }
             let numbers = Set(needless.map(\.segment.number))
             compaction.retired.removeAll { numbers.contains($0.segment.number) }
+            registry.tellsOfReleases.store(!compaction.retired.isEmpty, ordering: .relaxed)
             return needless
         }
         guard !needless.isEmpty else { return }
         for retired in needless {
-            largeValues.remove(retired.segment.number)
+            // Snapshots outlive the closing, and what they read is open.
+            if !isClosing { largeValues.remove(retired.segment.number) }
             // A file that stays is removed by the next writer.
             try? files.fileSystem.unlink(files.path(retired.segment.number))
         }
@@ -268,7 +324,8 @@ extension LogStore {
     /// print(result.bytesBefore - result.bytesAfter, "bytes given back")
     /// ```
     ///
-    /// - Parameter progress: told the bytes written so far, from time to time.
+    /// - Parameter progress: told the bytes written so far, from time to time. It must not compact the store itself; if it
+    ///   closes it, the compaction ends with `.unusable`.
     /// - Throws: `StoreError`: `.readOnly`, `.noSpace`, `.damaged` with the place if a segment cannot be read whole;
     ///   what was moved until then is moved, and nothing is lost.
     /// - Complexity: O(live bytes of the segments concerned).

@@ -59,7 +59,7 @@ struct SegmentUse {
                         UInt64(entry.length) * UInt64(entry.live) / UInt64(entry.rows)
                 }
                 guard entry.hasReferences else { continue }
-                let block = try engine.passingBlock(entry.place, in: state)
+                let block = try engine.passingBlock(entry, in: state)
                 try block.forEachReference(entry) { _, reference in
                     guard let position = index[reference.place.segment] else { return }
                     uses[position].liveBytes &+= ValuePayload.storedLength(reference.length)

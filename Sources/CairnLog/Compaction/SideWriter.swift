@@ -51,11 +51,12 @@ struct SideWriter: ~Copyable {
         var length = 0.0
     }
 
-    private let engine: Engine
+    /// It has the run that has this.
+    private unowned let engine: Engine
     private let catalog: Catalog
     /// The segments whose large values are written once more.
     private let victims: Set<UInt32>
-    private let segment: Segment
+    let segment: Segment
     private var encoder = RowBlockEncoder()
     private var log: LogWriter
     private var start: LogEnd
@@ -71,14 +72,7 @@ struct SideWriter: ~Copyable {
         self.engine = engine
         self.victims = victims
         catalog = state.catalog
-        do throws(FileSystemError) {
-            (segment, start) = try engine.files.makeSideSegment(
-                number: engine.issueSegmentNumber(), storeID: engine.storeID,
-                time: engine.clock.now(), commit: state.commit)
-        } catch {
-            throw StoreError(error)
-        }
-        engine.largeValues.add(segment)
+        (segment, start) = try engine.makeSideSegment(commit: state.commit)
         log = LogWriter(
             segment: segment, end: start, storeTag: engine.storeID.tag, commit: state.commit,
             mark: 0, limit: engine.sizes.writeBufferBytes)

@@ -16,20 +16,40 @@ extension Engine {
     /// on to another segment.
     func scheduleLoading() {
         guard let image, image.isToBeLoaded() else { return }
-        scheduler.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
+        housekeeper.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
     }
 
-    /// Tries again to load parts of the state that could not be read before.
-    func repairImage() throws(StoreError) {
-        guard let image, image.failure != nil else { return }
-        image.retry()
-        try checkImage()
+    /// Runs a closure over states. It throws if parts of them were missing meanwhile: they are read as empty.
+    func withWholeState<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        guard image != nil else { return try body() }
+        let count = try repairImage()
+        let result: R
+        do {
+            result = try body()
+        } catch {
+            // What is read as empty contradicts the rest: the cause is what could not be read.
+            try checkImage(since: count)
+            throw error
+        }
+        try checkImage(since: count)
+        return result
     }
 
-    /// Throws if parts of the state are known to nobody any more.
-    func checkImage() throws(StoreError) {
-        if let failure = image?.failure { throw failure }
+    /// Tries again to load parts of the state that could not be read before; gives how often parts were missing by
+    /// now, for `checkImage`.
+    @discardableResult
+    func repairImage() throws(StoreError) -> Int {
+        guard let image else { return 0 }
+        let count = image.failureCount
+        if image.failure != nil {
+            image.retry()
+            if let failure = image.failure { throw failure }
+        }
+        return count
     }
+
+    /// Throws if parts of the state are missing, or were since `repairImage` gave its count.
+    func checkImage(since count: Int) throws(StoreError) { try image?.check(since: count) }
 
     /// Lets a checkpoint be taken if enough was written since the last one.
     func scheduleCheckpoint() {
@@ -42,7 +62,7 @@ extension Engine {
             return true
         }
         guard isDue else { return }
-        scheduler.schedule(after: 0) { [weak self] in
+        housekeeper.schedule(after: 0) { [weak self] in
             guard let self else { return }
             // Without one, opening takes longer: that is all.
             try? self.takeCheckpoint()
@@ -55,22 +75,27 @@ extension Engine {
     func takeCheckpoint() throws(StoreError) {
         // CK2: what a checkpoint holds is durable before.
         try synchronize()
-        let pin = registry.pin()
-        try withExtendedLifetime(pin) { () throws(StoreError) in
-            guard pin.state.commitEnd.lsn <= queue.durable,
-                pin.state.commitEnd.lsn > checkpoint.withLock({ $0.lsn })
-            else { return }
-            try write(pin.state)
+        // One at a time: each removes all others.
+        try inFolder { () throws(StoreError) in
+            let pin = registry.pin()
+            try withExtendedLifetime(pin) { () throws(StoreError) in
+                guard pin.state.commitEnd.lsn <= queue.durable,
+                    pin.state.commitEnd.lsn > checkpoint.withLock({ $0.lsn })
+                else { return }
+                try write(pin.state)
+            }
         }
     }
 
     /// Takes a checkpoint at close if opening would have much to read without. The log is durable.
     func checkpointAtClose(_ state: EngineState) {
-        let last = checkpoint.withLock { $0 }
-        guard state.commitEnd.lsn > last.lsn,
-            state.commitEnd.lsn - last.lsn > max(sizes.closingCheckpointBytes, last.bytes / 8)
-        else { return }
-        try? write(state)
+        try? inFolder { () throws(StoreError) in
+            let last = checkpoint.withLock { $0 }
+            guard state.commitEnd.lsn > last.lsn,
+                state.commitEnd.lsn - last.lsn > max(sizes.closingCheckpointBytes, last.bytes / 8)
+            else { return }
+            try write(state)
+        }
     }
 
     private func write(_ state: EngineState) throws(StoreError) {

@@ -36,7 +36,7 @@ final class Engine: Sendable {
     /// What only the holder of the turn may touch.
     struct Turn {
         /// The newest state that was sealed.
-        var head: EngineState
+        var head: HeldState<EngineState>
         /// The commit that made it, if it may not be published yet.
         var last: CommitTicket?
         /// Where the next frame goes.
@@ -66,11 +66,16 @@ final class Engine: Sendable {
     let pool: PagePool
     let cache: BlockCache
     let batches = ColumnBatchPool()
+    /// For the holder of the turn.
+    let memory = CommitMemory()
     let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
     let disk: CommitDisk
+    /// Runs what is soon done and must not wait: syncs, zeros ahead, looking for new commits.
     let scheduler: any BackgroundScheduler
+    /// Runs what takes long: checkpoints and compaction.
+    let housekeeper: any BackgroundScheduler
     /// What is known of the newest checkpoint.
     let checkpoint: Mutex<CheckpointProgress>
     /// The largest number that a segment was given.
@@ -81,6 +86,9 @@ final class Engine: Sendable {
     let compaction: Mutex<CompactionProgress>
     /// The compaction that is under way.
     let compactor = LongLock<CompactionRun?>(nil)
+    /// Whether the store was closed: its folder may be somebody else's. Who makes or removes files without the turn
+    /// keeps this locked meanwhile.
+    let isReleased = LongLock(false)
     /// How far the log of another process is read.
     let following: LongLock<FollowingProgress>
     /// Whether a sync of grouped commits is on its way.
@@ -121,9 +129,10 @@ final class Engine: Sendable {
             hashSeed: opened.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes,
             monitor: RecoveryMonitor(.buildingState, options))
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
-        compaction = Mutex(CompactionProgress(opened))
+        compaction = Mutex(CompactionProgress(opened, floor: options.sizes.compactionFloor))
         disk = CommitDisk(files: files, storeID: storeID)
         scheduler = options.makeScheduler()
+        housekeeper = options.makeScheduler()
         checkpoint = Mutex(
             CheckpointProgress(
                 lsn: opened.base?.commitEnd.lsn ?? 0, bytes: opened.checkpointBytes))
@@ -131,10 +140,11 @@ final class Engine: Sendable {
             end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool)
         turn = LongLock(
             Turn(
-                head: state, end: opened.end, segments: opened.segments,
+                head: registry.current(), end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
         following = LongLock(FollowingProgress(opened.files.folder, options))
+        registry.onRelease { [weak self] in self?.scheduleSweep() }
         if isReadOnly, options.followsWriter { scheduleFollowing() }
     }
 
@@ -149,14 +159,28 @@ final class Engine: Sendable {
     // MARK: Reading
 
     /// A block that is stored.
-    func block(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
-        try cache.block(place) { () throws(StoreError) in try read(place, in: state) }
+    func block(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock {
+        let place = entry.place
+        return try checked(
+            try cache.block(place) { () throws(StoreError) in try read(place, in: state) }, entry)
     }
 
     /// The same for a block that nobody will ask for again.
-    func passingBlock(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
-        if let known = cache.known(place) { return known }
-        return try read(place, in: state)
+    func passingBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
+    {
+        if let known = cache.known(entry.place) { return try checked(known, entry) }
+        return try checked(try read(entry.place, in: state), entry)
+    }
+
+    /// A checkpoint says how many rows a block has before that is read: slots beyond must not be asked for.
+    @inline(__always)
+    private func checked(_ block: CachedBlock, _ entry: BlockEntry) throws(StoreError)
+        -> CachedBlock
+    {
+        if block.rows == Int(entry.rows) { return block }
+        throw .damaged(
+            "a block has not as many rows as it is known for (F-858)",
+            segment: entry.segment, offset: UInt64(entry.place.byteOffset))
     }
 
     /// A block of a commit that may not be written yet. It does not go into the cache: if the commit fails, the
@@ -254,7 +278,8 @@ final class Engine: Sendable {
         }
     }
 
-    private func checkReentry() throws(StoreError) {
+    /// Throws in a thread that has the turn: what waits for others could wait for it.
+    func checkReentry() throws(StoreError) {
         guard holder.load(ordering: .relaxed) != UInt(bitPattern: Self.threadID) else {
             throw StoreError(
                 .invalidRequest,
@@ -283,13 +308,13 @@ final class Engine: Sendable {
     ) throws(StoreError) -> Made<R> {
         repair(&turn)
         try checkWritable(turn)
-        try repairImage()
+        let failures = try repairImage()
         if queue.isFull { try drain(&turn) }
         if turn.mustRoll || turn.end.offset >= nominalSegmentBytes(turn) {
             try beginSegment(&turn)
         }
         let segment = turn.segments.current
-        var state = turn.head
+        var state = turn.head.state
         state.nextNumbers = turn.nextNumbers
         state.segments = turn.segments
         let (written, durable) = queue.progress
@@ -299,9 +324,10 @@ final class Engine: Sendable {
                 segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit + 1,
                 mark: durable, limit: sizes.writeBufferBytes), writtenLSN: written)
         let result: R
-        do {
+        do throws(StoreError) {
             result = try body(&builder)
-            try checkImage()
+            try checkImage(since: failures)
+            if let contradiction = builder.contradiction { throw contradiction }
             turn.nextNumbers = builder.state.nextNumbers
             guard builder.hasChanges else {
                 abandon(builder, &turn)
@@ -313,12 +339,12 @@ final class Engine: Sendable {
             abandon(builder, &turn)
             return .failed(error, turn.last)
         }
-        state = builder.state
+        let held = HeldState(builder.state, epoch: builder.state.commit, pool: pool)
         let ticket = CommitTicket()
         let end = builder.log.end
         let chunk = builder.log.rest()
         let sealed = SealedCommit(
-            state: state, pages: builder.pages.seal(), ticket: ticket, isFull: durability == .full)
+            held: held, pages: builder.pages.seal(), ticket: ticket, isFull: durability == .full)
         guard queue.seal(sealed, chunk) else {
             sealed.pages.giveAll(to: pool)
             // The states it was made on will never be. Nothing of it is in the log once that is cut.
@@ -330,11 +356,11 @@ final class Engine: Sendable {
             return .failed(error, nil)
         }
         turn.end = end
-        turn.segments = state.segments
-        turn.head = state
+        turn.segments = held.state.segments
+        turn.head = held
         turn.last = ticket
         if chunk != nil { fillAhead(&turn) }
-        return .sealed(result, state.commit, ticket)
+        return .sealed(result, held.epoch, ticket)
     }
 
     private func checkWritable(_ turn: Turn) throws(StoreError) {
@@ -351,6 +377,7 @@ final class Engine: Sendable {
     /// Forgets a commit: what it wrote is cut off before anybody hears of the failure.
     private func abandon(_ builder: consuming CommitBuilder, _ turn: inout Turn) {
         let hasWritten = builder.log.hasWritten
+        if builder.hasChanges { memory.smallRows.pointee.forget() }
         builder.pages.abandon()
         if hasWritten { cut(to: turn.end, &turn) }
     }
@@ -373,9 +400,10 @@ final class Engine: Sendable {
     /// and the head stands on states that will never be.
     private func repair(_ turn: inout Turn) {
         guard let (failure, end) = queue.currentFailure() else { return }
+        memory.smallRows.pointee.forget()
         turn.end = end
-        turn.head = registry.published()
-        turn.segments.takeBack(to: turn.head.segments)
+        turn.head = registry.current()
+        turn.segments.takeBack(to: turn.head.state.segments)
         turn.last = nil
         if !failure.isFinal { cut(to: end, &turn) }
         queue.finishFailure(cause: failure.isFinal ? failure.error : nil)
@@ -394,7 +422,8 @@ final class Engine: Sendable {
         guard queue.durable < turn.end.lsn else { return }
         do {
             // Not by the head: of a segment that was begun and has no commit yet it knows nothing.
-            try disk.synchronize(turn.segments.current, to: turn.end, commit: turn.head.commit)
+            try disk.synchronize(
+                turn.segments.current, to: turn.end, commit: turn.head.state.commit)
         } catch {
             // Trying again could report success for lost bytes.
             queue.poison(error)
@@ -425,6 +454,42 @@ final class Engine: Sendable {
         }
     }
 
+    /// Makes a side segment. With the turn, so that it is made in no folder that has another writer by now, and
+    /// that numbers are in the order of the files.
+    func makeSideSegment(commit: UInt64) throws(StoreError) -> (segment: Segment, end: LogEnd) {
+        let made = try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            do throws(FileSystemError) {
+                return try files.makeSideSegment(
+                    number: issueSegmentNumber(), storeID: storeID, time: clock.now(),
+                    commit: commit)
+            } catch {
+                throw StoreError(error)
+            }
+        }
+        largeValues.add(made.segment)
+        return made
+    }
+
+    /// Gives the space back that a side segment has behind what is adopted of it (F-657); all of it if that is nothing.
+    /// Nobody writes to it any more.
+    func trimSideSegment(_ segment: Segment) {
+        try? withTurn { turn throws(StoreError) in
+            repair(&turn)
+            // Where a sync failed, more may be adopted on the disk than is known here.
+            try checkWritable(turn)
+            if let side = turn.segments.sides.first(where: { $0.segment === segment }) {
+                if let size = try? segment.file.size(), size > side.end {
+                    try? segment.file.truncate(to: side.end)
+                }
+            } else {
+                largeValues.remove(segment.number)
+                try? files.fileSystem.unlink(files.path(segment.number))
+            }
+        }
+    }
+
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
     private func beginSegment(_ turn: inout Turn) throws(StoreError) {
         // A successor states where its predecessor ends, so what lies below must not be lost any more.
@@ -432,12 +497,13 @@ final class Engine: Sendable {
         try synchronize(&turn)
         // Damaged parts of a checkpoint can be made up for as long as the log is in this segment.
         image?.loadAll()
-        let catalog = turn.head.catalog
+        try repairImage()
+        let catalog = turn.head.state.catalog
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {
             segment = try files.makeSegment(
                 number: issueSegmentNumber(), after: turn.end, live: turn.segments,
-                storeID: storeID, time: clock.now(), commit: turn.head.commit,
+                storeID: storeID, time: clock.now(), commit: turn.head.state.commit,
                 durable: queue.durable,
                 counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version)
         } catch {
@@ -468,11 +534,13 @@ final class Engine: Sendable {
     func close() throws(StoreError) {
         try checkReentry()
         image?.stop()
+        housekeeper.stop()
         scheduler.stop()
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
             defer {
                 turn.isClosed = true
+                isReleased.withLock { $0 = true }
                 files.release()
             }
             try drain(&turn)
@@ -483,12 +551,13 @@ final class Engine: Sendable {
             }
             guard !isReadOnly, !turn.mustRoll else { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
-            if turn.end == openedAt, turn.nextNumbers == turn.head.reserved { return }
+            if turn.end == openedAt, turn.nextNumbers == turn.head.state.reserved { return }
             try synchronize(&turn)
-            checkpointAtClose(turn.head)
+            checkpointAtClose(turn.head.state)
             let segment = turn.segments.current
             var log = LogWriter(
-                segment: segment, end: turn.end, storeTag: storeID.tag, commit: turn.head.commit,
+                segment: segment, end: turn.end, storeTag: storeID.tag,
+                commit: turn.head.state.commit,
                 mark: queue.durable, limit: sizes.writeBufferBytes)
             let payload = ClosePayload(time: clock.now(), counters: counters(turn))
             do throws(StoreError) {
@@ -507,12 +576,20 @@ final class Engine: Sendable {
         }
     }
 
+    /// Makes or removes files while nobody else does, and while the folder is ours.
+    func inFolder<R: Sendable>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        try isReleased.withLock { isReleased throws(StoreError) -> R in
+            if isReleased { throw StoreError(.unusable, "the store is closed") }
+            return try body()
+        }
+    }
+
     /// How far numbers are issued: the log never says less than it said before (DR1).
     private func counters(_ turn: borrowing Turn) -> [TreeCounter] {
-        let trees = turn.head.catalog.trees
+        let trees = turn.head.state.catalog.trees
         return trees.indices.map {
             TreeCounter(
-                tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.reserved[$0]))
+                tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.state.reserved[$0]))
         }
     }
 }

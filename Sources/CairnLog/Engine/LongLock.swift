@@ -27,6 +27,17 @@ struct LongLock<Value: ~Copyable>: ~Copyable {
             return try body(&value)
         }
     }
+
+    /// The same if no other thread has the value now; else nil.
+    borrowing func withLockIfAvailable<R: ~Copyable, E: Error>(
+        _ body: (inout sending Value) throws(E) -> sending R
+    ) throws(E) -> sending R? {
+        try mutex.withLockIfAvailable { value throws(E) in
+            let turn = passed.load(ordering: .acquiring)
+            defer { passed.store(turn &+ 1, ordering: .releasing) }
+            return try body(&value)
+        }
+    }
 }
 
 extension LongLock: Sendable where Value: ~Copyable {}

@@ -25,4 +25,24 @@ extension StoreError {
             .damaged, "the store is damaged: \(message)",
             context: Context(path: path, segment: segment, offset: offset))
     }
+
+    /// A frame that is whole and says what it must not say, or what this version cannot read. (F-110)
+    init(inFrame error: any Error, _ segment: Segment, _ offset: UInt64) {
+        if let error = error as? StoreError {
+            self = error
+            return
+        }
+        guard let error = error as? FormatError else {
+            preconditionFailure("a frame gives format and store errors alone: \(error)")
+        }
+        if error.code == .unsupportedVersion || error.code == .unsupportedFeature {
+            self.init(
+                .openFailed, "\(error.what): \(error.found ?? 0) (\(error.rule))",
+                context: .init(
+                    path: "\(segment.file.path)", segment: segment.number, offset: offset))
+        } else {
+            self = .damaged(
+                "\(error.what) (\(error.rule))", segment: segment.number, offset: offset)
+        }
+    }
 }

@@ -30,6 +30,23 @@ final class StoreFiles: Sendable {
     /// The path of a segment.
     func path(_ number: UInt32) -> FilePath { folder.appending(SegmentName.name(of: number)) }
 
+    /// Lets the disk begin with what opening will read, one thing after the other: the beginning and the end of the
+    /// newest segment, and of the newest checkpoint.
+    func adviseOpening() {
+        let names = (try? fileSystem.list(folder)) ?? []
+        let segment = names.compactMap { SegmentName.number(in: $0) }.max().map { path($0) }
+        let checkpoint = names.compactMap { CheckpointName.commit(in: $0) }.max()
+            .map { folder.appending(CheckpointName.name(of: $0)) }
+        for path in [segment, checkpoint].compactMap(\.self) {
+            guard let file = try? fileSystem.open(path, .read), let size = try? file.size() else {
+                continue
+            }
+            let tail: UInt64 = 64 << 10
+            file.advise(at: 0, count: 16 << 10)
+            file.advise(at: size - min(size, tail), count: tail)
+        }
+    }
+
     // MARK: Mark
 
     /// What the writer last said to be durable; nil if the record is missing or torn.

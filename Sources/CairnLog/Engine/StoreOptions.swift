@@ -40,7 +40,7 @@ public struct LogStoreOptions: Sendable {
 
     /// The disk.
     package var fileSystem: any FileSystem = POSIXFileSystem()
-    /// What runs beside the committers.
+    /// What runs beside the committers: one for what must not wait, and one for what takes long.
     package var makeScheduler: @Sendable () -> any BackgroundScheduler = { ThreadScheduler() }
     /// The time that commits are stamped with.
     package var clock: any StoreClock = SystemClock()

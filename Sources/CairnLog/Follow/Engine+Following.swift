@@ -114,8 +114,7 @@ extension Engine {
     ) throws(StoreError) -> Bool? {
         guard let found = try FollowedSegments(files: files, state: state, mark: mark).find()
         else { return nil }
-        var reader = LogReader(files, from: state, found, to: mark)
-        let log = try reader.goOn()
+        let log = try LogReader.follow(files, from: state, found, to: mark)
         try check(log, from: state)
         guard log.commit > state.commit else { return false }
         for segment in log.readable { largeValues.add(segment) }
@@ -180,7 +179,7 @@ extension Engine {
         queue.advance(to: state.end, durable: state.end.lsn)
         // The turn holds on to nothing that is not needed any more.
         withTurnAnyway { turn in
-            turn.head = state
+            turn.head = registry.current()
             turn.segments = state.segments
             turn.end = state.end
             turn.nextNumbers = state.nextNumbers

@@ -17,8 +17,6 @@
 // entry is full.
 // Threads: a value; see `PageTransaction`.
 
-import CCairn
-
 /// The objects by the hash of their key.
 struct UniqueIndex: Sendable {
     /// Partition → address of its header page.
@@ -140,17 +138,6 @@ struct UniqueIndex: Sendable {
         let header = self.header(of: half)
         if header.isNone { return Cursor(half: half) }
         return Cursor(HashPartition(header), half: half, bits: partitionBits)
-    }
-
-    /// Asks for the memory where the entries of a hash begin, so that it is there some entries later.
-    @inline(__always)
-    func prefetch(hash: UInt64) {
-        let half = UInt32(truncatingIfNeeded: hash)
-        let header = self.header(of: half)
-        if header.isNone { return }
-        let partition = HashPartition(header)
-        let slot = partition.home(half, bits: partitionBits)
-        cairn_prefetch(partition.words(slot &>> 6) + (slot & 63) &* 8)
     }
 
     @inline(__always) private func partition(of half: UInt32) -> UInt32 {

@@ -136,19 +136,19 @@ struct FetchRunner {
     }
 
     func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {
-        try block(at: state.blocks.entry(handle).place)
+        try block(state.blocks.entry(handle))
     }
 
-    private func block(at place: Place) throws(StoreError) -> CachedBlock {
+    private func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
         if writtenLSN != .max {
             let segment = state.segments.current
-            if segment.number == place.segment,
-                segment.baseLSN + UInt64(place.byteOffset) >= writtenLSN
+            if segment.number == entry.segment,
+                segment.baseLSN + UInt64(entry.place.byteOffset) >= writtenLSN
             {
-                return try engine.unwrittenBlock(place, of: segment)
+                return try engine.unwrittenBlock(entry.place, of: segment)
             }
         }
-        return try engine.block(place, in: state)
+        return try engine.block(entry, in: state)
     }
 
     // MARK: Scanning
@@ -166,7 +166,7 @@ struct FetchRunner {
             while handle != .none {
                 let entry = state.blocks.entry(handle)
                 if entry.live > 0 {
-                    let block = try block(at: entry.place)
+                    let block = try block(entry)
                     live.removeAll(keepingCapacity: true)
                     if let filter {
                         try filter.evaluate(block, stored, into: selection)

@@ -74,7 +74,7 @@ struct MemberReader {
         let cell = state.directories[catalog.entities[entity].tree][number]
         guard !cell.isEmpty else { return nil }
         let entry = state.blocks.entry(cell.handle)
-        let block = try engine.block(entry.place, in: state)
+        let block = try engine.block(entry, in: state)
         guard let cells = try block.column(catalog.entities[Int(entry.entity)].columns[column]),
             !cells.isNil(at: cell.slot)
         else { return nil }

@@ -66,6 +66,10 @@ struct FrameScanner: ~Copyable {
             let head = try bytes(FrameHeader.size)
             let header = try FrameHeader(decoding: head)
             try header.check(expected)
+            guard position >> 3 <= UInt64(UInt32.max) else {
+                throw FormatError(
+                    .tooLarge, "F-221", "a frame where no place can name it", found: position)
+            }
             let frame = try bytes(header.frameLength)
             let payload = try header.payload(
                 of: UnsafeRawBufferPointer(rebasing: frame[FrameHeader.size...]))

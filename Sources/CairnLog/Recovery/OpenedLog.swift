@@ -40,10 +40,39 @@ struct OpenedLog {
     /// Every block behind the base, in the order of the log.
     var blocks: [LoggedBlock]
     /// Every death behind the base, in the order of the log.
-    var deaths: [(place: Place, slots: [UInt16])]
+    var deaths: [LoggedDeath]
     /// Whether segments that were retired are gone, and with them deaths of rows in others that were.
     var lacksRetired = false
     var report: RecoveryReport
+}
+
+extension OpenedLog {
+    /// What reading gave, now that the end is known.
+    init(
+        _ files: StoreFiles, _ content: LogContent, _ found: FoundLog, _ restored: RestoredState?,
+        durable: UInt64, pool: PagePool
+    ) {
+        guard let catalog = content.catalog else {
+            preconditionFailure("a log with a commit has a schema")
+        }
+        let live = content.live
+        let base = restored?.state
+        let last = content.end.segment
+        let needless = found.numbers.filter {
+            ($0 > last || found.whole[$0] != nil || found.unfinished.contains($0))
+                && live[$0] == nil && base?.segments[$0] == nil
+        }
+        self.init(
+            files: files, storeID: content.storeID, segments: live,
+            lastSegment: max(content.lastSegment, found.numbers.last ?? 0),
+            needless: Set(needless), readable: (base?.segments.all ?? []) + live.all,
+            catalog: catalog, end: content.end, durable: min(durable, content.end.lsn),
+            commit: content.commit, commitOffset: content.commitOffset,
+            commitEnd: content.commitEnd, base: base, image: restored?.image,
+            hashSeed: restored?.hashSeed, checkpointBytes: restored?.bytes ?? 0, pool: pool,
+            counters: content.counters, blocks: content.blocks, deaths: content.deaths,
+            lacksRetired: !content.members.gone.isEmpty, report: content.report)
+    }
 }
 
 /// A log without a commit: the creation of its store did not finish.

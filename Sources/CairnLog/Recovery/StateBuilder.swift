@@ -111,10 +111,9 @@ enum StateBuilder {
                     offset: UInt64(block.place.byteOffset))
             }
             try rows.enter(
-                try self.block(block.place, log.readable, cache, largeValues), entry, handle,
-                &state,
-                &pages)
+                try read(block.place, log.readable, largeValues), entry, handle, &state, &pages)
         }
+        rows.finish(&state, &pages)
     }
 
     private static func block(
@@ -122,13 +121,20 @@ enum StateBuilder {
         _ largeValues: LargeValueReader
     ) throws(StoreError) -> CachedBlock {
         try cache.block(place) { () throws(StoreError) in
-            guard let segment = segments.last(where: { $0.number == place.segment }) else {
-                throw .damaged("a block's segment is missing", segment: place.segment)
-            }
-            let payload = try segment.payload(
-                at: UInt64(place.byteOffset), kind: .block, storeTag: segment.header.store.tag)
-            return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
+            try read(place, segments, largeValues)
         }
+    }
+
+    /// A block that is needed once: a log is larger than what should be kept in memory of it.
+    private static func read(_ place: Place, _ segments: [Segment], _ largeValues: LargeValueReader)
+        throws(StoreError) -> CachedBlock
+    {
+        guard let segment = segments.last(where: { $0.number == place.segment }) else {
+            throw .damaged("a block's segment is missing", segment: place.segment)
+        }
+        let payload = try segment.payload(
+            at: UInt64(place.byteOffset), kind: .block, storeTag: segment.header.store.tag)
+        return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
     }
 }
 
@@ -221,12 +227,12 @@ private struct BlockRows: ~Copyable {
     private var keys: [(hash: UInt64, number: UInt32)] = []
     /// By entity: the live rows of all its blocks.
     private var live: [Int]
-    /// By unique definition: whether room for its entries was made.
-    private var isReserved: [Bool]
+    /// By unique definition, once it has entries.
+    private var fillers: [UniqueIndexFiller?]
 
     /// - Parameter added: the blocks whose rows will be entered.
     init(state: EngineState, added: some Sequence<BlockHandle>) {
-        isReserved = state.uniques.map { _ in false }
+        fillers = state.uniques.map { _ in nil }
         live = state.counts
         for handle in added {
             let entry = state.blocks.entry(handle)
@@ -272,12 +278,12 @@ private struct BlockRows: ~Copyable {
         for slot in 0..<block.rows where entry.isLive(slot) {
             guard let number = UInt32(exactly: numberCells.integer(at: slot)), number != 0,
                 number < next
-            else { throw damage("a row has a number that was never given", block) }
+            else { throw damage("a row has a number that was never given (F-622)", block) }
             guard let version = UInt32(exactly: versionCells.integer(at: slot)), version != 0,
                 version <= DirectoryCell.maximumVersion
             else { throw damage("a row has an impossible version", block) }
             guard state.directories[entity.tree][number].isEmpty else {
-                throw damage("object \(number) lives at two places", block)
+                throw damage("object \(number) lives at two places (F-643)", block)
             }
             state.directories[entity.tree].set(
                 number, DirectoryCell(handle: handle, slot: slot, version: version), in: &pages)
@@ -292,28 +298,55 @@ private struct BlockRows: ~Copyable {
     ) throws(StoreError) {
         keys.removeAll(keepingCapacity: true)
         let definition = state.catalog.uniques[unique]
-        for (slot, number) in zip(slots, numbers)
-        where try key.load(block, row: slot, entity: entity, columns: definition.columns) {
-            keys.append((key.hash(seed: state.hashSeed), number))
-        }
-        if !isReserved[unique], !slots.isEmpty {
-            isReserved[unique] = true
+        try gatherKeys(of: block, entity, definition.columns, seed: state.hashSeed)
+        let filler: UniqueIndexFiller
+        if let known = fillers[unique] {
+            filler = known
+        } else {
             // As many of the rows to come are taken to have a key as have one here.
             let family = state.catalog.family(of: definition.entity)
             let rows = family.reduce(0) { $0 + live[$1] }
-            let total = rows * keys.count / slots.count
+            let total = slots.isEmpty ? 0 : rows * keys.count / slots.count
             // A few more than there are come in by small steps.
             let count = state.uniques[unique].count
             if total > count + count / 8 { state.uniques[unique].reserve(total, in: &pages) }
+            filler = UniqueIndexFiller(for: state.uniques[unique])
+            fillers[unique] = filler
         }
-        // The memory of an entry is asked for some entries ahead: a batch of them waits once.
-        let ahead = 12
-        for entry in keys.prefix(ahead) { state.uniques[unique].prefetch(hash: entry.hash) }
-        for (position, entry) in keys.enumerated() {
-            if position + ahead < keys.count {
-                state.uniques[unique].prefetch(hash: keys[position + ahead].hash)
+        for entry in keys {
+            filler.add(
+                hash: entry.hash, number: entry.number, to: &state.uniques[unique], in: &pages)
+        }
+    }
+
+    /// The hashes of the keys that the rows have.
+    private mutating func gatherKeys(
+        of block: CachedBlock, _ entity: Catalog.StoredEntity, _ columns: [Int], seed: UInt64
+    ) throws(StoreError) {
+        // A key of one text or bytes is hashed where it lies.
+        if columns.count == 1, entity.columns[columns[0]].kind == .bytes {
+            guard let cells = try block.column(entity.columns[columns[0]]) else { return }
+            for (slot, number) in zip(slots, numbers) where !cells.isNil(at: slot) {
+                if cells.isExternal(at: slot) {
+                    let value = try block.large(cells.bytes(at: slot))
+                    keys.append((value.withUnsafeBytes { KeyBuffer.hash($0, seed: seed) }, number))
+                } else {
+                    keys.append((KeyBuffer.hash(cells.bytes(at: slot), seed: seed), number))
+                }
             }
-            state.uniques[unique].insert(hash: entry.hash, number: entry.number, in: &pages)
+            return
         }
+        for (slot, number) in zip(slots, numbers)
+        where try key.load(block, row: slot, entity: entity, columns: columns) {
+            keys.append((key.hash(seed: seed), number))
+        }
+    }
+
+    /// Enters what was gathered; nothing comes after.
+    mutating func finish(_ state: inout EngineState, _ pages: inout PageTransaction) {
+        for (unique, filler) in fillers.enumerated() {
+            filler?.finish(&state.uniques[unique], in: &pages)
+        }
+        fillers = []
     }
 }

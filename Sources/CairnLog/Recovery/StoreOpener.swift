@@ -87,6 +87,7 @@ struct StoreOpener {
     private func open(_ files: StoreFiles, schema: Schema?, hasWriter: Bool) throws(StoreError)
         -> OpenedLog
     {
+        if usesCheckpoints { files.adviseOpening() }
         let outcome: LogReader.Outcome
         if options.isReadOnly {
             outcome = try readBesideWriters(files, hasWriter: hasWriter)

@@ -19,7 +19,8 @@ struct PageTransaction: ~Copyable {
     private var idleLarge = Page.none
     /// Pages of older commits that the new state does without.
     private var replaced: [Page] = []
-    private var handful = 4
+    /// How many pages of a size are taken next: small commits need few of the small ones.
+    private var handfuls: (small: Int, medium: Int, large: Int) = (2, 2, 4)
     private var isFinished = false
 
     init(epoch: UInt64, pool: PagePool) {
@@ -77,6 +78,7 @@ struct PageTransaction: ~Copyable {
     /// The commit is whole: its pages wait for what becomes of it.
     consuming func seal() -> SealedPages {
         var unused: [UInt] = []
+        unused.reserveCapacity(taken.count)
         for size in PageSize.allCases {
             var page = idle(size)
             while !page.isNone {
@@ -107,11 +109,22 @@ struct PageTransaction: ~Copyable {
     @inline(never)
     private mutating func takeHandful(_ size: PageSize) {
         let start = taken.count
+        let handful: Int
+        switch size {
+        case .small:
+            handful = handfuls.small
+            handfuls.small = min(handful * 2, 256)
+        case .medium:
+            handful = handfuls.medium
+            handfuls.medium = min(handful * 2, 256)
+        case .large:
+            handful = handfuls.large
+            handfuls.large = min(handful * 2, 256)
+        }
         pool.take(size, handful, into: &taken)
         for index in stride(from: taken.count - 1, through: start, by: -1) {
             putIdle(Page(address: taken[index]))
         }
-        handful = min(handful * 2, 256)
     }
 
     @inline(__always)

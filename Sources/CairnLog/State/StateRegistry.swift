@@ -24,6 +24,9 @@ final class StateRegistry<State: Sendable>: Sendable {
 
     /// Oldest first; the last one is published.
     private let entries: Mutex<[Entry]>
+    /// Whether somebody wants to know when a state is not read any more.
+    let tellsOfReleases = Atomic(false)
+    private let released = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(_ state: State, epoch: UInt64, pool: PagePool) {
         entries = Mutex([Entry(held: HeldState(state, epoch: epoch, pool: pool))])
@@ -40,9 +43,10 @@ final class StateRegistry<State: Sendable>: Sendable {
     }
 
     /// The published state, for a commit that is about to replace it and nobody else.
-    func published() -> State {
-        entries.withLock { $0[$0.count - 1].held }.state
-    }
+    func published() -> State { current().state }
+
+    /// The same, shared.
+    func current() -> HeldState<State> { entries.withLock { $0[$0.count - 1].held } }
 
     /// What the pages of the published state are from.
     var pool: PagePool { entries.withLock { $0[$0.count - 1].held }.pool }
@@ -53,6 +57,13 @@ final class StateRegistry<State: Sendable>: Sendable {
     /// The number of the oldest state that is kept readable.
     var oldestEpoch: UInt64 { entries.withLock { $0[0].held.epoch } }
 
+    /// The numbers of the states that are kept readable, the oldest first.
+    var epochs: [UInt64] { entries.withLock { $0.map(\.held.epoch) } }
+
+    /// Says what is done when a state is not read any more, as long as `tellsOfReleases` is on. It may be done in any
+    /// thread, whatever that has locked.
+    func onRelease(_ body: @escaping @Sendable () -> Void) { released.withLock { $0 = body } }
+
     /// Pages that only older states need.
     var keptPages: Int { entries.withLock { $0.reduce(0) { $0 + $1.kept.count } } }
 
@@ -62,16 +73,22 @@ final class StateRegistry<State: Sendable>: Sendable {
     func publish(
         _ state: State, epoch: UInt64, replaced: [Page], ownPool: PagePool? = nil
     ) {
+        publish(HeldState(state, epoch: epoch, pool: ownPool ?? pool), replaced: replaced)
+    }
+
+    /// Makes a state the one that readers get.
+    func publish(_ held: HeldState<State>, replaced: [Page]) {
         var free: [UInt] = []
         // What a state holds may end with it, and whatever that does must not happen under the lock.
         let (dropped, before) = entries.withLock { entries -> (Entry?, PagePool) in
             let last = entries.count - 1
             let before = entries[last].held.pool
             precondition(
-                epoch > entries[last].held.epoch, "states are published in the order of commits")
+                held.epoch > entries[last].held.epoch,
+                "states are published in the order of commits")
             let dropped = entries[last].pins == 0 ? entries.removeLast() : nil
             Self.keep(replaced, of: before, in: &entries, before: entries.count, free: &free)
-            entries.append(Entry(held: HeldState(state, epoch: epoch, pool: ownPool ?? before)))
+            entries.append(Entry(held: held))
             return (dropped, before)
         }
         if !free.isEmpty { before.give(free) }
@@ -109,7 +126,9 @@ final class StateRegistry<State: Sendable>: Sendable {
             return dropped
         }
         if let dropped, !free.isEmpty { dropped.held.pool.give(free) }
+        let isRelease = dropped != nil && tellsOfReleases.load(ordering: .relaxed)
         withExtendedLifetime(dropped) {}
+        if isRelease { released.withLock { $0 }?() }
     }
 
     /// Where a state is in the table; most readers hold the published one.
@@ -161,7 +180,7 @@ final class StateRegistry<State: Sendable>: Sendable {
 
 /// A state and its number, shared by all who read it: pinning costs one reference count, however many
 /// arrays a state has.
-private final class HeldState<State: Sendable>: Sendable {
+final class HeldState<State: Sendable>: Sendable {
     let state: State
     let epoch: UInt64
     let pool: PagePool

@@ -7,7 +7,7 @@
 
 import CairnFormat
 import CairnModel
-import CairnStore
+public import CairnStore
 
 /// Writes the canonical JSON lines of a state.
 struct CanonicalExport: ~Copyable {
@@ -59,7 +59,7 @@ struct CanonicalExport: ~Copyable {
         let index = Int(entry.entity)
         let entity = state.catalog.entities[index]
         let description = state.catalog.description(of: index)
-        let block = try engine.block(entry.place, in: state)
+        let block = try engine.block(entry, in: state)
         writer.append(utf8: "{\"entity\":")
         CanonicalText.append(entity.name, to: &writer)
         writer.append(utf8: ",\"id\":\(number),\"version\":\(cell.version),\"values\":{")
@@ -120,17 +120,25 @@ struct CanonicalExport: ~Copyable {
 }
 
 extension LogStore {
-    /// Gives the content of the newest state as the canonical JSON lines that Format/ defines, in pieces.
+    /// Gives the content of a state as the canonical JSON lines that Format/ defines, in pieces.
     ///
-    /// - Throws: `StoreError` with `.damaged` and the place, and what the body throws.
+    /// - Parameter snapshot: a snapshot of this store; without one, the newest state.
+    /// - Throws: `StoreError`: `.damaged` with the place; `.snapshotExpired` if the snapshot was given up before this
+    ///   began; and what the body throws.
     /// - Complexity: O(size of the content).
-    public func export(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try engine.repairImage()
-        let pin = try engine.pin()
-        try withExtendedLifetime(pin) {
-            var export = CanonicalExport(engine: engine, state: pin.state)
+    public func export(
+        of snapshot: (any StoreSnapshot)? = nil, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let snapshot = try snapshot ?? self.snapshot(named: "export")
+        guard let snapshot = snapshot as? LogSnapshot, snapshot.engine === engine else {
+            throw StoreError(.invalidRequest, "the snapshot is not one of this store")
+        }
+        let pinned = try snapshot.readable()
+        try withExtendedLifetime((snapshot, pinned)) {
+            let failures = try engine.repairImage()
+            var export = CanonicalExport(engine: engine, state: pinned.state)
             try export.write(body)
-            try engine.checkImage()
+            try engine.checkImage(since: failures)
         }
     }
 }

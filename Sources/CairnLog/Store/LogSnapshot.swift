@@ -11,8 +11,23 @@ import Synchronization
 
 /// A pinned state.
 final class LogSnapshot: StoreSnapshot {
-    private let engine: Engine
-    private let pin: Mutex<PinnedState<EngineState>?>
+    /// Why a snapshot was given up.
+    struct Expiry: Sendable {
+        /// Bytes of files that it kept from being removed.
+        let keptBytes: UInt64
+        /// What all snapshots together may keep.
+        let limit: UInt64
+    }
+
+    private struct Pin: Sendable {
+        var state: PinnedState<EngineState>?
+        var expiry: Expiry?
+        /// The state after expiry, as long as something still runs on it.
+        weak var rest: PinnedState<EngineState>?
+    }
+
+    let engine: Engine
+    private let pin: Mutex<Pin>
     let commit: UInt64
     /// Who has it, as far as that was said.
     let name: String?
@@ -22,39 +37,48 @@ final class LogSnapshot: StoreSnapshot {
         self.name = name
         let pinned = engine.registry.pin()
         commit = pinned.state.commit
-        pin = Mutex(pinned)
+        pin = Mutex(Pin(state: pinned))
         engine.snapshots.withLock { $0[ObjectIdentifier(self)] = WeakSnapshot(self) }
     }
 
     deinit { engine.snapshots.withLock { $0[ObjectIdentifier(self)] = nil } }
 
     /// Lets go of the state, as soon as nothing runs on it; false if that was done before.
-    func expire() -> Bool {
+    func expire(_ expiry: Expiry) -> Bool {
         // What ends with the state must not end under the lock.
-        let pinned = pin.withLock { pin -> PinnedState<EngineState>? in
-            defer { pin = nil }
-            return pin
+        let state = pin.withLock { pin -> PinnedState<EngineState>? in
+            guard let state = pin.state else { return nil }
+            pin = Pin(state: nil, expiry: expiry, rest: state)
+            return state
         }
-        return pinned != nil
+        return state != nil
     }
 
+    /// Whether the state is kept, for whatever runs on it if the snapshot is expired.
+    var isHeld: Bool { pin.withLock { $0.state != nil || $0.rest != nil } }
+
     /// Its state, unless it is expired.
-    var pinned: PinnedState<EngineState>? { pin.withLock { $0 } }
+    var pinned: PinnedState<EngineState>? { pin.withLock { $0.state } }
+
+    /// Its state, or the error that says why it is expired.
+    func readable() throws(StoreError) -> PinnedState<EngineState> {
+        let (state, expiry) = pin.withLock { ($0.state, $0.expiry) }
+        if let state { return state }
+        let who = name.map { "the snapshot \"\($0)\"" } ?? "the snapshot"
+        let why = expiry.map {
+            ": it kept \($0.keptBytes) bytes of files from being removed after compaction, and all snapshots may keep \($0.limit) (snapshotLimit)"
+        }
+        throw StoreError(
+            .snapshotExpired,
+            "\(who) of commit \(commit) was given up\(why ?? ""); take a new one")
+    }
 
     /// Runs a closure over the state, which is all there if nothing is thrown.
     private func reading<R>(_ body: (EngineState) throws(StoreError) -> R) throws(StoreError) -> R {
-        guard let pinned else {
-            throw StoreError(
-                .snapshotExpired,
-                "the snapshot of commit \(commit) was given up, as it kept too much space from being given back; take a new one"
-            )
+        let pinned = try readable()
+        return try withExtendedLifetime(pinned) { () throws(StoreError) in
+            try engine.withWholeState { () throws(StoreError) in try body(pinned.state) }
         }
-        try engine.repairImage()
-        let result = try withExtendedLifetime(pinned) { () throws(StoreError) in
-            try body(pinned.state)
-        }
-        try engine.checkImage()
-        return result
     }
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {

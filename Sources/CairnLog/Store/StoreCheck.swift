@@ -232,7 +232,7 @@ struct StoreChecker: ~Copyable {
             let entry = state.blocks.entry(cell.handle)
             let entity = state.catalog.entities[Int(entry.entity)]
             if try other.load(
-                try engine.block(entry.place, in: state), row: cell.slot, entity: entity,
+                try engine.block(entry, in: state), row: cell.slot, entity: entity,
                 columns: state.catalog.uniques[unique].columns), other.equals(key)
             {
                 find(

@@ -60,6 +60,8 @@ public struct StoreStatistics: Sendable {
     public let snapshots: [Snapshot]
     /// Bytes that compaction has written since the store was opened.
     public let compactedBytes: UInt64
+    /// Why compaction in the background has stopped until the store is opened again: a damaged segment.
+    public let compactionFailure: StoreError?
     /// Entries of the unique indexes.
     public let indexEntries: Int
     /// Bytes of memory that directory, indexes and block table take.
@@ -77,8 +79,8 @@ extension LogStore {
     /// - Complexity: O(number of blocks); references to large values are read.
     public func statistics() throws(StoreError) -> StoreStatistics {
         let pin = try engine.pin()
-        let (retired, compacted) = engine.compaction.withLock {
-            ($0.retired.reduce(0) { $0 + $1.bytes }, $0.writtenBytes)
+        let (retired, compacted, failure) = engine.compaction.withLock {
+            ($0.retired.reduce(0) { $0 + $1.bytes }, $0.writtenBytes, $0.failure)
         }
         return try withExtendedLifetime(pin) { () throws(StoreError) in
             let state = pin.state
@@ -109,7 +111,7 @@ extension LogStore {
                 snapshots: engine.pinnedSpace.map {
                     StoreStatistics.Snapshot(
                         commit: $0.snapshot.commit, name: $0.snapshot.name, pinnedBytes: $0.bytes)
-                }, compactedBytes: compacted,
+                }, compactedBytes: compacted, compactionFailure: failure,
                 indexEntries: state.uniques.reduce(0) { $0 + $1.count },
                 stateBytes: engine.registry.pool.bytesInUse, cacheBytes: engine.cache.bytes,
                 pinnedStates: engine.registry.count)

@@ -137,4 +137,88 @@ struct CheckpointImageTests {
         #expect(try store.check().findings.isEmpty)
         try store.close()
     }
+
+    /// A store on a disk that fails, opened from a checkpoint of which nothing is loaded, and an airport that is there.
+    static func opened() throws -> (disk: FaultInjectingFileSystem, store: LogStore, id: ObjectID) {
+        let (base, _) = try closed()
+        var store = try CheckpointTests.open(try DiskImage(of: base).disk())
+        let fetch = try SampleStore.fetch(store, .compare("code", .equal, .string("A55")))
+        let id = try #require(try store.snapshot().fetch(fetch).ids.first)
+        try store.close()
+        let disk = FaultInjectingFileSystem(over: base)
+        store = try CheckpointTests.open(disk)
+        #expect(store.engine.image?.progress.loaded == 0)
+        return (disk, store, id)
+    }
+
+    @Test(
+        "What was read while a part was missing counts for nothing, though the part is there again by the end"
+    )
+    func missingMeanwhile() throws {
+        let (disk, store, id) = try Self.opened()
+        let engine = store.engine
+        let entity = try #require(store.schema.entity(named: "Airport")).index
+        let number = try #require(UInt32(exactly: id.reference))
+        /// Finds nothing, since nothing can be read; then somebody else's reading repairs it.
+        func look(_ state: EngineState) {
+            disk.fail(.read, with: .ioError, repeats: true)
+            let tree = state.catalog.entities[entity].tree
+            #expect(state.directories[tree][number].isEmpty)
+            disk.clearFaults()
+            engine.image?.retry()
+            #expect(!state.directories[tree][number].isEmpty)
+            #expect(engine.image?.failure == nil)
+        }
+        let state = engine.registry.published()
+        let error = #expect(throws: StoreError.self) { try engine.withWholeState { look(state) } }
+        #expect(error?.code == .inputOutput)
+        #expect(try store.snapshot().rows([id]).compactMap { $0 }.count == 1)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    @Test(
+        "A commit that was made while a part was missing fails, though the part is there again by the end"
+    )
+    func missingMeanwhileUnderWriting() throws {
+        let (disk, store, id) = try Self.opened()
+        let entity = try #require(store.schema.entity(named: "Airport")).index
+        let number = try #require(UInt32(exactly: id.reference))
+        let text = try DiskImage(of: disk).content().text
+        #expect(throws: StoreError.self) {
+            _ = try store.engine.commit(author: nil, contextName: nil) {
+                builder throws(StoreError) in
+                disk.fail(.read, with: .ioError, repeats: true)
+                let tree = builder.catalog.entities[entity].tree
+                #expect(builder.state.directories[tree][number].isEmpty)
+                disk.clearFaults()
+                store.engine.image?.retry()
+                builder.hasChanges = true
+            }
+        }
+        #expect(try SampleStore.text(store) == text)
+        try SampleStore.manyRows(store)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    @Test(
+        "Until a part is there again nobody is told so, however often it is tried; and that costs no memory"
+    )
+    func retrying() throws {
+        let (disk, store, id) = try Self.opened()
+        let engine = store.engine
+        disk.fail(.read, with: .ioError, repeats: true)
+        #expect(throws: StoreError.self) { _ = try store.snapshot().rows([id]) }
+        let bytes = engine.pool.bytesInUse
+        let count = try #require(engine.image?.failureCount)
+        for _ in 0..<20 {
+            #expect(throws: StoreError.self) { _ = try store.snapshot().rows([id]) }
+        }
+        #expect(engine.image?.failureCount == count + 20)
+        #expect(engine.pool.bytesInUse == bytes)
+        disk.clearFaults()
+        #expect(try store.snapshot().rows([id]).compactMap { $0 }.count == 1)
+        try store.close()
+    }
 }

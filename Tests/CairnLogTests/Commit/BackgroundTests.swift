@@ -261,6 +261,30 @@ struct BackgroundTests {
         #expect(shop.scheduler.delays == [0.05])
     }
 
+    @Test("A grouped commit does not wait for its sync until a checkpoint or a compaction is done")
+    func groupedBesideLongWork() throws {
+        let schedulers = Mutex<[ManualScheduler]>([])
+        var options = SampleStore.options(on: MemoryFileSystem(), durability: .grouped)
+        options.sizes.checkpointBytes = 1
+        options.sizes.compactionFloor = 1
+        options.makeScheduler = {
+            let scheduler = ManualScheduler()
+            schedulers.withLock { $0.append(scheduler) }
+            return scheduler
+        }
+        let store = try LogStore.open(
+            at: "/store", schema: try Schema(CommittersTests.model), options: options)
+        _ = try store.execute(
+            BatchInsertRequest(entityName: "Item", objects: [["key": "a", "value": 1]]))
+        let made = schedulers.withLock { $0 }
+        #expect(made.map(\.delays) == [[0.05], [0, 0]])
+        made[0].run()
+        #expect(store.engine.queue.durable == store.engine.registry.published().end.lsn)
+        made[1].run()
+        #expect(store.engine.checkpoint.withLock { $0.bytes } > 0)
+        try store.close()
+    }
+
     @Test("A later sync that fails leaves what can be read, says from where on, and ends writing")
     func groupedFailure() throws {
         let shop = try Shop(durability: .grouped)

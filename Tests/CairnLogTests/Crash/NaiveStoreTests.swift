@@ -97,8 +97,10 @@ private struct NaiveRun {
             try store.synchronize()
             history = [next]
             return
-        case 3: run.scheduler.run()
+        // Once: a compaction that was begun goes on between the next steps.
+        case 3: random.oneIn(2) ? run.scheduler.run() : run.scheduler.runOnce()
         case 4: try store.engine.takeCheckpoint()
+        case 10: _ = try store.compact()
         case 5...8: try upsert(store, &next)
         case 9: try delete(store, &next)
         default: try save(store, &next)

@@ -145,11 +145,37 @@ struct UniqueIndexTests {
         #expect(index.count == hashes.count)
         #expect(index._checkInvariants() == [])
         for (position, hash) in hashes.enumerated() {
-            index.prefetch(hash: hash)
             if !candidates(index, hash).contains(UInt32(position + 1)) {
                 Issue.record("entry \(position) is lost")
                 return
             }
+        }
+    }
+
+    @Test(
+        "Entries that are gathered by partition are all there, whether room was made for them or not"
+    )
+    func filler() {
+        for (planned, count) in [(0, 500), (0, 60_000), (60_000, 60_000), (100_000, 30_000)] {
+            let pool = PagePool()
+            var index = UniqueIndex(splitShift: 4)
+            var random = RandomSource()
+            var pages = PageTransaction(epoch: 1, pool: pool)
+            if planned > 0 { index.reserve(planned, in: &pages) }
+            let filler = UniqueIndexFiller(for: index)
+            let hashes = (0..<count).map { _ in random.next() }
+            for (position, hash) in hashes.enumerated() {
+                filler.add(hash: hash, number: UInt32(position + 1), to: &index, in: &pages)
+            }
+            #expect(index.count < count)
+            filler.finish(&index, in: &pages)
+            pool.give(pages.commit().map(\.address))
+            #expect(index.count == count)
+            #expect(index._checkInvariants() == [])
+            let lost = hashes.indices.filter {
+                !candidates(index, hashes[$0]).contains(UInt32($0 + 1))
+            }
+            #expect(lost.isEmpty)
         }
     }
 

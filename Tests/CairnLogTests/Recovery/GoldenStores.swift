@@ -100,7 +100,7 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
                 let run = try CompactionRun(
                     store.engine, victims: Set(state.segments.mains.dropLast().map(\.number)))
                 // Rows have moved, and their segments are there yet.
-                for _ in 0..<4 { _ = try run.step() }
+                for _ in 0..<run.victims.count + 4 { _ = try run.step() }
                 try SampleStore.changedRows(store)
                 try store.close()
                 return try DiskImage(of: disk)

@@ -1,0 +1,69 @@
+// The rows that die in a commit, gathered one by one and told block by block.
+//
+//   1. Each death is a number: the block's handle above, the slot below. No block has an array of its own, since
+//      most commits kill one row in each of a few blocks.
+//   2. At the end the numbers are sorted, which brings those of a block together, and the blocks by place.
+//
+// Threads: used by the holder of the turn alone.
+
+import CairnFormat
+
+/// The deaths of a commit.
+struct DeathList {
+    /// The deaths in one block.
+    struct Run {
+        let handle: BlockHandle
+        let entry: BlockEntry
+        /// Its deaths in the list; none if it died as a whole.
+        fileprivate let range: Range<Int>
+        fileprivate let order: UInt64
+    }
+
+    private var numbers: [UInt64] = []
+    /// Blocks that died as a whole, and are not in the table any more.
+    private var whole: [BlockEntry] = []
+
+    var isEmpty: Bool { numbers.isEmpty && whole.isEmpty }
+
+    /// Adds all rows of a block in which none had died.
+    mutating func addWhole(_ entry: BlockEntry) { whole.append(entry) }
+
+    @inline(__always)
+    mutating func add(_ handle: BlockHandle, slot: Int) {
+        numbers.append(UInt64(handle.raw) << 16 | UInt64(truncatingIfNeeded: slot))
+    }
+
+    /// The blocks with deaths, by place.
+    mutating func runs(in blocks: BlockTable) -> [Run] {
+        numbers.sort()
+        var runs = whole.map {
+            Run(handle: .none, entry: $0, range: 0..<0, order: Self.order($0))
+        }
+        var start = 0
+        while start < numbers.count {
+            let handle = numbers[start] >> 16
+            var end = start + 1
+            while end < numbers.count, numbers[end] >> 16 == handle { end += 1 }
+            let known = BlockHandle(raw: UInt32(truncatingIfNeeded: handle))
+            let entry = blocks.entry(known)
+            runs.append(
+                Run(
+                    handle: known, entry: entry, range: start..<end,
+                    order: Self.order(entry)))
+            start = end
+        }
+        runs.sort { $0.order < $1.order }
+        return runs
+    }
+
+    private static func order(_ entry: BlockEntry) -> UInt64 {
+        UInt64(entry.segment) << 32 | UInt64(entry.offset8)
+    }
+
+    /// The slots that die in a block, rising.
+    func slots(of run: Run, into slots: inout [UInt16]) {
+        slots.removeAll(keepingCapacity: true)
+        if run.range.isEmpty { slots.append(contentsOf: 0..<run.entry.rows) }
+        for number in numbers[run.range] { slots.append(UInt16(truncatingIfNeeded: number)) }
+    }
+}

@@ -1,0 +1,389 @@
+// What the frames of a log say, as far as they count.                                Format 60.4, 65
+//
+// Frames are taken in order. Those of a commit count when its commit frame is met; what a commit adopts is read as if
+// it stood there. What side segments hold when the newest segment begins is read before everything else, except for
+// their deaths: these may name blocks that are read later.
+//
+// Invariants: what a frame says is believed, and judged, only when it counts.                          F-641
+// Threads: one reader in one thread.
+
+import CairnFormat
+import CairnStore
+
+/// A death list, by the place of its block.
+typealias LoggedDeath = (place: Place, slots: [UInt16])
+
+struct LogContent {
+    let storeID: StoreID
+    /// The state that is there already, from a checkpoint or because readers have it.
+    private let base: EngineState?
+    /// The newest main segment; nil: adopt and retire frames of all segments count, not only its own.
+    private let newest: UInt32?
+    private(set) var members: LiveMembers
+    /// The live set after the last whole commit.
+    var live = LiveSet()
+    private(set) var catalog: Catalog?
+    /// Whether the schema was taken from the newest start frame: those of older segments mean nothing then.
+    private var hasNewestSchema = false
+    /// The blocks and deaths of whole commits.
+    private(set) var blocks: [LoggedBlock] = []
+    private(set) var deaths: [LoggedDeath] = []
+    private var lateDeaths: [(payload: RawBytes, segment: Segment, offset: UInt64)] = []
+    private var rowsOfBlock: [Place: Int] = [:]
+    private var open = OpenCommit()
+    private(set) var counters: [UInt32: UInt32] = [:]
+    /// The largest number of a segment that was seen.
+    private(set) var lastSegment: UInt32 = 0
+    private(set) var end = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
+    private(set) var commit: UInt64 = 0
+    private(set) var commitOffset: UInt64 = 0
+    private(set) var commitEnd = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
+    var report = RecoveryReport()
+
+    // MARK: Beginning
+
+    /// Goes on from a state: everything up to the end of its commit is taken as read.
+    init(_ storeID: StoreID, after restored: RestoredState, members: LiveMembers) {
+        let state = restored.state
+        self.storeID = storeID
+        self.members = members
+        base = state
+        newest = nil
+        live = state.segments
+        // One that was begun and has no commit yet is read again.
+        live.removeMains(above: state.commitEnd.segment)
+        lastSegment = restored.lastSegment
+        catalog = state.catalog
+        commit = state.commit
+        commitOffset = state.commitOffset
+        commitEnd = state.commitEnd
+        end = state.commitEnd
+        for (index, tree) in state.catalog.trees.enumerated() {
+            counters[tree.id] = max(state.nextNumbers[index], state.reserved[index])
+        }
+        report.checkpoint = state.commit
+        report.wasClosed = false
+        report.lastCommitTime = restored.time
+        report.lastAuthor = restored.author.isEmpty ? nil : restored.author
+    }
+
+    /// Begins with what the newest start frame says: the schema in force, and side segments.
+    init(_ storeID: StoreID, mains: [FoundSegment], newest: FoundSegment, members: LiveMembers)
+        throws(StoreError)
+    {
+        self.storeID = storeID
+        self.members = members
+        base = nil
+        self.newest = newest.segment.number
+        live = LiveSet(mains: mains.map(\.segment))
+        if !newest.start.schema.isNone {
+            catalog = try self.members.schema(of: newest)
+            hasNewestSchema = true
+        }
+        for member in newest.start.live
+        where member.kind == .side && !members.gone.contains(member.number) {
+            guard let side = members[member.number] else { continue }
+            let part = AdoptPayload.Part(
+                segment: member.number, start: UInt64(SegmentHeader.size), end: member.end,
+                startChain: side.chain, endChain: member.chain)
+            try read(part, of: side, isInCommit: false)
+            live.adopt(side.segment, end: member.end, chain: member.chain)
+        }
+        blocks.append(contentsOf: open.blocks)
+        open.reset()
+    }
+
+    /// Whether adopt, retire and schema frames of a main segment say something that is not known already: those of
+    /// segments before the newest one are summed up in its start frame (F-659).
+    private func counts(_ segment: Segment) -> Bool { newest.map { $0 == segment.number } ?? true }
+
+    // MARK: Frames
+
+    /// Takes the next frame.
+    mutating func take(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
+    ) throws(StoreError) {
+        report.frames += 1
+        do {
+            try takeFrame(header, payload, segment)
+        } catch {
+            let error = StoreError(inFrame: error, segment, header.lsn - segment.baseLSN)
+            switch header.kind {
+            case .commit, .start, .close: throw error
+            default:
+                // It matters once the commit counts.
+                open.fail(error)
+                open.count(header)
+            }
+        }
+    }
+
+    private mutating func takeFrame(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
+    ) throws {
+        let offset = header.lsn - segment.baseLSN
+        guard let kind = try header.readableKind() else { return open.count(header) }
+        switch kind {
+        case .start: return try takeStart(header, payload, segment)
+        case .commit: return try takeCommit(header, payload, segment)
+        case .close:
+            // It counts by itself (F-607).
+            let close = try ClosePayload(decoding: payload)
+            try checkBetweenCommits(header)
+            try raise(close.counters)
+            return finishFrame(header, segment, isClose: true)
+        case .schema:
+            if counts(segment) || !hasNewestSchema {
+                open.catalog = try CatalogDocument.decode(payload)
+                    .placed(at: Place(segment: segment.number, byteOffset: Int(offset)))
+            }
+        case .block: try takeBlock(header, payload, segment)
+        case .deaths: open.deaths += try deaths(payload, segment, offset)
+        case .value: _ = try ValuePayload(decoding: payload)
+        case .adopt:
+            let adopt = try AdoptPayload(decoding: payload)
+            if counts(segment) { try take(adopt, segment, offset) }
+        case .retire:
+            let retire = try RetirePayload(decoding: payload)
+            if counts(segment) { try take(retire, segment, offset) }
+        case .patch, .changes, .reserve, .metadata:
+            preconditionFailure("version 0 does not define these kinds")
+        }
+        open.count(header)
+    }
+
+    private mutating func takeBlock(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
+    ) throws {
+        let offset = header.lsn - segment.baseLSN
+        let head = try BlockHead(decoding: payload)
+        guard let entity = (open.catalog ?? catalog)?.entityIndex(id: head.entity) else {
+            throw StoreError.damaged(
+                "a block of an entity that the schema lacks", segment: segment.number,
+                offset: offset)
+        }
+        let place = Place(segment: segment.number, byteOffset: Int(offset))
+        open.blocks.append(
+            LoggedBlock(
+                place: place, entity: entity, rows: head.rows, length: header.frameLength,
+                rawLength: head.rawLength, hasReferences: head.hasReferences,
+                schemaVersion: head.schemaVersion, commit: header.commit))
+        rowsOfBlock[place] = head.rows
+    }
+
+    private mutating func takeStart(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
+    ) throws {
+        guard header.lsn == segment.baseLSN + UInt64(SegmentHeader.size) else {
+            throw FormatError(.malformed, "F-211", "a start frame in the middle of a segment")
+        }
+        let start = try StartPayload(decoding: payload)
+        if segment.header.predecessor != end.segment {
+            // Those between have been retired, and their commits with them.
+            guard header.commit >= commit, open.start == nil else {
+                throw FormatError(
+                    .malformed, "F-603", "a start frame bears the number of the last commit",
+                    expected: commit, found: header.commit)
+            }
+            commit = header.commit
+        }
+        try checkBetweenCommits(header)
+        if counts(segment) || !hasNewestSchema {
+            guard
+                members.gone.contains(start.schema.segment)
+                    || start.schema == catalog?.place ?? .none,
+                start.schemaVersion == catalog?.version ?? 0
+            else {
+                throw FormatError(.malformed, "F-217", "the start frame names another schema")
+            }
+        }
+        try raise(start.counters)
+        finishFrame(header, segment, isClose: false)
+    }
+
+    /// A start or close frame stands between commits and bears the number of the last one.
+    private func checkBetweenCommits(_ header: FrameHeader) throws(FormatError) {
+        guard open.start == nil, header.commit == commit else {
+            throw FormatError(
+                .malformed, "F-603", "a start or close frame stands between commits",
+                expected: commit, found: header.commit)
+        }
+    }
+
+    /// Numbers that were issued stay issued.
+    private mutating func raise(_ raised: [TreeCounter]) throws(FormatError) {
+        for counter in raised {
+            guard counter.next >= counters[counter.tree] ?? 1 else {
+                throw FormatError(
+                    .malformed, "F-622", "the counter of a tree falls",
+                    expected: counters[counter.tree].map { UInt64($0) }, found: UInt64(counter.next)
+                )
+            }
+            counters[counter.tree] = counter.next
+        }
+    }
+
+    private mutating func takeCommit(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
+    ) throws {
+        let record = try CommitPayload(decoding: payload)
+        try open.check(record, header, after: commit)
+        guard catalog != nil || open.catalog != nil else {
+            throw FormatError(.malformed, "F-602", "the first commit holds the schema")
+        }
+        blocks.append(contentsOf: open.blocks)
+        deaths.append(contentsOf: open.deaths)
+        if let catalog = open.catalog { self.catalog = catalog }
+        if let live = open.live { self.live = live }
+        try raise(record.counters)
+        commit = header.commit
+        commitOffset = header.lsn - segment.baseLSN
+        report.commits += 1
+        report.lastCommitTime = record.time
+        report.lastAuthor = record.author.isEmpty ? nil : record.author
+        finishFrame(header, segment, isClose: false)
+        commitEnd = end
+    }
+
+    /// A frame that ends a commit, or stands by itself: the log may end behind it.
+    private mutating func finishFrame(_ header: FrameHeader, _ segment: Segment, isClose: Bool) {
+        open.reset()
+        let lsn = header.lsn + UInt64(header.frameLength)
+        end = LogEnd(
+            segment: segment.number, offset: lsn - segment.baseLSN, lsn: lsn, chain: header.chain)
+        report.wasClosed = isClose
+    }
+
+    // MARK: Deaths
+
+    private mutating func deaths(
+        _ payload: UnsafeRawBufferPointer, _ segment: Segment, _ offset: UInt64
+    ) throws -> [LoggedDeath] {
+        var deaths: [LoggedDeath] = []
+        for entry in try DeathsPayload(decoding: payload).entries {
+            guard let rows = rowsOfBlock[entry.block] ?? rowsInBase(entry.block) else {
+                // In a segment that is no part of the store any more it means nothing (F-614).
+                if (open.live ?? live)[entry.block.segment] == nil { continue }
+                throw StoreError.damaged(
+                    "a death in a block that is not there (F-614)", segment: segment.number,
+                    offset: offset)
+            }
+            var slots: [UInt16] = []
+            try entry.forEachSlot(rows: rows) { slots.append($0) }
+            deaths.append((entry.block, slots))
+        }
+        return deaths
+    }
+
+    /// The rows of a block that the checkpoint knows. One that it does not know had no live row any more: then
+    /// the block itself says how many it has.
+    private mutating func rowsInBase(_ place: Place) -> Int? {
+        guard let base, let segment = base.segments[place.segment],
+            UInt64(place.byteOffset) < base.end(of: segment),
+            let payload = try? segment.payload(
+                at: UInt64(place.byteOffset), kind: .block, storeTag: storeID.tag),
+            let head = try? BlockHead(decoding: payload.bytes)
+        else { return nil }
+        rowsOfBlock[place] = head.rows
+        return head.rows
+    }
+
+    // MARK: Live set
+
+    private mutating func take(_ adopt: AdoptPayload, _ segment: Segment, _ offset: UInt64) throws {
+        for part in adopt.parts {
+            lastSegment = max(lastSegment, part.segment)
+            guard let side = try members.side(part.segment) else { continue }
+            var set = open.live ?? live
+            let before = set.sides.first { $0.segment.number == part.segment }
+            guard part.start == before?.end ?? UInt64(SegmentHeader.size),
+                part.startChain == before?.chain ?? side.chain
+            else {
+                throw StoreError.damaged(
+                    "a part of side segment \(part.segment) does not follow the one before (F-652)",
+                    segment: segment.number, offset: offset)
+            }
+            try read(part, of: side, isInCommit: true)
+            set.adopt(side.segment, end: part.end, chain: part.endChain)
+            open.live = set
+        }
+    }
+
+    private mutating func take(_ retire: RetirePayload, _ segment: Segment, _ offset: UInt64)
+        throws(StoreError)
+    {
+        var set = open.live ?? live
+        for number in retire.segments {
+            lastSegment = max(lastSegment, number)
+            guard number != segment.number, set[number] != nil || members.gone.contains(number)
+            else {
+                throw .damaged(
+                    "segment \(number) is retired, and is no part of the store (F-654)",
+                    segment: segment.number, offset: offset)
+            }
+        }
+        set.retire(retire.segments)
+        open.live = set
+    }
+
+    /// Reads a part of a side segment: all of it must be whole, as it was durable before it was adopted.
+    private mutating func read(
+        _ part: AdoptPayload.Part, of side: FoundSegment, isInCommit: Bool
+    ) throws(StoreError) {
+        let segment = side.segment
+        var scanner = try FrameScanner(
+            segment, chain: side.chain, storeTag: storeID.tag, end: part.end)
+        scanner.skip(to: part)
+        while let (header, payload) = try scanner.next() {
+            report.frames += 1
+            do {
+                try takeSide(header, payload, segment, isInCommit: isInCommit)
+            } catch {
+                throw StoreError(inFrame: error, segment, header.lsn)
+            }
+        }
+        guard scanner.position == part.end, scanner.expected.chain == part.endChain else {
+            let failure = scanner.failure
+            throw .damaged(
+                "\(failure?.what ?? "the adopted part ends elsewhere") (\(failure?.rule ?? "F-652"))",
+                segment: part.segment, offset: scanner.position)
+        }
+    }
+
+    private mutating func takeSide(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment,
+        isInCommit: Bool
+    ) throws {
+        switch try header.readableKind() {
+        case .block: try takeBlock(header, payload, segment)
+        case .value: _ = try ValuePayload(decoding: payload)
+        case .deaths where isInCommit: open.deaths += try deaths(payload, segment, header.lsn)
+        case .deaths: lateDeaths.append((RawBytes(copying: payload), segment, header.lsn))
+        case .schema where isInCommit:
+            open.catalog = try CatalogDocument.decode(payload)
+                .placed(at: Place(segment: segment.number, byteOffset: Int(header.lsn)))
+        case .schema, nil: break
+        default:
+            throw FormatError(
+                .malformed, "F-655", "a side segment holds a frame of the log",
+                found: UInt64(header.rawKind))
+        }
+    }
+
+    // MARK: Ending
+
+    /// Ends it where the last commit, close or start frame ends: what is left of a commit without its end does not
+    /// count (F-641).
+    mutating func finish() throws(StoreError) {
+        open.reset()
+        for late in lateDeaths {
+            do {
+                deaths += try deaths(late.payload.bytes, late.segment, late.offset)
+            } catch {
+                throw StoreError(inFrame: error, late.segment, late.offset)
+            }
+        }
+        lateDeaths = []
+        live.removeMains(above: end.segment)
+    }
+}

@@ -1,0 +1,72 @@
+// What lies where a log ends: whether it was promised, and how much of it is left behind.        Format 60.4
+//
+// Threads: one reader in one thread.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+
+/// The part of a log from the first frame that failed on.
+struct LogTail {
+    /// The segment in which the frame failed, and all later ones.
+    private let segments: ArraySlice<FoundSegment>
+    private let segment: Segment
+    /// Where it failed.
+    private let position: UInt64
+
+    /// - Parameter segments: the one in which the frame failed, and all later ones.
+    init(_ segments: ArraySlice<FoundSegment>, position: UInt64) {
+        guard let first = segments.first else {
+            preconditionFailure("a frame fails in a segment")
+        }
+        self.segments = segments
+        segment = first.segment
+        self.position = position
+    }
+
+    /// The LSN where it failed.
+    var lsn: UInt64 { segment.baseLSN + position }
+
+    /// The largest LSN that a frame in it says to be durable. Payloads and the chain are not looked at.
+    func largestMark() throws(StoreError) -> UInt64 {
+        var mark: UInt64 = 0
+        for later in segments.lazy.map(\.segment) {
+            let start = later === segment ? position : UInt64(SegmentHeader.size)
+            var search = HeaderSearch(later.file, from: start)
+            while let (header, offset) = try search.next() {
+                guard header.segment == later.number, header.storeTag == later.header.store.tag,
+                    header.lsn == later.baseLSN + offset
+                else { continue }
+                mark = max(mark, header.mark)
+            }
+        }
+        return mark
+    }
+
+    /// Throws if something in it was promised (F-642).
+    func check(durable: UInt64, _ failure: FormatError?) throws(StoreError) {
+        guard lsn >= durable else {
+            throw .damaged(
+                "\(failure?.what ?? "the log ends"), though it was durable up to byte \(durable - segment.baseLSN) (\(failure?.rule ?? "F-303"))",
+                segment: segment.number, offset: position)
+        }
+    }
+
+    /// The bytes from an end in its first segment to the last one that is not zero, and in all later ones.    F-646
+    func bytesLeftBehind(from end: UInt64) throws(StoreError) -> UInt64 {
+        var bytes: UInt64 = 0
+        for later in segments.lazy.map(\.segment) {
+            bytes += try TailMeasure.bytes(of: later.file, from: later === segment ? end : 0)
+        }
+        return bytes
+    }
+
+    /// Whether the last segment ends at an end, to the byte.
+    func isEmpty(from end: UInt64) throws(StoreError) -> Bool {
+        do {
+            return try segment.file.size() == end && segments.count == 1
+        } catch {
+            throw StoreError(error)
+        }
+    }
+}
