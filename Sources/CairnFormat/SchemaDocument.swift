@@ -28,12 +28,17 @@ package struct SchemaDocument<Model: Codable & Sendable>: Codable, Sendable {
 
     /// - Throws: `FormatError` if ids, names, kinds or targets contradict each other.
     package func check() throws(FormatError) {
+        try checkVersion()
+        try SchemaCheck.check(entities)
+    }
+
+    /// - Throws: `FormatError` if it is of a format that is not known.
+    package func checkVersion() throws(FormatError) {
         guard format == FormatVersion.current, version >= 1 else {
             throw FormatError(
                 .unsupportedVersion, "F-702", "the schema has another format version",
                 expected: UInt64(FormatVersion.current), found: UInt64(format))
         }
-        try SchemaCheck.check(entities)
     }
 }
 

@@ -26,11 +26,12 @@ enum CatalogDocument {
         } catch {
             throw FormatError(.malformed, "F-701", "the schema frame holds no schema")
         }
-        try document.check()
+        try document.checkVersion()
         let schema: Schema
         do {
             schema = try Schema(document.model)
         } catch {
+            try document.check()
             throw FormatError(.malformed, "F-702", "the model in the schema frame is invalid")
         }
         // Version 0 has one schema for a store's life: the numbers follow from the model.
@@ -38,7 +39,11 @@ enum CatalogDocument {
         if let excess = catalog.excess { throw FormatError(.tooLarge, "F-703", excess) }
         guard document.version == catalog.version,
             self.document(catalog).entities == document.entities
-        else { throw FormatError(.malformed, "F-703", "the schema's numbers do not fit its model") }
+        else {
+            // What follows from a model does not contradict itself, so only what is wrong is looked at closely.
+            try document.check()
+            throw FormatError(.malformed, "F-703", "the schema's numbers do not fit its model")
+        }
         return catalog
     }
 

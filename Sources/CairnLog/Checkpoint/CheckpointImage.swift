@@ -32,7 +32,7 @@ final class CheckpointImage: @unchecked Sendable {
 
     /// What the blocks were at the checkpoint's commit, by handle.
     struct Blocks {
-        private struct Block {
+        fileprivate struct Block {
             let place: Place
             let rows: UInt16
             let tree: Int
@@ -48,11 +48,15 @@ final class CheckpointImage: @unchecked Sendable {
             blocks[handle] = Block(place: place, rows: rows, tree: tree, liveWords: liveWords)
         }
 
-        /// Whether a cell names a row of a tree that there is.
-        fileprivate func isLive(_ cell: DirectoryCell, tree: Int) -> Bool {
-            guard let block = blocks[cell.handle.raw], cell.slot < Int(block.rows),
-                block.tree == tree
-            else { return false }
+        /// Whether a cell names a row of a tree that there is. Cells that follow each other lead to the same block
+        /// mostly, so that is looked up when it changes.
+        fileprivate func isLive(
+            _ cell: DirectoryCell, tree: Int, _ last: inout (handle: BlockHandle, block: Block?)
+        ) -> Bool {
+            if last.handle != cell.handle { last = (cell.handle, blocks[cell.handle.raw]) }
+            guard let block = last.block, cell.slot < Int(block.rows), block.tree == tree else {
+                return false
+            }
             guard let words = block.liveWords else { return true }
             return words[cell.slot >> 6] & (1 << UInt64(cell.slot & 63)) != 0
         }
@@ -274,11 +278,12 @@ final class CheckpointImage: @unchecked Sendable {
         switch part {
         case .directory(let tree, let leaves):
             let next = UInt64(nextNumbers[tree])
+            var last: (handle: BlockHandle, block: Blocks.Block?) = (.none, nil)
             return try unpack([leaves], &pages) { number, bits in
                 let cell = DirectoryCell(bits: bits)
                 return bits == 0
                     || number > 0 && number < next && cell.version > 0
-                        && blocks.isLive(cell, tree: tree)
+                        && blocks.isLive(cell, tree: tree, &last)
             }
         case .inverse(_, let inverse):
             var listed: UInt64 = 0

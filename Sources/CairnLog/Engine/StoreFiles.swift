@@ -41,9 +41,9 @@ final class StoreFiles: Sendable {
             guard let file = try? fileSystem.open(path, .read), let size = try? file.size() else {
                 continue
             }
-            let tail: UInt64 = 64 << 10
-            file.advise(at: 0, count: 16 << 10)
-            file.advise(at: size - min(size, tail), count: tail)
+            let part: UInt64 = 64 << 10
+            file.advise(at: 0, count: part)
+            file.advise(at: size - min(size, part), count: part)
         }
     }
 

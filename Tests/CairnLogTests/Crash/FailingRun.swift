@@ -116,10 +116,12 @@ struct FailingRun {
     private mutating func finish() {
         run.disk.with { $0.fault = nil }
         let last = promised()
+        // Closing after a failure of that kind says what may be lost.
+        let wasPoisoned = run.isPoisoned
         do {
             try run.close()
         } catch {
-            find("closing fails, though nothing does any more: \(error)")
+            if !wasPoisoned { find("closing fails, though nothing does any more: \(error)") }
         }
         checkDisk(last, "after closing")
         do {
