@@ -89,25 +89,25 @@ enum Upkeep {
             for index in rows.indices { rows[index].quantity += Int64(round) }
             try CairnPeer.write(rows, to: store, unit: 10_000)
         }
-        let written = try store.statistics()
         // The background is idle when nothing has moved for a while.
         var before = (bytes: 0, moved: UInt64(0))
         var quiet = 0
         while quiet < 20 {
             Thread.sleep(forTimeInterval: 0.1)
-            let now = (bytes: try Main.size(of: path), moved: try store.statistics().compactedBytes)
+            let now = (bytes: try Main.size(of: path), moved: try store.statistics().written.compacted)
             quiet = now == before ? quiet + 1 : 0
             before = now
         }
-        let moved = try store.statistics().compactedBytes
+        let total = try store.statistics().written
         try store.close()
         let after = try Main.size(of: path)
         print(
             String(
                 format:
-                    "after updating every row three times, compaction in the background, and closing: %.2f times the fresh folder (%@ bytes a row); it wrote %.1f MiB beside %.1f MiB of the log",
-                Double(after) / Double(fresh), perRow(after, rows.count), Double(moved) / 1048576,
-                Double(written.segments.reduce(0) { $0 + $1.bytes }) / 1048576))
+                    "after updating every row three times, compaction in the background, and closing: %.2f times the fresh folder (%@ bytes a row); commits wrote %.1f MiB, compaction %.1f, checkpoints %.1f: %.2f bytes for each one needed",
+                Double(after) / Double(fresh), perRow(after, rows.count), Double(total.commits) / 1048576,
+                Double(total.compacted) / 1048576, Double(total.checkpoints) / 1048576,
+                total.amplification ?? 0))
         let again = try LogStore.open(at: path)
         _ = try again.compact()
         try again.close()

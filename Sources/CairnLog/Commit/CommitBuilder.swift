@@ -26,6 +26,8 @@ struct CommitBuilder: ~Copyable {
     var insertedCount = 0
     var updatedCount = 0
     var deletedCount = 0
+    /// Bytes of blocks of rows that were stored elsewhere.
+    private(set) var mergedBytes = 0
     var hasChanges = false
     /// What of the state contradicts its rows: the commit fails.
     private(set) var contradiction: StoreError?
@@ -236,6 +238,7 @@ struct CommitBuilder: ~Copyable {
             batch, entity: stored, treeID: catalog.trees[stored.tree].id,
             schemaVersion: catalog.version, selection: selection,
             numbers: numbers, versions: versions, isMoved: isMoved, sizes: engine.sizes, to: &log)
+        if isMoved { mergedBytes += written.length }
         let level =
             isFull
             ? .full : engine.sizes.level(rows: selection.count, rawLength: written.rawLength)

@@ -68,6 +68,8 @@ final class Engine: Sendable {
     let batches = ColumnBatchPool()
     /// For the holder of the turn.
     let memory = CommitMemory()
+    /// What was written since the store was opened.
+    let written = WriteCounter()
     let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
@@ -342,6 +344,7 @@ final class Engine: Sendable {
         let held = HeldState(builder.state, epoch: builder.state.commit, pool: pool)
         let ticket = CommitTicket()
         let end = builder.log.end
+        let mergedBytes = builder.mergedBytes
         let chunk = builder.log.rest()
         let sealed = SealedCommit(
             held: held, pages: builder.pages.seal(), ticket: ticket, isFull: durability == .full)
@@ -355,6 +358,7 @@ final class Engine: Sendable {
             }
             return .failed(error, nil)
         }
+        written.addCommit(end.lsn - turn.end.lsn, merged: mergedBytes)
         turn.end = end
         turn.segments = held.state.segments
         turn.head = held

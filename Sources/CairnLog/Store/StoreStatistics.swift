@@ -58,8 +58,8 @@ public struct StoreStatistics: Sendable {
     public let retiredBytes: UInt64
     /// The snapshots that somebody has, the oldest first.
     public let snapshots: [Snapshot]
-    /// Bytes that compaction has written since the store was opened.
-    public let compactedBytes: UInt64
+    /// What was written since the store was opened.
+    public let written: WrittenBytes
     /// Why compaction in the background has stopped until the store is opened again: a damaged segment.
     public let compactionFailure: StoreError?
     /// Entries of the unique indexes.
@@ -111,7 +111,7 @@ extension LogStore {
                 snapshots: engine.pinnedSpace.map {
                     StoreStatistics.Snapshot(
                         commit: $0.snapshot.commit, name: $0.snapshot.name, pinnedBytes: $0.bytes)
-                }, compactedBytes: compacted, compactionFailure: failure,
+                }, written: engine.written.total(compacted: compacted), compactionFailure: failure,
                 indexEntries: state.uniques.reduce(0) { $0 + $1.count },
                 stateBytes: engine.registry.pool.bytesInUse, cacheBytes: engine.cache.bytes,
                 pinnedStates: engine.registry.count)

@@ -62,6 +62,12 @@ struct SmallBlocksTests {
         #expect(state.blocks.count < 2100 / 1024 + 31 + 31 + 2)
         #expect(state.blocks._checkInvariants() == [])
         #expect(try Self.writtenRows(disk) <= 2100 * 3)
+        // What merging writes again is told apart; the rest is off.
+        let written = try store.statistics().written
+        #expect(written.commits > written.merged && written.merged > written.commits / 16)
+        #expect(written.compacted == 0 && written.checkpoints == 0 && written.zeros == 0)
+        let amplification = try #require(written.amplification)
+        #expect(amplification > 1.05 && amplification < 3)
         let text = try SampleStore.text(store)
         #expect(try store.check().findings.isEmpty)
         try store.close()
@@ -174,11 +180,12 @@ struct SmallBlocksTests {
     }
 
     @Test(
-        "Random commits with merging all the time hold what a dictionary holds, pinned states too")
+        "Random commits with merging all the time, some of which fail, hold what a dictionary holds, pinned states too"
+    )
     func random() throws {
         var random = RandomSource()
-        for (rowsPerBlock, merged) in [(8, 2), (64, 3), (64, 4)] {
-            let disk = MemoryFileSystem()
+        for (rowsPerBlock, merged) in [(8, 2), (64, 3), (64, 4), (1024, 3), (1024, 5)] {
+            let disk = FaultInjectingFileSystem(over: MemoryFileSystem())
             var sizes = StoreSizes()
             sizes.rowsPerBlock = rowsPerBlock
             sizes.mergedBlocks = merged
@@ -200,8 +207,19 @@ struct SmallBlocksTests {
                     var request = BatchInsertRequest(
                         entityName: "Item", objects: rows.map { ["key": $0.0, "value": $0.1] })
                     request.mergePolicy = .mergeByPropertyObjectTrump
-                    _ = try store.execute(request)
-                    for row in rows { model[row.0] = row.1 }
+                    // What fails is forgotten, in what is kept for merging too: its places are used again.
+                    let fails = random.oneIn(8)
+                    if fails {
+                        disk.fail(
+                            .write, with: .noSpace, afterWriting: Int(random.next() % 400))
+                    }
+                    do {
+                        _ = try store.execute(request)
+                        for row in rows { model[row.0] = row.1 }
+                    } catch {
+                        #expect(fails)
+                    }
+                    disk.clearFaults()
                 }
                 #expect(Self.isMerged(store))
                 if random.oneIn(10) { pins.append((try store.snapshot(), model)) }

@@ -225,7 +225,7 @@ struct BackgroundCompactionTests {
             last = commit
         }
         #expect(steps > 15, "\(steps)")
-        let written = try shop.store.statistics().compactedBytes
+        let written = try shop.store.statistics().written.compacted
         #expect(written > 15 * 6000, "the large values are moved, too")
         #expect(abs(waited * 1000 - Double(written)) < 1)
         // A block of four rows, with their values.
