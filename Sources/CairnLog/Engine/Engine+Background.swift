@@ -87,7 +87,7 @@ extension Engine {
             }
             // A commit that failed meanwhile has cut them off.
             guard turn.filledEnd == piece.filledBefore else { return }
-            written.addZeros(piece.count)
+            writes.addZeros(piece.count)
             turn.filledEnd = piece.start + piece.count
             turn.fillBytes = min(turn.fillBytes * 2, sizes.mostFillBytes)
         }

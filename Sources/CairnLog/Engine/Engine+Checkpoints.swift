@@ -105,7 +105,7 @@ extension Engine {
         let bytes = try CheckpointWriter.write(
             state, storeID: storeID, files: files,
             lastSegment: lastSegment.load(ordering: .relaxed))
-        written.addCheckpoint(bytes)
+        writes.addCheckpoint(bytes)
         checkpoint.withLock {
             $0.lsn = state.commitEnd.lsn
             $0.bytes = bytes

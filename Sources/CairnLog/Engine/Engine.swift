@@ -69,7 +69,7 @@ final class Engine: Sendable {
     /// For the holder of the turn.
     let memory = CommitMemory()
     /// What was written since the store was opened.
-    let written = WriteCounter()
+    let writes = WriteCounter()
     let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
@@ -358,7 +358,7 @@ final class Engine: Sendable {
             }
             return .failed(error, nil)
         }
-        written.addCommit(end.lsn - turn.end.lsn, merged: mergedBytes)
+        writes.addCommit(end.lsn - turn.end.lsn, merged: mergedBytes)
         turn.end = end
         turn.segments = held.state.segments
         turn.head = held

@@ -111,7 +111,7 @@ extension LogStore {
                 snapshots: engine.pinnedSpace.map {
                     StoreStatistics.Snapshot(
                         commit: $0.snapshot.commit, name: $0.snapshot.name, pinnedBytes: $0.bytes)
-                }, written: engine.written.total(compacted: compacted), compactionFailure: failure,
+                }, written: engine.writes.total(compacted: compacted), compactionFailure: failure,
                 indexEntries: state.uniques.reduce(0) { $0 + $1.count },
                 stateBytes: engine.registry.pool.bytesInUse, cacheBytes: engine.cache.bytes,
                 pinnedStates: engine.registry.count)
