@@ -119,7 +119,7 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
             contents.lastBlock = 5
             contents.blocks = [unit]
             return written { contents.encode(to: &$0) }
-        }, decode: { _ = try CheckpointContents(decoding: $0, fileLength: 1000) })
+        }, decode: { _ = try CheckpointContents(decoding: $0, fileLength: 4000) })
 
     /// The bytes of contents with one part, which is described at their end.
     private static let partStart: Int = {
