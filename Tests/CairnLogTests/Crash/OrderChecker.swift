@@ -220,7 +220,7 @@ struct OrderChecker: Sendable {
     private func live(_ state: DiskState) -> (newest: UInt32, ends: [UInt32: UInt64]) {
         let newest = segments(state).last {
             state.durableNames[SegmentName.name(of: $0.number)] == $0.file
-                && state.files[$0.file].durable.count > SegmentHeader.size + FrameHeader.size
+                && Self.hasStart(state.files[$0.file].durable, of: $0.number)
         }
         guard let newest else { return (0, [:]) }
         var ends: [UInt32: UInt64] = [:]
@@ -228,9 +228,7 @@ struct OrderChecker: Sendable {
             var open: (parts: [AdoptPayload.Part], retired: [UInt32]) = ([], [])
             var isWhole = true
             Self.frames(bytes, from: SegmentHeader.size) { frame, payload in
-                isWhole =
-                    isWhole && payload.count == Int(frame.payloadLength)
-                    && Checksum.crc32c(payload) == frame.payloadChecksum
+                isWhole = isWhole && Self.isWhole(frame, payload, of: newest.number)
                 guard isWhole else { return }
                 switch frame.kind {
                 case .start:
@@ -249,6 +247,28 @@ struct OrderChecker: Sendable {
             }
         }
         return (newest.number, ends)
+    }
+
+    /// Whether a frame is whole and one of a segment: where a write was lost the medium may show what another file had
+    /// there before.
+    private static func isWhole(
+        _ frame: FrameHeader, _ payload: UnsafeRawBufferPointer, of number: UInt32
+    ) -> Bool {
+        frame.segment == number && payload.count == Int(frame.payloadLength)
+            && Checksum.crc32c(payload) == frame.payloadChecksum
+    }
+
+    /// Whether the creation of a segment is finished: it begins with its start frame.
+    private static func hasStart(_ bytes: [UInt8], of number: UInt32) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var isFirst = true
+            var found = false
+            frames(bytes, from: SegmentHeader.size) { frame, payload in
+                if isFirst { found = frame.kind == .start && isWhole(frame, payload, of: number) }
+                isFirst = false
+            }
+            return found
+        }
     }
 
     private static func holdsCommit(_ bytes: [UInt8], _ number: UInt32) -> Bool {
