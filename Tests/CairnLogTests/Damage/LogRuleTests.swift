@@ -53,6 +53,23 @@ struct LogRuleTests {
         try #require(store.frames.lastIndex { $0.header.kind == kind })
     }
 
+    /// Changes the chain values that the last adoption states.
+    static func changeChains(_ store: inout SealedStore, start: UInt32, end: UInt32) throws {
+        let index = try last(.adopt, store)
+        let parts = try store.frames[index].payload.withUnsafeBytes {
+            try AdoptPayload(decoding: $0).parts
+        }
+        write(&store, index) {
+            AdoptPayload(
+                parts: parts.map {
+                    .init(
+                        segment: $0.segment, start: $0.start, end: $0.end,
+                        startChain: $0.startChain ^ start, endChain: $0.endChain ^ end)
+                }
+            ).encode(to: &$0)
+        }
+    }
+
     /// Writes another payload into a frame.
     static func write(
         _ store: inout SealedStore, _ index: Int, _ encode: (inout ByteWriter) -> Void
@@ -104,36 +121,8 @@ struct LogRuleTests {
             let index = try last(.block, store)
             store.frames.insert(store.frames[index], at: index)
         },
-        Break("F-652", isCompacted: true) { store in
-            let index = try last(.adopt, store)
-            let parts = try store.frames[index].payload.withUnsafeBytes {
-                try AdoptPayload(decoding: $0).parts
-            }
-            write(&store, index) {
-                AdoptPayload(
-                    parts: parts.map {
-                        .init(
-                            segment: $0.segment, start: $0.start, end: $0.end,
-                            startChain: $0.startChain ^ 1, endChain: $0.endChain)
-                    }
-                ).encode(to: &$0)
-            }
-        },
-        Break("F-652", isCompacted: true) { store in
-            let index = try last(.adopt, store)
-            let parts = try store.frames[index].payload.withUnsafeBytes {
-                try AdoptPayload(decoding: $0).parts
-            }
-            write(&store, index) {
-                AdoptPayload(
-                    parts: parts.map {
-                        .init(
-                            segment: $0.segment, start: $0.start, end: $0.end,
-                            startChain: $0.startChain, endChain: $0.endChain ^ 1)
-                    }
-                ).encode(to: &$0)
-            }
-        },
+        Break("F-652", isCompacted: true) { try changeChains(&$0, start: 1, end: 0) },
+        Break("F-652", isCompacted: true) { try changeChains(&$0, start: 0, end: 1) },
         Break("F-654", isCompacted: true) { store in
             let index = try last(.retire, store)
             write(&store, index) { RetirePayload(segments: [1, 77]).encode(to: &$0) }
