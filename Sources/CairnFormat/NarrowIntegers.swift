@@ -69,6 +69,13 @@ enum NarrowIntegers {
         }
     }
 
+    /// Writes what `encode` writes of one value: it is the base, and no distance needs a byte.
+    @inline(__always)
+    static func store(single value: Int64, into target: UnsafeMutableRawPointer) {
+        target.storeBytes(of: value.littleEndian, as: Int64.self)
+        target.storeBytes(of: 0, toByteOffset: 8, as: UInt8.self)
+    }
+
     /// Distances of lengths in the 32-bit form: base, width, values.
     static func encodeLengths(
         _ lengths: UnsafePointer<UInt32>, _ count: Int, to writer: inout ByteWriter

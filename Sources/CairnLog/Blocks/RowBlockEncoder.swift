@@ -1,7 +1,8 @@
 // Writes rows of a batch as a block frame, and their large values as frames before it.
 //
 //   1. Cells over the limit get value frames; in the block the reference stands for them.
-//   2. The columns are encoded as they lie in the batch: nothing is copied on the way.
+//   2. The columns are encoded as they lie in the batch: nothing is copied on the way. A single row is taken cell
+//      by cell, since what many rows need would cost it ten times what it takes itself.
 //
 // Threads: one owner at a time.
 
@@ -25,6 +26,7 @@ struct RowBlockEncoder: ~Copyable {
     private var cell = ByteWriter(capacity: 64)
     private var flags = Flags()
     private var columns: [PlainColumn] = []
+    private var cells: [RowCell] = []
 
     init() {}
 
@@ -39,19 +41,20 @@ struct RowBlockEncoder: ~Copyable {
                 &batch.columns[index], property: entity.columns[index].propertyID, treeID: treeID,
                 selection: selection, numbers: numbers, limit: sizes.largeValueBytes, to: &log)
         }
+        if selection.count == 1 {
+            return try writeRow(
+                Int(selection[0]), of: batch, entity: entity, schemaVersion: schemaVersion,
+                number: numbers[0], version: versions[0], isMoved: isMoved, to: &log)
+        }
         flags.gather(batch, selection)
         columns.removeAll(keepingCapacity: true)
         for (index, column) in batch.columns.enumerated() {
-            guard let kind = ColumnKind(rawValue: column.kind.rawValue + 1) else {
-                preconditionFailure("every plain kind is stored as one of the format")
-            }
             columns.append(
                 .plain(
-                    kind, entity.columns[index].propertyID, values: UnsafeRawPointer(column.values),
+                    ColumnKind(column.kind), entity.columns[index].propertyID, values: UnsafeRawPointer(column.values),
                     lengths: UnsafePointer(column.lengths), data: UnsafePointer(column.data),
                     nils: flags.nils(index), externals: flags.externals(index)))
         }
-        // Format errors leave the closure as store errors: the block is too large.
         var rawLength = 0
         let place = try log.append(.block) { writer throws(StoreError) in
             do throws(FormatError) {
@@ -63,13 +66,59 @@ struct RowBlockEncoder: ~Copyable {
                         versions: versions, into: &writer)
                 }
             } catch {
-                throw StoreError(
-                    .invalidRequest, "a block of rows cannot be written: \(error.what)")
+                throw Self.tooLarge(error)
             }
         }
         return WrittenBlock(
             place: place, length: Int(log.end.offset) - place.byteOffset, rawLength: rawLength,
             hasReferences: flags.hasAnyExternals)
+    }
+
+    private mutating func writeRow(
+        _ row: Int, of batch: ColumnBatch, entity: Catalog.StoredEntity, schemaVersion: UInt32,
+        number: UInt32, version: UInt32, isMoved: Bool, to log: inout LogWriter
+    ) throws(StoreError) -> WrittenBlock {
+        cells.removeAll(keepingCapacity: true)
+        var hasReferences = false
+        for index in batch.columns.indices {
+            let column = batch.columns.baseAddress.unsafelyUnwrapped + index
+            if column.pointee.isNil(row: row) { continue }
+            let kind = column.pointee.kind
+            let property = entity.columns[index].propertyID
+            guard kind == .bytes else {
+                cells.append(
+                    RowCell(
+                        ColumnKind(kind), property,
+                        value: column.pointee.values + row * kind.width))
+                continue
+            }
+            let isExternal = column.pointee.states[row] == ColumnBuffer.State.external
+            if isExternal { hasReferences = true }
+            let start = column.pointee.values.load(fromByteOffset: row &* 4, as: UInt32.self)
+            cells.append(
+                RowCell(
+                    .bytes, property, value: column.pointee.data + Int(start),
+                    count: Int(column.pointee.lengths[row]), isExternal: isExternal))
+        }
+        var rawLength = 0
+        let place = try log.append(.block) { writer throws(StoreError) in
+            do throws(FormatError) {
+                rawLength = try cells.withUnsafeBufferPointer { cells throws(FormatError) in
+                    try BlockEncoder.encodeRow(
+                        entity: entity.id, schemaVersion: schemaVersion, isMoved: isMoved,
+                        cells: cells, number: number, version: version, into: &writer)
+                }
+            } catch {
+                throw Self.tooLarge(error)
+            }
+        }
+        return WrittenBlock(
+            place: place, length: Int(log.end.offset) - place.byteOffset, rawLength: rawLength,
+            hasReferences: hasReferences)
+    }
+
+    private static func tooLarge(_ error: FormatError) -> StoreError {
+        StoreError(.invalidRequest, "a block of rows cannot be written: \(error.what)")
     }
 
     private mutating func writeLargeValues(
@@ -160,6 +209,20 @@ struct RowBlockEncoder: ~Copyable {
 
         func externals(_ column: Int) -> UnsafePointer<UInt8>? {
             hasExternals[column] ? UnsafePointer(memory + column * rows * 2 + rows) : nil
+        }
+    }
+}
+
+extension ColumnKind {
+    /// How the values of a column are stored.
+    @inline(__always)
+    fileprivate init(_ kind: ColumnBuffer.Kind) {
+        switch kind {
+        case .integer: self = .integer
+        case .double: self = .double
+        case .float: self = .float
+        case .bytes: self = .bytes
+        case .fixed16: self = .fixed16
         }
     }
 }
