@@ -8,7 +8,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
     // The memory belongs to this value alone, which cannot be copied.
 
     private var base: UnsafeMutableRawPointer
-    private var capacity: Int
+    package private(set) var capacity: Int
     package private(set) var count = 0
 
     package init(capacity: Int = 4096) {

@@ -42,8 +42,8 @@ package final class Catalog: Sendable {
         package let root: Int
     }
 
-    /// An entity that has rows.
-    package struct StoredEntity: Sendable {
+    /// An entity that has rows. An object, since every block of it asks for it.
+    package final class StoredEntity: Sendable {
         /// What is written for it.
         package let id: UInt32
         package let name: String
@@ -56,6 +56,19 @@ package final class Catalog: Sendable {
         package let uniques: [Int]
         /// The reference columns it has, as indexes of `references`.
         package let references: [Int]
+
+        init(
+            id: UInt32, name: String, tree: Int, isHidden: Bool, columns: [StoredColumn],
+            uniques: [Int], references: [Int]
+        ) {
+            self.id = id
+            self.name = name
+            self.tree = tree
+            self.isHidden = isHidden
+            self.columns = columns
+            self.uniques = uniques
+            self.references = references
+        }
     }
 
     /// A column as it is stored.

@@ -298,6 +298,12 @@ struct CommitBuilder: ~Copyable {
         state.commitEnd = log.end
     }
 
+    /// The pages of a commit that was sealed. What else it used is for the next one.
+    consuming func takePages() -> SealedPages {
+        engine.memory.keep(log.takeBuffer())
+        return pages.seal()
+    }
+
     /// Lists what died, by place, in frames of at most a megabyte or so.
     private mutating func appendDeaths(_ runs: [DeathList.Run]) throws(StoreError) {
         var slots: [UInt16] = []

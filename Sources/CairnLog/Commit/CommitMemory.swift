@@ -5,17 +5,33 @@
 //
 // Threads: used by the holder of the turn alone.
 
+import CairnFormat
+
 /// Memory that commits use one after the other.
 final class CommitMemory: @unchecked Sendable {
     // Used by the holder of the turn alone.
     let encoder: UnsafeMutablePointer<RowBlockEncoder>
     let smallRows: UnsafeMutablePointer<SmallRowsByEntity>
+    /// For the frames of a commit.
+    let buffer: UnsafeMutablePointer<ByteWriter?>
+
+    /// A larger buffer is not kept.
+    private static let mostBytes = 256 << 10
 
     init() {
         encoder = .allocate(capacity: 1)
         encoder.initialize(to: RowBlockEncoder())
         smallRows = .allocate(capacity: 1)
         smallRows.initialize(to: SmallRowsByEntity())
+        buffer = .allocate(capacity: 1)
+        buffer.initialize(to: nil)
+    }
+
+    /// Takes a buffer back.
+    func keep(_ used: consuming ByteWriter) {
+        guard used.capacity <= Self.mostBytes else { return }
+        used.reset()
+        buffer.pointee = consume used
     }
 
     deinit {
@@ -23,5 +39,7 @@ final class CommitMemory: @unchecked Sendable {
         encoder.deallocate()
         smallRows.deinitialize(count: 1)
         smallRows.deallocate()
+        buffer.deinitialize(count: 1)
+        buffer.deallocate()
     }
 }

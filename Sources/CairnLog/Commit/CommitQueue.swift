@@ -87,6 +87,23 @@ final class CommitQueue: Sendable {
     /// Why nothing is written any more; nil if all is well.
     var cause: StoreError? { contents.withLock { $0.cause } }
 
+    /// What the holder of the turn must know before it makes a commit, in one glance.
+    struct Outlook {
+        /// Whether nothing has failed and a commit more may wait.
+        let isClear: Bool
+        /// The LSNs below which the log is written and published, and durable.
+        let written: UInt64
+        let durable: UInt64
+    }
+
+    var outlook: Outlook {
+        contents.withLock {
+            Outlook(
+                isClear: $0.failure == nil && $0.cause == nil && !$0.isFull, written: $0.end.lsn,
+                durable: $0.durable)
+        }
+    }
+
     /// The LSNs below which the log is written and published, and durable.
     var progress: (written: UInt64, durable: UInt64) {
         contents.withLock { ($0.end.lsn, $0.durable) }
@@ -119,11 +136,7 @@ final class CommitQueue: Sendable {
     }
 
     /// Whether as much is sealed as a group may hold: the next commit is to wait.
-    var isFull: Bool {
-        contents.withLock {
-            $0.waitingBytes >= Self.groupBytes || $0.waiting.count >= Self.groupCommits
-        }
-    }
+    var isFull: Bool { contents.withLock { $0.isFull } }
 
     /// The payload of a frame that is sealed and may not be written yet; nil if it is not here.
     func payload(in segment: UInt32, at offset: UInt64) -> RawBytes? {
@@ -274,6 +287,11 @@ final class CommitQueue: Sendable {
 }
 
 extension CommitQueue.Contents {
+    /// Whether as much is sealed as a group may hold.
+    fileprivate var isFull: Bool {
+        waitingBytes >= CommitQueue.groupBytes || waiting.count >= CommitQueue.groupCommits
+    }
+
     /// True if the caller leads from now on.
     fileprivate mutating func beginLeading() -> Bool {
         guard !isLeading, failure == nil else { return false }

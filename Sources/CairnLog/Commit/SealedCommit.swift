@@ -2,15 +2,22 @@
 
 import CairnStore
 
-/// A commit between its turn and its publication.
-struct SealedCommit: Sendable {
+/// A commit between its turn and its publication. An object, since it goes from hand to hand.
+final class SealedCommit: Sendable {
     let held: HeldState<EngineState>
     let pages: SealedPages
     let ticket: CommitTicket
     /// Whether it returns only when it is durable.
     let isFull: Bool
 
-    var state: EngineState { held.state }
+    init(
+        held: HeldState<EngineState>, pages: SealedPages, ticket: CommitTicket, isFull: Bool
+    ) {
+        self.held = held
+        self.pages = pages
+        self.ticket = ticket
+        self.isFull = isFull
+    }
 }
 
 /// What a committer waits for. Its outcome is read and written under the lock of the queue alone.

@@ -99,6 +99,8 @@ final class Engine: Sendable {
     let image: CheckpointImage?
     /// What recovery found.
     let recovery: RecoveryReport
+    /// Where the log ended when it was last looked whether checkpoint or compaction are due; the largest number before.
+    private let lookedAt = Atomic<UInt64>(.max)
     /// Where the log ended when it was opened, if a close frame was its last.
     private let openedAt: LogEnd?
     private let turn: LongLock<Turn>
@@ -216,7 +218,8 @@ final class Engine: Sendable {
 
     /// What became of a commit when the turn was given back.
     private enum Made<R> {
-        case sealed(R, UInt64, CommitTicket)
+        /// The number, the ticket and where the log ends with it.
+        case sealed(R, UInt64, CommitTicket, UInt64)
         /// Nothing changed. The ticket is that of the state it was found in, if that may not be published.
         case unchanged(R, CommitTicket?)
         /// The body threw, as it found the state of the ticket.
@@ -238,12 +241,14 @@ final class Engine: Sendable {
             try make(&turn, author: author, contextName: contextName, body)
         }
         switch made {
-        case .sealed(let result, let number, let ticket):
+        case .sealed(let result, let number, let ticket, let end):
             try wait(for: ticket)
             if durability == .grouped { scheduleSync() }
-            scheduleLoading()
-            scheduleCheckpoint()
-            scheduleCompaction()
+            if isTimeToLook(end) {
+                scheduleLoading()
+                scheduleCheckpoint()
+                scheduleCompaction()
+            }
             return (result, number)
         case .unchanged(let result, let ticket):
             // What made a change needless must not be lost after we have said so.
@@ -254,6 +259,15 @@ final class Engine: Sendable {
             if let ticket { try? wait(for: ticket) }
             throw error
         }
+    }
+
+    /// Whether enough was written since it was last looked whether there is something to be done beside the commits.
+    private func isTimeToLook(_ end: UInt64) -> Bool {
+        let last = lookedAt.load(ordering: .relaxed)
+        let step = min(sizes.checkpointBytes, sizes.compactionFloor) / 64
+        guard last == .max || end >= last + step else { return false }
+        lookedAt.store(end, ordering: .relaxed)
+        return true
     }
 
     /// Waits until a commit is published, or throws what it failed for.
@@ -308,23 +322,27 @@ final class Engine: Sendable {
         _ turn: inout Turn, author: String?, contextName: String?,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> Made<R> {
-        repair(&turn)
-        try checkWritable(turn)
+        var outlook = queue.outlook
+        if !outlook.isClear || isReadOnly || turn.isClosed {
+            repair(&turn)
+            try checkWritable(turn)
+            if queue.isFull { try drain(&turn) }
+            outlook = queue.outlook
+        }
         let failures = try repairImage()
-        if queue.isFull { try drain(&turn) }
         if turn.mustRoll || turn.end.offset >= nominalSegmentBytes(turn) {
             try beginSegment(&turn)
+            outlook = queue.outlook
         }
-        let segment = turn.segments.current
-        var state = turn.head.state
-        state.nextNumbers = turn.nextNumbers
-        state.segments = turn.segments
-        let (written, durable) = queue.progress
+        let number = turn.head.epoch + 1
         var builder = CommitBuilder(
-            engine: self, state: state, pages: PageTransaction(epoch: state.commit + 1, pool: pool),
+            engine: self, state: turn.head.state, pages: PageTransaction(epoch: number, pool: pool),
             log: LogWriter(
-                segment: segment, end: turn.end, storeTag: storeID.tag, commit: state.commit + 1,
-                mark: durable, limit: sizes.writeBufferBytes), writtenLSN: written)
+                segment: turn.segments.current, end: turn.end, storeTag: storeID.tag,
+                commit: number, mark: outlook.durable, limit: sizes.writeBufferBytes,
+                buffer: memory.buffer.pointee.take()), writtenLSN: outlook.written)
+        builder.state.nextNumbers = turn.nextNumbers
+        builder.state.segments = turn.segments
         let result: R
         do throws(StoreError) {
             result = try body(&builder)
@@ -347,7 +365,7 @@ final class Engine: Sendable {
         let mergedBytes = builder.mergedBytes
         let chunk = builder.log.rest()
         let sealed = SealedCommit(
-            held: held, pages: builder.pages.seal(), ticket: ticket, isFull: durability == .full)
+            held: held, pages: builder.takePages(), ticket: ticket, isFull: durability == .full)
         guard queue.seal(sealed, chunk) else {
             sealed.pages.giveAll(to: pool)
             // The states it was made on will never be. Nothing of it is in the log once that is cut.
@@ -364,7 +382,7 @@ final class Engine: Sendable {
         turn.head = held
         turn.last = ticket
         if chunk != nil { fillAhead(&turn) }
-        return .sealed(result, held.epoch, ticket)
+        return .sealed(result, number, ticket, end.lsn)
     }
 
     private func checkWritable(_ turn: Turn) throws(StoreError) {

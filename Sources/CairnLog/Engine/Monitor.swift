@@ -18,13 +18,14 @@ import Synchronization
 
 /// A value that one thread at a time may use, and that threads can wait for.
 final class Monitor<Value>: @unchecked Sendable {
-    // The value is touched only by the thread that has the mutex.
-    private var value: Value
+    // The value is touched only by the thread that has the mutex. Behind a pointer, an access is not guarded twice.
+    private let value: UnsafeMutablePointer<Value>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
     init(_ value: sending Value) {
-        self.value = value
+        self.value = .allocate(capacity: 1)
+        self.value.initialize(to: value)
         mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)
         let isReady = pthread_mutex_init(mutex, nil) == 0 && pthread_cond_init(condition, nil) == 0
@@ -36,13 +37,15 @@ final class Monitor<Value>: @unchecked Sendable {
         pthread_mutex_destroy(mutex)
         condition.deallocate()
         mutex.deallocate()
+        value.deinitialize(count: 1)
+        value.deallocate()
     }
 
     /// Runs a closure while no other thread has the value.
     func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        return try body(&value.pointee)
     }
 
     /// Runs a closure, and wakes all who wait, so that they look again.
@@ -52,7 +55,7 @@ final class Monitor<Value>: @unchecked Sendable {
             pthread_mutex_unlock(mutex)
             pthread_cond_broadcast(condition)
         }
-        return body(&value)
+        return body(&value.pointee)
     }
 
     /// Waits until a closure gives a result; it is asked again whenever the value was updated.
@@ -60,7 +63,7 @@ final class Monitor<Value>: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
-            if let result = body(&value) { return result }
+            if let result = body(&value.pointee) { return result }
             pthread_cond_wait(condition, mutex)
         }
     }
@@ -70,7 +73,7 @@ final class Monitor<Value>: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
-            if let result = body(&value) { return result }
+            if let result = body(&value.pointee) { return result }
             let left = moment.secondsFromNow
             guard left > 0 else { return nil }
             // The system's condition counts by the clock of the day, which may be set: so in short steps.

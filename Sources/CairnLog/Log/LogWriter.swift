@@ -30,8 +30,11 @@ struct LogWriter: ~Copyable {
     /// Whether there are large values in it.
     private(set) var hasValues = false
 
-    init(segment: Segment, end: LogEnd, storeTag: UInt32, commit: UInt64, mark: UInt64, limit: Int)
-    {
+    /// - Parameter buffer: an empty one that was used before.
+    init(
+        segment: Segment, end: LogEnd, storeTag: UInt32, commit: UInt64, mark: UInt64, limit: Int,
+        buffer: consuming ByteWriter? = nil
+    ) {
         self.segment = segment
         self.end = end
         start = end
@@ -39,7 +42,7 @@ struct LogWriter: ~Copyable {
         self.commit = commit
         self.mark = mark
         self.limit = limit
-        buffer = ByteWriter(capacity: 4096)
+        self.buffer = buffer ?? ByteWriter(capacity: 4096)
         bufferStart = end.offset
     }
 
@@ -114,6 +117,9 @@ struct LogWriter: ~Copyable {
             preconditionFailure("a frame that was just made is whole: \(error)")
         }
     }
+
+    /// Its buffer, for the next one.
+    consuming func takeBuffer() -> ByteWriter { buffer }
 
     /// The frames that are not written, for whoever writes them.
     func rest() -> CommitQueue.Chunk? {

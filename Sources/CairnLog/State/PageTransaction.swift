@@ -26,6 +26,9 @@ struct PageTransaction: ~Copyable {
     init(epoch: UInt64, pool: PagePool) {
         self.epoch = epoch
         self.pool = pool
+        // What a commit of a row needs, at once instead of by doubling.
+        taken.reserveCapacity(24)
+        replaced.reserveCapacity(24)
     }
 
     deinit {
