@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An independent reader of the Cairn store format, version 0.
+"""An independent reader of the Cairn store format, version 1.
 
 Written from the chapters beside this file alone, without a look at the engine: what it prints is a second opinion on
 what the text says. It needs Python 3.9 and nothing but the standard library. The rules' ids stand beside their checks.
@@ -29,6 +29,7 @@ import struct
 import sys
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Sequence, Set, Tuple, Union
 
+VERSION, PAYLOAD_VERSION = 1, 0  # 10.6
 SEGMENT_HEADER, FRAME_HEADER = 4096, 56
 PAYLOAD_LIMIT = 1 << 24
 MAIN, SIDE = 1, 2
@@ -240,7 +241,7 @@ class Segment:
          self.predecessor_chain) = struct.unpack_from("<II16sIIQQI", data, 8)
         self.incompatible, self.commit = struct.unpack_from("<Q8xQ", data, 80)
         self.tag = crc32c(self.store_id)
-        if self.version != 0:  # F-205, F-120
+        if self.version != VERSION:  # F-205, F-120
             raise Refused(f"unsupportedVersion: segment {self.number} has format version {self.version}")
         if self.incompatible != 0:  # F-208; the other two words do not concern a reader (F-206, F-207)
             raise Refused(f"unsupportedFeature: segment {self.number} has incompatible flags {self.incompatible:#x}")
@@ -260,7 +261,7 @@ class Segment:
     def _read_start(self) -> None:
         frame = self.read_frame(SEGMENT_HEADER, self.crc, 0, len(self.data))
         need(frame.kind == START, "F-211", "the first frame is no start frame")
-        if frame.version != 0:
+        if frame.version != PAYLOAD_VERSION:
             raise Refused(f"unsupportedVersion: segment {self.number}, offset 4096: payload version {frame.version}")
         self.start, self.start_commit = decode_start(self.payload(frame), self.number), frame.commit
 
@@ -375,7 +376,7 @@ class Log:
     def _newest(self) -> Segment:
         """Step 2."""
         valid = [segment for segment in self.files.values() if segment.valid]
-        if valid and isinstance(valid[-1].fault, Refused) and (valid[-1].version or valid[-1].incompatible):
+        if valid and isinstance(valid[-1].fault, Refused) and (valid[-1].version != VERSION or valid[-1].incompatible):
             raise valid[-1].fault
         newest: Optional[Segment] = None
         for segment in reversed(list(self.files.values())):
@@ -565,7 +566,7 @@ def mark_record(path: str) -> Optional[Mark]:
     if len(data) < 64 or data[:8] != b"CAIRNMRK" or crc32c(data[:60]) != int.from_bytes(data[60:], "little"):
         return None
     version, segment, identity, lsn, role, zero = struct.unpack_from("<II16s8xQ4xII", data, 8)
-    return Mark(identity, lsn, segment, role) if version == 0 and role <= UNFINISHED_COPY and zero == 0 else None
+    return Mark(identity, lsn, segment, role) if version == VERSION and role <= UNFINISHED_COPY and zero == 0 else None
 
 
 # Schema (70)
@@ -614,7 +615,7 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
     except (ValueError, RecursionError):  # the decoders' errors are ValueErrors
         raise Broken("F-701", "the schema is no JSON in UTF-8") from None
     need(type(top) is dict, "F-701", "the schema is no object")
-    need(get(top, "format", int, "F-702") == 0, "F-702", "the format of the schema is not 0")
+    need(get(top, "format", int, "F-702") == VERSION, "F-702", f"the format of the schema is not {VERSION}")
     version = number(top, "version", "F-702")
     entities: Dict[int, Entity] = {}
     kinds: Dict[Tuple[int, int], str] = {}
@@ -961,7 +962,7 @@ class Content:
                 if not frame.flags & 0x80:  # F-311
                     raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
                                   f"a frame of kind {frame.kind}")
-            elif frame.version != 0:  # F-312
+            elif frame.version != PAYLOAD_VERSION:  # F-312
                 raise Refused(f"unsupportedVersion: segment {frame.segment}, offset {frame.offset}: "
                               f"payload version {frame.version}")
             elif frame.kind == VALUE:
@@ -1009,7 +1010,7 @@ class Content:
                               f"a frame of kind {frame.kind}")
             self.open.append(frame)
             return
-        if frame.version != 0:  # F-312
+        if frame.version != PAYLOAD_VERSION:  # F-312
             raise Refused(f"unsupportedVersion: segment {frame.segment}, offset {frame.offset}: "
                           f"payload version {frame.version}")
         data = self.log.payload(frame)
@@ -1320,7 +1321,7 @@ def export(content: Content) -> List[str]:
         return (f'{{"entity":{quoted(entity.name)},"id":{number},"version":{version},'
                 f'"values":{{{",".join(parts)}}}}}\n')
 
-    lines = [f'{{"cairn":"export","format":0,"schema":{schema.version}}}\n']  # F-802
+    lines = [f'{{"cairn":"export","format":{VERSION},"schema":{schema.version}}}\n']  # F-802
     for tree, number in sorted(alive):  # F-803
         block, slot = alive[tree, number]
         lines.append(Content._at(block.frame, line, block, slot, number))

@@ -15,7 +15,7 @@ package struct FeatureFlags: Sendable, Hashable {
         self.incompatible = incompatible
     }
 
-    /// The bits that this code knows: version 0 has none.
+    /// The bits that this code knows: version 1 has none.
     package static let known = FeatureFlags()
 
     /// Whether a store with these flags may be written by this code.                      F-207

@@ -2,10 +2,10 @@
 //
 // None of them may change within a format version: what breaks is said at each.
 
-/// The version that stores of this code say. Version 0 is a draft: its stores are read by no later
-/// version, so nobody should keep data in one.
+/// The version that stores of this code say. Version 1 is frozen: every later version reads its stores. (There was a
+/// draft 0, which none reads.)
 package enum FormatVersion {
-    package static let current: UInt32 = 0
+    package static let current: UInt32 = 1
 }
 
 package enum FormatLimits {

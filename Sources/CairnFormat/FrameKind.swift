@@ -29,7 +29,7 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     /// The store was closed cleanly.
     case close = 13
 
-    /// Whether version 0 says what the payload is.
+    /// Whether version 1 says what the payload is.
     package var isDefined: Bool {
         switch self {
         case .start, .schema, .block, .deaths, .value, .adopt, .retire, .commit, .close: true

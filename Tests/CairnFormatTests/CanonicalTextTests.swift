@@ -105,7 +105,7 @@ struct CanonicalTextTests {
     func lines() throws {
         #expect(
             canonical { CanonicalExport.appendHeader(schemaVersion: 7, to: &$0) }
-                == "{\"cairn\":\"export\",\"format\":0,\"schema\":7}\n")
+                == "{\"cairn\":\"export\",\"format\":1,\"schema\":7}\n")
         var block = TestBlock(
             [
                 .integers(1, [1, 2, nil]), .integers(2, [0, 1, 1]),

@@ -43,7 +43,7 @@ enum ExampleStore {
 
     /// The schema as it stands in the frame.
     static let schema = """
-        {"format":0,"version":1,"entities":[{"id":1,"name":"Airport","tree":1,"parent":null,\
+        {"format":1,"version":1,"entities":[{"id":1,"name":"Airport","tree":1,"parent":null,\
         "abstract":false,"hidden":false,"properties":[\
         {"id":1,"name":"icao","kind":"string","column":"bytes","optional":false},\
         {"id":2,"name":"elevation","kind":"double","column":"double","optional":true},\
@@ -52,7 +52,7 @@ enum ExampleStore {
         """
 
     static let export = """
-        {"cairn":"export","format":0,"schema":1}
+        {"cairn":"export","format":1,"schema":1}
         {"entity":"Airport","id":1,"version":1,"values":{"icao":"EDDB","elevation":47.5,"opened":null}}
         {"entity":"Airport","id":2,"version":2,"values":{"icao":"LSZH","elevation":432,\
         "opened":"1948-06-14T00:00:00Z"}}

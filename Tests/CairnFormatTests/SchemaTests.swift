@@ -44,7 +44,7 @@ struct SchemaTests {
         #expect(back.entities == document.entities)
         #expect(back.relationships == document.relationships)
         let text = """
-            {"later":[1],"format":0,"version":3,"entities":[{"id":1,"name":"E","tree":1,"abstract":false,\
+            {"later":[1],"format":1,"version":3,"entities":[{"id":1,"name":"E","tree":1,"abstract":false,\
             "hidden":false,"properties":[],"constraints":[],"more":{}}],"relationships":[],"model":{"x":[1,{}]}}
             """
         let other = try JSONDecoder().decode(
@@ -87,8 +87,10 @@ struct SchemaTests {
     @Test("F-702: another format version is refused")
     func version() {
         var document = Self.document(Self.entities)
-        document.format = 1
-        #expect(throws: FormatError.self) { try document.check() }
+        for format in [0, FormatVersion.current + 1] {
+            document.format = format
+            #expect(throws: FormatError.self) { try document.check() }
+        }
         document = Self.document(Self.entities)
         document.version = 0
         #expect(throws: FormatError.self) { try document.check() }

@@ -58,7 +58,8 @@ struct StructureTests {
     }
 
     static let headerChanges: [HeaderChange] = [
-        HeaderChange(rule: "F-205", code: .unsupportedVersion) { $0.store(UInt32(1), at: 8) },
+        HeaderChange(rule: "F-205", code: .unsupportedVersion) { $0.store(UInt32(0), at: 8) },
+        HeaderChange(rule: "F-205", code: .unsupportedVersion) { $0.store(UInt32(2), at: 8) },
         HeaderChange(rule: "F-208", code: .unsupportedFeature) { $0.store(UInt64(4), at: 80) },
         HeaderChange(rule: "F-209", code: .malformed) { $0.store(UInt32(3), at: 12) },
         HeaderChange(rule: "F-202", code: .malformed) { $0.store(UInt32(0), at: 32) },

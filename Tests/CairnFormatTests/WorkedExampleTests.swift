@@ -85,7 +85,7 @@ struct WorkedExampleTests {
         var text = """
             # 90 Worked example
 
-            Since version 0. A whole store: a folder with the two files below. A test writes it with the codec and
+            Since version 1. A whole store: a folder with the two files below. A test writes it with the codec and
             compares this page, so it is not edited by hand. Left of each line is the offset in the file; lines of
             zeros are left out.
 

@@ -177,7 +177,7 @@ struct ReadingCommandsTests {
         #expect(text == cairn("export", other.store).output)
         #expect(
             text == """
-                {"cairn":"export","format":0,"schema":1}
+                {"cairn":"export","format":1,"schema":1}
                 {"entity":"Thing","id":1,"version":1,"values":{"code":"a","name":"Anna","size":1,"price":1.5}}
                 {"entity":"Thing","id":2,"version":1,"values":{"code":"b","name":"日本\\nx","size":20,"price":-0.25}}
                 {"entity":"Thing","id":3,"version":1,"values":{"code":"c","name":null,"size":3,"price":1e+21}}

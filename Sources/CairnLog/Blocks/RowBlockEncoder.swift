@@ -51,7 +51,8 @@ struct RowBlockEncoder: ~Copyable {
         for (index, column) in batch.columns.enumerated() {
             columns.append(
                 .plain(
-                    ColumnKind(column.kind), entity.columns[index].propertyID, values: UnsafeRawPointer(column.values),
+                    ColumnKind(column.kind), entity.columns[index].propertyID,
+                    values: UnsafeRawPointer(column.values),
                     lengths: UnsafePointer(column.lengths), data: UnsafePointer(column.data),
                     nils: flags.nils(index), externals: flags.externals(index)))
         }

@@ -34,7 +34,7 @@ enum CatalogDocument {
             try document.check()
             throw FormatError(.malformed, "F-702", "the model in the schema frame is invalid")
         }
-        // Version 0 has one schema for a store's life: the numbers follow from the model.
+        // Version 1 has one schema for a store's life: the numbers follow from the model.
         let catalog = Catalog(new: schema)
         if let excess = catalog.excess { throw FormatError(.tooLarge, "F-703", excess) }
         guard document.version == catalog.version,

@@ -147,7 +147,7 @@ struct LogContent {
             let retire = try RetirePayload(decoding: payload)
             if counts(segment) { try take(retire, segment, offset) }
         case .patch, .changes, .reserve, .metadata:
-            preconditionFailure("version 0 does not define these kinds")
+            preconditionFailure("version 1 does not define these kinds")
         }
         open.count(header)
     }

@@ -71,6 +71,7 @@ struct GoldenStoreTests {
         let isInterrupted = ["unclean", "copying"].contains(golden.name)
         #expect(found.recovery.wasClosed == !isInterrupted)
         #expect((found.recovery.bytesLeftBehind > 0) == isInterrupted)
+        #expect((found.recovery.checkpoint != nil) == (golden.name == "checkpointed"))
     }
 
     @Test("The broken ones are reported in the same words", arguments: GoldenStore.all)

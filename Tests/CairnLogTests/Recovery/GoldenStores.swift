@@ -4,7 +4,7 @@
 //   NAME.broken.cairn   the same with damage       NAME.broken.error   what opening it says
 //
 // Blocks stay below the size at which they are compressed, since the compressor's output may change with its
-// version; `compressed` is the one whose bytes are read but not compared.
+// version; the bytes of `compressed` are read but not compared, like those of `checkpointed`.
 // To write them anew: CAIRN_GOLDEN=write swift test --filter GoldenStoreTests
 
 import CairnFileSystem
@@ -132,6 +132,14 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
             let at = image.files["0000000002.segment"]!.firstRange(of: Array("LOWW".utf8))!
             image.files["0000000002.segment"]![at.lowerBound] ^= 0x20
         },
+        // The hashes in a checkpoint have a seed of their own.
+        GoldenStore(
+            name: "checkpointed",
+            make: { try made(steps: 7, rowsPerBlock: 20, closingCheckpointBytes: 0) },
+            harm: { image in
+                // Cut below what checkpoint and mark vouch for.
+                image.files["0000000001.segment"]!.removeSubrange(12_000...)
+            }, isReproducible: false),
         GoldenStore(
             name: "compressed", make: { try made(steps: 7, rowsPerBlock: 1024) },
             harm: { $0.files["0000000001.segment"]![4100] ^= 0x80 }, isReproducible: false),
@@ -164,12 +172,13 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
 
     static func made(
         steps: Int, rowsPerBlock: Int, segmentBytes: UInt64 = 1 << 30, closes: Bool = true,
-        tail: [UInt8] = []
+        tail: [UInt8] = [], closingCheckpointBytes: UInt64 = .max
     ) throws -> DiskImage {
         let disk = MemoryFileSystem()
+        var options = options(on: disk, rowsPerBlock: rowsPerBlock, segmentBytes: segmentBytes)
+        options.sizes.closingCheckpointBytes = closingCheckpointBytes
         let store = try LogStore.open(
-            at: "/store", schema: try SampleStore.schema(),
-            options: options(on: disk, rowsPerBlock: rowsPerBlock, segmentBytes: segmentBytes))
+            at: "/store", schema: try SampleStore.schema(), options: options)
         for step in SampleStore.steps[..<steps] { try step(store) }
         if closes {
             try store.close()

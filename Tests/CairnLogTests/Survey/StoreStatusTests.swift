@@ -45,7 +45,8 @@ struct StoreStatusTests {
         #expect(status.lastCommitTime?.timeIntervalSinceReferenceDate == recovery.lastCommitTime)
         #expect(status.lastAuthor == recovery.lastAuthor)
         #expect(status.commit >= recovery.commits)
-        #expect(status.openingCheckpoint == nil && status.needsRecovery)
+        #expect(status.openingCheckpoint == recovery.checkpoint)
+        #expect(status.needsRecovery == (recovery.checkpoint == nil))
         #expect(status.damage.isEmpty && status.writer == nil)
         #expect((status.mark?.commit ?? 0) <= status.commit)
     }
