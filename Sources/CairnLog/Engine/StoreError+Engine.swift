@@ -26,6 +26,15 @@ extension StoreError {
             context: Context(path: path, segment: segment, offset: offset))
     }
 
+    /// What another version has written.
+    init(
+        ofOtherVersion error: FormatError, at path: String, segment: UInt32, offset: UInt64? = nil
+    ) {
+        self.init(
+            .openFailed, "\(error.what): \(error.found ?? 0) (\(error.rule))",
+            context: .init(path: path, segment: segment, offset: offset))
+    }
+
     /// A frame that is whole and says what it must not say, or what this version cannot read. (F-110)
     init(inFrame error: any Error, _ segment: Segment, _ offset: UInt64) {
         if let error = error as? StoreError {
@@ -35,14 +44,18 @@ extension StoreError {
         guard let error = error as? FormatError else {
             preconditionFailure("a frame gives format and store errors alone: \(error)")
         }
-        if error.code == .unsupportedVersion || error.code == .unsupportedFeature {
+        if error.isOfOtherVersion {
             self.init(
-                .openFailed, "\(error.what): \(error.found ?? 0) (\(error.rule))",
-                context: .init(
-                    path: "\(segment.file.path)", segment: segment.number, offset: offset))
+                ofOtherVersion: error, at: "\(segment.file.path)", segment: segment.number,
+                offset: offset)
         } else {
             self = .damaged(
                 "\(error.what) (\(error.rule))", segment: segment.number, offset: offset)
         }
     }
+}
+
+extension FormatError {
+    /// Whether what was read is whole, but not of this version.
+    var isOfOtherVersion: Bool { code == .unsupportedVersion || code == .unsupportedFeature }
 }

@@ -147,12 +147,9 @@ struct SegmentSearch {
             offset = UInt64(SegmentHeader.size)
             return .whole(try whole(segment, chain))
         } catch let error as FormatError {
-            if offset == 0,
-                error.code == .unsupportedVersion || error.code == .unsupportedFeature
-            {
+            if offset == 0, error.isOfOtherVersion {
                 unreadable = StoreError(
-                    .openFailed, "\(error.what): \(error.found ?? 0) (\(error.rule))",
-                    context: .init(path: "\(file.path)", segment: number))
+                    ofOtherVersion: error, at: "\(file.path)", segment: number)
             }
             if try !Self.holdsFrames(file, number) { return .unfinished }
             return .broken(

@@ -38,6 +38,8 @@ struct SurveyedSegment {
     var header: SegmentHeader?
     /// Why there is none.
     var headerError: FormatError?
+    /// Whether the header is whole, and another version of the format or of Cairn has written it.
+    var isOfOtherVersion: Bool { headerError?.isOfOtherVersion ?? false }
     /// The chain value before the first frame.
     var chain: UInt32?
     var storeTag: UInt32
@@ -116,6 +118,13 @@ struct FolderSurvey {
             }
         }
         if segments.isEmpty, let unreadable { throw unreadable }
+        // What another version has written is not damaged, and nothing can be said of it.
+        if let newest = segments.last(where: { $0.header != nil || $0.isOfOtherVersion }),
+            newest.isOfOtherVersion, let error = newest.headerError
+        {
+            throw StoreError(
+                ofOtherVersion: error, at: "\(newest.file.path)", segment: newest.number)
+        }
         if let record, record.role == .unfinishedCopy { leaveOutCopied(record) }
         chooseStore(record)
         for index in segments.indices where segments[index].role == .main {
@@ -191,12 +200,7 @@ struct FolderSurvey {
     private static func learnFromFrames(_ segment: SurveyedSegment) throws(FileSystemError)
         -> SurveyedSegment
     {
-        guard segment.header == nil else { return segment }
-        let isOther =
-            segment.headerError.map {
-                $0.code == .unsupportedVersion || $0.code == .unsupportedFeature
-            } ?? false
-        guard !isOther else { return segment }
+        guard segment.header == nil, !segment.isOfOtherVersion else { return segment }
         var found = segment
         var search = HeaderSearch(segment.file, from: UInt64(SegmentHeader.size))
         while let (header, offset) = try? search.next() {
