@@ -23,7 +23,18 @@ struct CompactionProgress: Sendable {
     var carriedBytes: [UInt32: UInt64] = [:]
     /// Where the log ended when the dead space was last measured.
     var measuredLSN: UInt64
+    /// The same for when nobody wrote, and after how many bytes of log it is looked at again then.
+    var lookedLSN: UInt64
+    var lookBytes: UInt64
+    /// Where the log ended when a look began to wait for writers to pause; nil if none waits.
+    private(set) var awaitedLSN: UInt64?
+    /// What may be written when nobody else writes.
+    var allowance = CompactionAllowance()
+    /// Whether a step waits or runs.
     var isScheduled = false
+    /// Whether it was begun when nobody wrote, and whether there was more to do than its run does.
+    var isIdle = false
+    var leavesMore = false
     var isSweepScheduled = false
     /// Why compaction in the background has stopped.
     var failure: StoreError?
@@ -34,6 +45,8 @@ struct CompactionProgress: Sendable {
     init(_ opened: OpenedLog, floor: UInt64) {
         // What died before, and what a compaction was stopped in, is looked for with the first commit.
         measuredLSN = opened.end.lsn - min(opened.end.lsn, floor)
+        lookedLSN = measuredLSN
+        lookBytes = StoreSizes.idleFloor(floor)
         for segment in opened.base?.segments.all ?? []
         where opened.segments[segment.number] == nil {
             retired.append(
@@ -41,5 +54,33 @@ struct CompactionProgress: Sendable {
                     segment: segment, commit: 0, lsn: opened.commitEnd.lsn,
                     bytes: opened.base?.end(of: segment) ?? 0))
         }
+    }
+    // MARK: Waiting for writers to pause
+
+    /// Whether a look is to wait now for writers to pause: the log has grown enough since the last one.
+    mutating func awaitPause(logEnd: UInt64) -> Bool {
+        guard !isScheduled, failure == nil, awaitedLSN == nil,
+            logEnd - min(logEnd, lookedLSN) >= lookBytes
+        else { return false }
+        awaitedLSN = logEnd
+        return true
+    }
+
+    /// What comes of a look that has waited.
+    enum Look { case isDropped, waitsOn, begins }
+
+    /// Ends the waiting: the look begins if nobody has written meanwhile.
+    mutating func endPause(logEnd: UInt64) -> Look {
+        let awaited = awaitedLSN
+        awaitedLSN = nil
+        // What is under way sees to the next look when it ends.
+        if isScheduled || failure != nil { return .isDropped }
+        guard awaited == logEnd else {
+            awaitedLSN = logEnd
+            return .waitsOn
+        }
+        isScheduled = true
+        isIdle = true
+        return .begins
     }
 }

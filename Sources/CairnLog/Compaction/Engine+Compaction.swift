@@ -1,8 +1,8 @@
 // When compaction runs, and what becomes of the segments that it retired.
 //
-// In the background: from time to time, by volume of the log, the dead space is measured; when a segment is half dead,
-// or two fifths of the store are, a run is begun, a part at a time, at a bounded rate. Asked for, it closes the newest
-// segment too and goes on until nothing is left that is worth moving.
+// In the background: from time to time, by volume of the log, the dead space is measured, and once more when nobody has
+// written for a moment; when it pays (`CompactionChoice`), a run is begun, a part at a time, at a bounded rate. The newest
+// segment is closed for it when enough of that is dead. Asked for, it goes on until nothing is left that is worth moving.
 //
 // A retired segment's file is removed when the commit that retired it is durable, no state of this process needs it,
 // and no checkpoint on the disk does. Snapshots that together keep too much of them are given up, the oldest first.
@@ -28,25 +28,37 @@ public struct CompactionResult: Sendable, Equatable {
 }
 
 extension Engine {
-    /// The dead share of a segment from which on it is compacted in the background, and of the store.
-    private static let deadSegment = 0.5
-    private static let deadStore = 0.4
     /// The dead share of a segment from which on it is compacted when that is asked for.
     private static let askedDeadSegment = 0.1
 
     // MARK: In the background
 
-    /// Lets the dead space be looked at if enough was written since the last time.
+    /// Lets the dead space be looked at if enough was written since the last time, now or when writers pause.
     func scheduleCompaction() {
         let written = queue.progress.written
-        let isDue = compaction.withLock { compaction in
+        let (isDue, waits) = compaction.withLock { compaction in
             guard !compaction.isScheduled, compaction.failure == nil,
                 written - min(written, compaction.measuredLSN) >= sizes.compactionFloor
-            else { return false }
+            else { return (false, compaction.awaitPause(logEnd: written)) }
             compaction.isScheduled = true
-            return true
+            return (true, false)
         }
         if isDue { housekeeper.schedule(after: 0) { [weak self] in self?.compactInBackground() } }
+        if waits { scheduleLook() }
+    }
+
+    /// Lets it be looked after a while whether somebody writes.
+    private func scheduleLook() {
+        guard sizes.idleSeconds < .infinity else { return }
+        housekeeper.schedule(after: sizes.idleSeconds) { [weak self] in
+            guard let self else { return }
+            let written = self.queue.progress.written
+            switch self.compaction.withLock({ $0.endPause(logEnd: written) }) {
+            case .isDropped: return
+            case .waitsOn: self.scheduleLook()
+            case .begins: self.compactInBackground()
+            }
+        }
     }
 
     /// Lets files be removed that a state needed which nobody reads any more.
@@ -78,16 +90,29 @@ extension Engine {
                     self?.compactInBackground()
                 }
             }
-            if done != nil { releaseRetired() }
+            if done != nil {
+                releaseRetired()
+            } else {
+                let written = queue.progress.written
+                compaction.withLock { $0.lookedLSN = written }
+            }
         } catch {
             let written = queue.progress.written
             compaction.withLock { compaction in
                 // What is damaged stays so. Anything else may have passed when there is more to give back.
                 if error.code == .damaged { compaction.failure = error }
                 compaction.measuredLSN = written
+                compaction.lookedLSN = written
             }
         }
-        compaction.withLock { $0.isScheduled = false }
+        let written = queue.progress.written
+        let waits = compaction.withLock { compaction in
+            compaction.isScheduled = false
+            compaction.isIdle = false
+            // Those who have written meanwhile may not come back.
+            return compaction.awaitPause(logEnd: written)
+        }
+        if waits { scheduleLook() }
     }
 
     /// Does a part of a run, which is begun if it is worth it; gives the bytes that it wrote, and whether something is
@@ -98,9 +123,16 @@ extension Engine {
         if run == nil { run = try beginRun() }
         guard let current = run else { return (0, false) }
         do {
-            if case .moved(let bytes) = try current.step() { return (bytes, true) }
-            finish(&run)
-            return (0, false)
+            switch try current.step() {
+            case .moved(let bytes): return (bytes, true)
+            case .finished:
+                finish(&run)
+                // Nobody has to write so that the rest is done as well.
+                return (0, compaction.withLock { $0.isIdle && $0.leavesMore })
+            case .abandoned:
+                finish(&run)
+                return (0, false)
+            }
         } catch {
             finish(&run)
             throw error
@@ -118,42 +150,47 @@ extension Engine {
     /// Measures, and begins a run if it is worth it.
     private func beginRun() throws(StoreError) -> CompactionRun? {
         let pin = registry.pin()
-        compaction.withLock { $0.measuredLSN = pin.state.end.lsn }
-        let uses = try SegmentUse.measure(pin.state, self)
-        let dead = uses.reduce(0) { $0 + $1.deadBytes }
-        let bytes = uses.reduce(0) { $0 + $1.bytes }
-        guard dead >= sizes.compactionFloor else { return nil }
-        let isStoreDue = Double(dead) >= Self.deadStore * Double(bytes)
-        let victims = closed(uses, in: pin.state).filter {
-            $0.deadBytes >= min(sizes.compactionFloor, sizes.segmentBytes / 4)
-                && $0.deadShare >= (isStoreDue ? Self.deadStore / 2 : Self.deadSegment)
+        let state = pin.state
+        let isIdle = compaction.withLock { compaction in
+            compaction.measuredLSN = state.end.lsn
+            if compaction.isIdle { compaction.lookedLSN = state.end.lsn }
+            return compaction.isIdle
         }
-        return try begin(victims)
-    }
-
-    /// The segments that take no more commits. The mark is above them.
-    private func closed(_ uses: [SegmentUse], in state: EngineState) -> [SegmentUse] {
-        let current = state.segments.current.number
-        return uses.filter { $0.segment.number != current }
-    }
-
-    /// A run over the segments that give the most for the least, as much as is moved in one go.
-    private func begin(_ victims: [SegmentUse]) throws(StoreError) -> CompactionRun? {
-        var chosen: Set<UInt32> = []
-        var live: UInt64 = 0
-        for use in victims.sorted(by: { $0.deadShare > $1.deadShare })
-        where chosen.isEmpty || live + use.liveBytes <= sizes.largestSegmentBytes / 4 {
-            chosen.insert(use.segment.number)
-            live += use.liveBytes
+        let uses = try SegmentUse.measure(state, self)
+        let allowance = compaction.withLock { compaction in
+            compaction.allowance.add(
+                logEnd: state.end.lsn, dead: uses.reduce(0) { $0 + $1.deadBytes })
+            // Measuring reads blocks that refer to large values, so a large store must have changed more.
+            compaction.lookBytes = max(
+                sizes.idleCompactionFloor, uses.reduce(0) { $0 + $1.bytes } / 32)
+            return compaction.allowance.bytes
         }
-        return chosen.isEmpty ? nil : try CompactionRun(self, victims: chosen)
+        let newest = state.segments.current.number
+        var choice = CompactionChoice.whileWriting(uses, newest: newest, sizes)
+        if choice == nil, isIdle {
+            choice = .whenIdle(uses, newest: newest, allowance: allowance, sizes)
+        }
+        guard let choice else { return nil }
+        compaction.withLock {
+            $0.leavesMore = choice.leavesMore
+            $0.allowance.release(choice.deadBytes)
+        }
+        if choice.closesNewest {
+            // Beginning a segment needs it, and others can write as long as it is read here.
+            image?.loadAll()
+            try rollSegment(ifNewest: newest)
+        }
+        return try CompactionRun(self, victims: choice.victims)
     }
 
     private func finish(_ run: inout CompactionRun?) {
         guard let ended = run else { return }
         run = nil
         ended.end()
-        compaction.withLock { $0.writtenBytes += ended.writtenBytes }
+        compaction.withLock {
+            $0.writtenBytes += ended.writtenBytes
+            $0.allowance.spend(ended.writtenBytes)
+        }
     }
 
     // MARK: Asked for
@@ -179,8 +216,8 @@ extension Engine {
                         && $0.deadBytes >= sizes.askedCompactionFloor)
                         || (small.count > 1 && $0.bytes < sizes.segmentBytes / 8)
                 }
-                run = try begin(victims)
-                if run == nil { break }
+                guard let choice = CompactionChoice(victims, sizes) else { break }
+                run = try CompactionRun(self, victims: choice.victims)
                 try complete(&run, &result, progress)
             }
         }
@@ -215,6 +252,12 @@ extension Engine {
         }
         result.bytesWritten += current.writtenBytes
         finish(&run)
+    }
+
+    /// The segments that take no more commits. The mark is above them.
+    private func closed(_ uses: [SegmentUse], in state: EngineState) -> [SegmentUse] {
+        let current = state.segments.current.number
+        return uses.filter { $0.segment.number != current }
     }
 
     /// Closes the newest segment if enough of it is dead.

@@ -17,7 +17,7 @@ struct SegmentUse {
     let bytes: UInt64
     fileprivate(set) var liveBytes: UInt64
 
-    var deadBytes: UInt64 { bytes - min(bytes, liveBytes) }
+    var deadBytes: UInt64 { bytes - liveBytes }
 
     /// The dead part, 0 to 1.
     var deadShare: Double { bytes == 0 ? 0 : Double(deadBytes) / Double(bytes) }
@@ -65,6 +65,10 @@ struct SegmentUse {
                     uses[position].liveBytes &+= ValuePayload.storedLength(reference.length)
                 }
             }
+        }
+        // What is said of large values is an estimate.
+        for position in uses.indices {
+            uses[position].liveBytes = min(uses[position].liveBytes, uses[position].bytes)
         }
         return uses
     }

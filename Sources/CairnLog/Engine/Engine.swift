@@ -468,10 +468,13 @@ final class Engine: Sendable {
     }
 
     /// Begins a new segment though the newest one is not full, so that what it holds can be compacted.
-    func rollSegment() throws(StoreError) {
+    ///
+    /// - Parameter number: the segment that is to be closed; nothing is done if another one takes commits by now.
+    func rollSegment(ifNewest number: UInt32? = nil) throws(StoreError) {
         try withTurn { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
+            if let number, turn.segments.current.number != number { return }
             try beginSegment(&turn)
         }
     }

@@ -91,6 +91,8 @@ package struct StoreSizes: Sendable {
     package var compactionFloor: UInt64 = 8 << 20
     /// The same when it is asked for.
     package var askedCompactionFloor: UInt64 = 64 << 10
+    /// Seconds without a commit after which compaction in the background also does what is not urgent; infinite = never.
+    package var idleSeconds = 0.5
     /// Bytes after which opening tells how far it is.
     package var recoveryStepBytes: UInt64 = 4 << 20
     /// Seconds after which a reader looks for new commits again.

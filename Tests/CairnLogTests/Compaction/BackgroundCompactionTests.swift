@@ -24,7 +24,8 @@ struct BackgroundCompactionTests {
 
         init(
             on base: any FileSystem = MemoryFileSystem(), rowsPerBlock: Int = 8,
-            isReadOnly: Bool = false
+            isReadOnly: Bool = false, idleSeconds: Double = .infinity,
+            largestSegmentBytes: UInt64 = 1 << 30
         ) throws {
             disk = FaultInjectingFileSystem(over: base)
             var options = SampleStore.options(on: disk, segmentBytes: 12 << 10)
@@ -33,6 +34,9 @@ struct BackgroundCompactionTests {
             options.sizes.compactionBlocks = 1
             options.sizes.compactionFloor = 4 << 10
             options.sizes.compactionRate = 1000
+            options.sizes.askedCompactionFloor = 1 << 10
+            options.sizes.idleSeconds = idleSeconds
+            options.sizes.largestSegmentBytes = largestSegmentBytes
             options.isReadOnly = isReadOnly
             options.followsWriter = false
             let scheduler = scheduler
@@ -148,6 +152,34 @@ struct BackgroundCompactionTests {
         #expect(shop.mains.contains { $0 <= 6 } == !begins)
         #expect(try SampleStore.text(shop.store) == text)
         #expect(try shop.store.check().findings.isEmpty)
+        try shop.store.close()
+    }
+
+    @Test(
+        "When nobody writes it goes on until little of the store is dead, as many runs as that takes"
+    )
+    func idle() throws {
+        // A run moves two segments.
+        let shop = try Shop(idleSeconds: 0.5, largestSegmentBytes: 160 << 10)
+        // What comes after the first look counts for the allowance.
+        try shop.goOn(1)
+        shop.scheduler.run()
+        try shop.fill(6)
+        for part in 0..<6 { try shop.delete(12, ofPart: part) }
+        try shop.goOn()
+        let text = try SampleStore.text(shop.store)
+        while shop.scheduler.delays.contains(0) { shop.scheduler.runOnce() }
+        #expect(shop.sides == [], "while others write it is not worth it")
+        shop.scheduler.run()
+        #expect(shop.sides.count > 1)
+        let uses = try SegmentUse.measure(
+            shop.store.engine.registry.published(), shop.store.engine)
+        let dead = uses.reduce(0) { $0 + $1.deadBytes }
+        #expect(Double(dead) < 0.15 * Double(uses.reduce(0) { $0 + $1.bytes }) || dead < 8 << 10)
+        #expect(try SampleStore.text(shop.store) == text)
+        #expect(try shop.store.check().findings.isEmpty)
+        #expect(
+            try DiskImage(of: shop.disk).segments.count == shop.mains.count + shop.sides.count)
         try shop.store.close()
     }
 
