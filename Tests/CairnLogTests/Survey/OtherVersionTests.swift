@@ -18,7 +18,7 @@ struct OtherVersionTests {
         for index in 0..<4 {
             image.files[name]![4092 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * index))
         }
-        return image.disk()
+        return try image.disk()
     }
 
     @Test(
