@@ -73,7 +73,12 @@ extension EntityDescription: Codable {
             case .versionHashModifier: versionHashModifier = try json.string()
             case .userInfo: userInfo = try json.dictionary()
             case .otherMarks: otherMarks = try json.dictionary()
-            case .fetchedProperties, .indexes, nil: throw NotPlainJSON()
+            case .indexes:
+                try json.array()
+                while try json.element(after: indexes.count) {
+                    indexes.append(try FetchIndexDescription(plain: &json))
+                }
+            case .fetchedProperties, nil: throw NotPlainJSON()
             }
         }
         guard hasName else { throw NotPlainJSON() }

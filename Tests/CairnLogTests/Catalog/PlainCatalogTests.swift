@@ -53,6 +53,16 @@ struct PlainCatalogTests {
         parent.versionHashModifier = "1"
         parent.userInfo = ["k": "v"]
         parent.otherMarks = ["x": "y"]
+        var byExpression = FetchIndexDescription.Element(
+            expression: "length(text)", type: "Integer 64")
+        byExpression.kind = .rTree
+        byExpression.isAscending = false
+        var index = FetchIndexDescription("byText", elements: [.init("text"), byExpression])
+        index.form = .compoundIndex
+        index.partialIndexPredicate = "number > 0"
+        index.userInfo = ["i": "1"]
+        index.otherMarks = ["j": "2"]
+        parent.indexes = [index]
         var base = EntityDescription("Base", attributes: [.init("name", .string)])
         base.isAbstract = true
         var one = RelationshipDescription("parent", to: "Parent", inverse: "children")
@@ -105,7 +115,7 @@ struct PlainCatalogTests {
 
     private static let words = """
         { } [ ] , : " null true false -1 -0 01 1e2 1.0 4294967296 18446744073709551616 "entities" "name" "type" "id"
-        "isOptional":false, "isToMany":false "maximumCount":1, "minimumLength":3, "tree":1 "other":1, \\u0041 \\n é {} []
+        "isOptional":false, "isToMany":false "maximumCount":1, "minimumLength":3, "tree":1 "other":1, "kind":"binary" "isAscending":true, "form":"indexed", \\u0041 \\n é {} []
         """.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) }
 
     @Test("A changed document that is read without the general decoder is read alike with it")
