@@ -73,4 +73,58 @@ extension AttributeDescription: Codable {
         try container.write(userInfo, .userInfo, unless: usual.userInfo)
         try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
     }
+
+    /// Reads a description from plain JSON.
+    init(plain json: inout PlainJSON) throws(NotPlainJSON) {
+        self.init("", .undefined)
+        var (hasName, hasType) = (false, false)
+        var keys = try json.object()
+        while let key = try json.key(&keys) {
+            switch Key(rawValue: key) {
+            case .name:
+                name = try json.string()
+                hasName = true
+            case .type:
+                guard let known = AttributeType(rawValue: try json.string()) else {
+                    throw NotPlainJSON()
+                }
+                type = known
+                hasType = true
+            case .isOptional: isOptional = try json.bool()
+            case .isTransient: isTransient = try json.bool()
+            case .defaultValue: defaultValue = try Value(plain: &json)
+            case .minimumValue: minimumValue = try Value(plain: &json)
+            case .maximumValue: maximumValue = try Value(plain: &json)
+            case .minimumLength: minimumLength = try json.int()
+            case .maximumLength: maximumLength = try json.int()
+            case .regularExpression: regularExpression = try json.string()
+            case .derivationExpression: derivationExpression = try json.string()
+            case .elements: elements = try Self.list(plain: &json)
+            case .compositeName: compositeName = try json.string()
+            case .valueTransformerName: valueTransformerName = try json.string()
+            case .customClassName: customClassName = try json.string()
+            case .allowsExternalBinaryDataStorage:
+                allowsExternalBinaryDataStorage = try json.bool()
+            case .preservesValueInHistoryOnDeletion:
+                preservesValueInHistoryOnDeletion = try json.bool()
+            case .usesScalarValueType: usesScalarValueType = try json.bool()
+            case .renamingIdentifier: renamingIdentifier = try json.string()
+            case .versionHashModifier: versionHashModifier = try json.string()
+            case .userInfo: userInfo = try json.dictionary()
+            case .otherMarks: otherMarks = try json.dictionary()
+            case nil: throw NotPlainJSON()
+            }
+        }
+        guard hasName, hasType else { throw NotPlainJSON() }
+    }
+
+    /// Reads a list of descriptions from plain JSON.
+    static func list(plain json: inout PlainJSON) throws(NotPlainJSON) -> [AttributeDescription] {
+        var list: [AttributeDescription] = []
+        try json.array()
+        while try json.element(after: list.count) {
+            list.append(try AttributeDescription(plain: &json))
+        }
+        return list
+    }
 }

@@ -48,4 +48,39 @@ extension EntityDescription: Codable {
         try container.write(userInfo, .userInfo, unless: usual.userInfo)
         try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
     }
+
+    /// Reads a description from plain JSON.
+    init(plain json: inout PlainJSON) throws(NotPlainJSON) {
+        self.init("")
+        var hasName = false
+        var keys = try json.object()
+        while let key = try json.key(&keys) {
+            switch Key(rawValue: key) {
+            case .name:
+                name = try json.string()
+                hasName = true
+            case .managedObjectClassName: managedObjectClassName = try json.string()
+            case .isAbstract: isAbstract = try json.bool()
+            case .superentityName: superentityName = try json.string()
+            case .attributes: attributes = try AttributeDescription.list(plain: &json)
+            case .relationships:
+                try json.array()
+                while try json.element(after: relationships.count) {
+                    relationships.append(try RelationshipDescription(plain: &json))
+                }
+            case .uniquenessConstraints: uniquenessConstraints = try json.stringLists()
+            case .renamingIdentifier: renamingIdentifier = try json.string()
+            case .versionHashModifier: versionHashModifier = try json.string()
+            case .userInfo: userInfo = try json.dictionary()
+            case .otherMarks: otherMarks = try json.dictionary()
+            case .indexes:
+                try json.array()
+                while try json.element(after: indexes.count) {
+                    indexes.append(try FetchIndexDescription(plain: &json))
+                }
+            case .fetchedProperties, nil: throw NotPlainJSON()
+            }
+        }
+        guard hasName else { throw NotPlainJSON() }
+    }
 }

@@ -29,4 +29,57 @@ extension FetchIndexDescription: Codable {
         try container.write(userInfo, .userInfo, unless: usual.userInfo)
         try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
     }
+
+    /// Reads a description from plain JSON.
+    init(plain json: inout PlainJSON) throws(NotPlainJSON) {
+        self.init("", elements: [])
+        var hasName = false
+        var keys = try json.object()
+        while let key = try json.key(&keys) {
+            switch Key(rawValue: key) {
+            case .name:
+                name = try json.string()
+                hasName = true
+            case .form:
+                guard let known = Form(rawValue: try json.string()) else { throw NotPlainJSON() }
+                form = known
+            case .elements:
+                try json.array()
+                while try json.element(after: elements.count) {
+                    elements.append(try Element(plain: &json))
+                }
+            case .partialIndexPredicate: partialIndexPredicate = try json.string()
+            case .userInfo: userInfo = try json.dictionary()
+            case .otherMarks: otherMarks = try json.dictionary()
+            case nil: throw NotPlainJSON()
+            }
+        }
+        guard hasName else { throw NotPlainJSON() }
+    }
+}
+
+extension FetchIndexDescription.Element {
+    /// Reads an element from plain JSON.
+    fileprivate init(plain json: inout PlainJSON) throws(NotPlainJSON) {
+        self.init("")
+        propertyName = nil
+        var (hasKind, hasOrder) = (false, false)
+        var keys = try json.object()
+        while let key = try json.key(&keys) {
+            switch key {
+            case "propertyName": propertyName = try json.string()
+            case "expression": expression = try json.string()
+            case "expressionType": expressionType = try json.string()
+            case "kind":
+                guard let known = Kind(rawValue: try json.string()) else { throw NotPlainJSON() }
+                kind = known
+                hasKind = true
+            case "isAscending":
+                isAscending = try json.bool()
+                hasOrder = true
+            default: throw NotPlainJSON()
+            }
+        }
+        guard hasKind, hasOrder else { throw NotPlainJSON() }
+    }
 }

@@ -31,4 +31,22 @@ extension ManagedObjectModel: Codable {
             versionIdentifiers, .versionIdentifiers, unless: usual.versionIdentifiers)
         try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
     }
+
+    /// Reads a model from plain JSON.
+    package init(plain json: inout PlainJSON) throws(NotPlainJSON) {
+        self.init()
+        var keys = try json.object()
+        while let key = try json.key(&keys) {
+            switch Key(rawValue: key) {
+            case .entities:
+                try json.array()
+                while try json.element(after: entities.count) {
+                    entities.append(try EntityDescription(plain: &json))
+                }
+            case .versionIdentifiers: versionIdentifiers = try json.strings()
+            case .otherMarks: otherMarks = try json.dictionary()
+            case .configurations, .composites, .fetchRequestTemplates, nil: throw NotPlainJSON()
+            }
+        }
+    }
 }

@@ -49,4 +49,43 @@ extension RelationshipDescription: Codable {
         try container.write(userInfo, .userInfo, unless: usual.userInfo)
         try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
     }
+
+    /// Reads a description from plain JSON.
+    init(plain json: inout PlainJSON) throws(NotPlainJSON) {
+        self.init("", to: "")
+        var (hasName, hasDestination, hasToMany) = (false, false, false)
+        var keys = try json.object()
+        while let key = try json.key(&keys) {
+            switch Key(rawValue: key) {
+            case .name:
+                name = try json.string()
+                hasName = true
+            case .destinationEntityName:
+                destinationEntityName = try json.string()
+                hasDestination = true
+            case .isToMany:
+                // Comes before `maximumCount`, whose usual value depends on it.
+                isToMany = try json.bool()
+                maximumCount = RelationshipDescription("", to: "", toMany: isToMany).maximumCount
+                hasToMany = true
+            case .inverseName: inverseName = try json.string()
+            case .isOrdered: isOrdered = try json.bool()
+            case .isOptional: isOptional = try json.bool()
+            case .isTransient: isTransient = try json.bool()
+            case .minimumCount: minimumCount = try json.int()
+            case .maximumCount: maximumCount = try json.int()
+            case .deleteRule:
+                guard let known = DeleteRule(rawValue: try json.string()) else {
+                    throw NotPlainJSON()
+                }
+                deleteRule = known
+            case .renamingIdentifier: renamingIdentifier = try json.string()
+            case .versionHashModifier: versionHashModifier = try json.string()
+            case .userInfo: userInfo = try json.dictionary()
+            case .otherMarks: otherMarks = try json.dictionary()
+            case nil: throw NotPlainJSON()
+            }
+        }
+        guard hasName, hasDestination, hasToMany else { throw NotPlainJSON() }
+    }
 }

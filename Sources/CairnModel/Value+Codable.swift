@@ -59,4 +59,23 @@ extension Value: Codable {
         case .objectID(let value): try container.encode(value, forKey: .objectID)
         }
     }
+
+    /// Reads a value from plain JSON.
+    init(plain json: inout PlainJSON) throws(NotPlainJSON) {
+        self = .null
+        var keys = try json.object()
+        guard let key = try json.key(&keys) else { return }
+        switch Key(rawValue: key) {
+        case .integer: self = .integer(try json.int64())
+        case .double: self = .double(Double(bitPattern: try json.uint64()))
+        case .float: self = .float(Float(bitPattern: try json.uint32()))
+        case .string: self = .string(try json.string())
+        case .boolean: self = .boolean(try json.bool())
+        case .date:
+            self = .date(
+                Date(timeIntervalSinceReferenceDate: Double(bitPattern: try json.uint64())))
+        case .decimal, .binary, .uuid, .uri, .objectID, nil: throw NotPlainJSON()
+        }
+        guard try json.key(&keys) == nil else { throw NotPlainJSON() }
+    }
 }

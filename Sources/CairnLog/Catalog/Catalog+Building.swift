@@ -40,13 +40,15 @@ private struct CatalogBuilder {
     var entities: [Catalog.StoredEntity] = []
     var uniques: [Catalog.UniqueDefinition] = []
     var references: [Catalog.ReferenceDefinition] = []
-    private var treeOfRoot: [Int: Int] = [:]
+    /// By entity of the schema: the tree that it is the root of.
+    private var treeOfRoot: [Int?]
     private var nextProperty: [UInt32] = []
     /// Property ids by declaring entity and column name, so that descendants share them.
     private var propertyIDs: [String: UInt32] = [:]
 
     init(_ schema: Schema) {
         self.schema = schema
+        treeOfRoot = Array(repeating: nil, count: schema.entities.count)
     }
 
     mutating func build() {

@@ -19,6 +19,25 @@ enum CatalogDocument {
 
     /// The catalog that a schema frame's JSON describes.
     static func decode(_ payload: UnsafeRawBufferPointer) throws -> Catalog {
+        // What is not as this library writes it, or wrong, is looked at by the general decoder.
+        if let catalog = decodePlain(payload) { return catalog }
+        return try decodeAny(payload)
+    }
+
+    /// The catalog of a document in the form that `encode` gives it, whose parts fit together; nil of any other.
+    static func decodePlain(_ payload: UnsafeRawBufferPointer) -> Catalog? {
+        guard let document = try? PlainSchemaDocument(payload),
+            document.format == FormatVersion.current, let schema = try? Schema(document.model)
+        else { return nil }
+        let catalog = Catalog(new: schema)
+        guard catalog.excess == nil, document.version == catalog.version,
+            entities(catalog) == document.entities
+        else { return nil }
+        return catalog
+    }
+
+    /// The catalog of a document in any form.
+    static func decodeAny(_ payload: UnsafeRawBufferPointer) throws -> Catalog {
         let document: SchemaDocument<ManagedObjectModel>
         do {
             document = try JSONDecoder().decode(
@@ -38,7 +57,7 @@ enum CatalogDocument {
         let catalog = Catalog(new: schema)
         if let excess = catalog.excess { throw FormatError(.tooLarge, "F-703", excess) }
         guard document.version == catalog.version,
-            self.document(catalog).entities == document.entities
+            entities(catalog) == document.entities
         else {
             // What follows from a model does not contradict itself, so only what is wrong is looked at closely.
             try document.check()
@@ -50,8 +69,12 @@ enum CatalogDocument {
     private static func document(_ catalog: Catalog) -> SchemaDocument<ManagedObjectModel> {
         SchemaDocument(
             version: catalog.version,
-            entities: catalog.entities.indices.map { entity($0, catalog) },
-            relationships: relationships(catalog), model: catalog.schema.model)
+            entities: entities(catalog), relationships: relationships(catalog),
+            model: catalog.schema.model)
+    }
+
+    private static func entities(_ catalog: Catalog) -> [SchemaDocumentEntity] {
+        catalog.entities.indices.map { entity($0, catalog) }
     }
 
     private static func entity(_ index: Int, _ catalog: Catalog) -> SchemaDocumentEntity {

@@ -30,43 +30,6 @@ final class CheckpointImage: @unchecked Sendable {
         case inverse(Int, CheckpointContents.Inverse)
     }
 
-    /// What the blocks were at the checkpoint's commit, by handle.
-    struct Blocks {
-        fileprivate struct Block {
-            let place: Place
-            let rows: UInt16
-            let tree: Int
-            /// If some are dead, who lives.
-            let liveWords: [UInt64]?
-        }
-
-        private var blocks: [UInt32: Block] = [:]
-
-        mutating func add(
-            _ handle: UInt32, _ place: Place, rows: UInt16, tree: Int, liveWords: [UInt64]?
-        ) {
-            blocks[handle] = Block(place: place, rows: rows, tree: tree, liveWords: liveWords)
-        }
-
-        /// Whether a cell names a row of a tree that there is. Cells that follow each other lead to the same block
-        /// mostly, so that is looked up when it changes.
-        fileprivate func isLive(
-            _ cell: DirectoryCell, tree: Int, _ last: inout (handle: BlockHandle, block: Block?)
-        ) -> Bool {
-            if last.handle != cell.handle { last = (cell.handle, blocks[cell.handle.raw]) }
-            guard let block = last.block, cell.slot < Int(block.rows), block.tree == tree else {
-                return false
-            }
-            guard let words = block.liveWords else { return true }
-            return words[cell.slot >> 6] & (1 << UInt64(cell.slot & 63)) != 0
-        }
-
-        fileprivate var handles: [Place: UInt32] {
-            Dictionary(
-                blocks.map { ($0.value.place, $0.key) }, uniquingKeysWith: { first, _ in first })
-        }
-    }
-
     /// Makes the state at the checkpoint's commit from the log alone.
     typealias Rebuild = @Sendable (CheckpointHeader, PagePool) throws(StoreError) -> EngineState
 
@@ -107,7 +70,7 @@ final class CheckpointImage: @unchecked Sendable {
     private var nextNumbers: [UInt32] = []
     private var bits: [Int] = []
     private var rowCount: UInt64 = 0
-    private var blocks = Blocks()
+    private var blocks = CheckpointBlocks()
 
     init(file: any File, header: CheckpointHeader, pool: PagePool, rebuild: @escaping Rebuild) {
         self.file = file
@@ -121,12 +84,13 @@ final class CheckpointImage: @unchecked Sendable {
 
     // MARK: Making
 
-    /// Notes what parts are checked against.
-    func describe(_ state: EngineState, _ blocks: Blocks) {
+    /// Says that all parts have been added, and notes what they are checked against.
+    func describe(_ state: EngineState, _ blocks: CheckpointBlocks) {
         nextNumbers = state.nextNumbers
         bits = state.uniques.map(\.bits)
         rowCount = UInt64(state.counts.reduce(0) { $0 &+ $1 })
         self.blocks = blocks
+        loading.withLock { $0.isLoaded = Array(repeating: false, count: parts.count) }
     }
 
     /// Adds a part; gives what stands for each of its pages.
@@ -135,6 +99,7 @@ final class CheckpointImage: @unchecked Sendable {
             byteCount: max(1, count) * Self.recordBytes, alignment: Self.recordBytes)
         let owner = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         var tagged: [UInt] = []
+        tagged.reserveCapacity(count)
         for index in 0..<count {
             let record = memory + index * Self.recordBytes
             record.bindMemory(to: Atomic<UInt>.self, capacity: 1).initialize(to: Atomic(0))
@@ -145,7 +110,6 @@ final class CheckpointImage: @unchecked Sendable {
         parts.append(part)
         records.append(memory)
         firstRecords.append(count)
-        loading.withLock { $0.isLoaded.append(false) }
         return tagged
     }
 
@@ -277,20 +241,15 @@ final class CheckpointImage: @unchecked Sendable {
     private func unpack(_ part: Part, _ pages: inout PageTransaction) throws -> [Page] {
         switch part {
         case .directory(let tree, let leaves):
-            let next = UInt64(nextNumbers[tree])
-            var last: (handle: BlockHandle, block: Blocks.Block?) = (.none, nil)
-            return try unpack([leaves], &pages) { number, bits in
-                let cell = DirectoryCell(bits: bits)
-                return bits == 0
-                    || number > 0 && number < next && cell.version > 0
-                        && blocks.isLive(cell, tree: tree, &last)
+            return try read(leaves.unit) { bytes in
+                try unpackDirectory(of: tree, leaves, bytes, &pages)
             }
         case .inverse(_, let inverse):
             var listed: UInt64 = 0
-            return try unpack(inverse.heads, &pages) { _, head in
+            return try unpack(inverse.heads, &pages) { head in
                 listed &+= head & 0xFFFF_FFFF
                 return listed <= rowCount
-            } + unpack(inverse.links, &pages) { _, _ in true }
+            } + unpack(inverse.links, &pages) { _ in true }
         case .partition(let unique, let partition):
             return try read(partition.unit) { bytes in
                 guard
@@ -303,9 +262,56 @@ final class CheckpointImage: @unchecked Sendable {
         }
     }
 
+    /// Cells are differences to the one before. Most are of rows that follow each other in a block whose rows all live:
+    /// these are known to be right by the first of them.
+    private func unpackDirectory(
+        of tree: Int, _ leaves: CheckpointContents.Leaves, _ bytes: UnsafeRawBufferPointer,
+        _ pages: inout PageTransaction
+    ) throws -> [Page] {
+        guard bytes.count == Int(leaves.count) * PageSize.large.bytes else { throw Wrong() }
+        let next = UInt64(nextNumbers[tree])
+        var row = blocks.row(ofTree: tree)
+        var unpacked: [Page] = []
+        unpacked.reserveCapacity(Int(leaves.count))
+        var bits: UInt64 = 0
+        for index in 0..<Int(leaves.count) {
+            let differences = UnsafeRawBufferPointer(
+                rebasing: bytes[index * PageSize.large.bytes..<(index + 1) * PageSize.large.bytes])
+            let page = pages.allocate(.large)
+            let first = (UInt64(leaves.first) + UInt64(index)) * 512
+            var slot = 0
+            while slot < 512 {
+                let number = first | UInt64(truncatingIfNeeded: slot)
+                bits &+= Self.word(slot, of: differences)
+                page.data.storeBytes(of: bits, toByteOffset: slot &* 8, as: UInt64.self)
+                slot &+= 1
+                if bits == 0 { continue }
+                let cell = DirectoryCell(bits: bits)
+                guard number > 0, number < next, cell.version > 0, row.isLive(cell) else {
+                    throw Wrong()
+                }
+                let end = min(
+                    512, slot &+ row.restOfWholeBlock(behind: cell),
+                    Int(truncatingIfNeeded: next &- first))
+                while slot < end, Self.word(slot, of: differences) == DirectoryCell.nextSlot {
+                    bits &+= DirectoryCell.nextSlot
+                    page.data.storeBytes(of: bits, toByteOffset: slot &* 8, as: UInt64.self)
+                    slot &+= 1
+                }
+            }
+            unpacked.append(page)
+        }
+        return unpacked
+    }
+
+    @inline(__always)
+    private static func word(_ index: Int, of bytes: UnsafeRawBufferPointer) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self)
+    }
+
     private func unpack(
         _ parts: [CheckpointContents.Leaves], _ pages: inout PageTransaction,
-        isRight: (UInt64, UInt64) -> Bool
+        isRight: (UInt64) -> Bool
     ) throws -> [Page] {
         var leaves: [Page] = []
         for part in parts {
@@ -313,13 +319,11 @@ final class CheckpointImage: @unchecked Sendable {
                 guard bytes.count == Int(part.count) * PageSize.large.bytes else { throw Wrong() }
                 var cell: UInt64 = 0
                 var offset = 0
-                for number in part.first..<part.first + part.count {
+                for _ in 0..<part.count {
                     let leaf = pages.allocate(.large)
                     for slot in 0..<512 {
                         cell &+= bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                        guard isRight(UInt64(number) * 512 + UInt64(slot), cell) else {
-                            throw Wrong()
-                        }
+                        guard isRight(cell) else { throw Wrong() }
                         leaf.data.storeBytes(of: cell, toByteOffset: slot * 8, as: UInt64.self)
                         offset += 8
                     }

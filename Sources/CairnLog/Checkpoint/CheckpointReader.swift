@@ -191,7 +191,7 @@ struct CheckpointReader {
         _ state: inout EngineState, _ contents: CheckpointContents, _ image: CheckpointImage?,
         _ pages: inout PageTransaction
     ) throws {
-        var blocks = CheckpointImage.Blocks()
+        var blocks = CheckpointBlocks()
         try fillBlocks(&state, contents, &blocks, &pages)
         for (index, tree) in contents.trees.enumerated() {
             guard tree.next >= 1, tree.next <= FormatLimits.maximumNumber,
@@ -319,11 +319,12 @@ struct CheckpointReader {
 
     private func fillBlocks(
         _ state: inout EngineState, _ contents: CheckpointContents,
-        _ blocks: inout CheckpointImage.Blocks, _ pages: inout PageTransaction
+        _ blocks: inout CheckpointBlocks, _ pages: inout PageTransaction
     ) throws {
         state.blocks = BlockTable(lastHandle: contents.lastBlock)
         for unit in contents.blocks {
             try read(unit) { bytes in
+                blocks.reserve(bytes.count / CheckpointWriter.blockBytes)
                 var offset = 0
                 while offset < bytes.count {
                     offset += try restoreBlock(
@@ -336,12 +337,13 @@ struct CheckpointReader {
             throw Unusable()
         }
         state.blocks.finishRestoring(in: &pages)
+        blocks.finish()
     }
 
     /// Restores the first block of some bytes; gives how many it took.
     private func restoreBlock(
         _ bytes: UnsafeRawBufferPointer, _ state: inout EngineState,
-        _ blocks: inout CheckpointImage.Blocks, _ pages: inout PageTransaction
+        _ blocks: inout CheckpointBlocks, _ pages: inout PageTransaction
     ) throws -> Int {
         func word<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
             bytes.loadUnaligned(fromByteOffset: offset, as: T.self)
@@ -372,12 +374,9 @@ struct CheckpointReader {
             state.blocks.restore(
                 BlockHandle(raw: word(0)), entry, level: level, liveWords: liveWords, in: &pages)
         else { throw Unusable() }
-        let live = liveWords.map { words in
-            (0..<16).map { words.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
-        }
         blocks.add(
             word(0), entry.place, rows: entry.rows,
-            tree: state.catalog.entities[Int(entry.entity)].tree, liveWords: live)
+            tree: state.catalog.entities[Int(entry.entity)].tree, live: liveWords)
         return length
     }
 }

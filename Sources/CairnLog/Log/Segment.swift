@@ -73,6 +73,9 @@ final class Segment: Sendable {
 
     // MARK: Reading
 
+    /// What the system reads with a header, about.
+    private static let guessedBytes = 8 << 10
+
     /// The payload of the frame at an offset, checked against header and checksums.
     ///
     /// - Throws: `StoreError` with `.damaged` and the place.
@@ -99,6 +102,11 @@ final class Segment: Sendable {
                     "a frame that belongs elsewhere", segment: number, offset: offset)
             }
             let padded = RawBytes(count: header.paddedLength)
+            // The system guesses what comes next from what was read, and grows its guesses step by step.
+            if padded.count > Self.guessedBytes {
+                file.advise(
+                    at: offset + UInt64(FrameHeader.size), count: UInt64(padded.count))
+            }
             try read(padded.mutable, at: offset + UInt64(FrameHeader.size), ofFrameAt: offset)
             let payload = try header.payload(of: padded.bytes)
             padded.trim(to: payload.count)

@@ -239,7 +239,8 @@ struct SegmentSearch {
                     segment: found.segment.number, offset: UInt64(SegmentHeader.size))
             }
         }
-        for (before, after) in zip(mains, mains.dropFirst()) {
+        for index in mains.indices.dropFirst() {
+            let (before, after) = (mains[index - 1], mains[index])
             let header = after.segment.header
             let number = before.segment.number
             guard let end = before.segment.knownEnd else { throw contradiction() }

@@ -46,7 +46,10 @@ struct StoreOpener {
                 try makeFolder()
                 return try fileSystem.open(path, .createOrOpen)
             }
-            return try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
+            let file = try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
+            // The mark in it is needed first: not behind what is much more and asked for before it.
+            file.advise(at: 0, count: UInt64(MarkRecord.size))
+            return file
         } catch let error as FileSystemError {
             throw StoreError(error)
         } catch let error as StoreError {
@@ -299,7 +302,9 @@ struct StoreOpener {
             }
             // What a checkpoint was opened with is kept until there is a newer one.
             let needless = log.needless
-            try log.files.removeSegments { needless.contains($0) }
+            if !needless.isEmpty {
+                try log.files.removeSegments { needless.contains($0) }
+            }
             let mark = MarkRecord(
                 store: log.storeID, commit: log.commit, lsn: log.end.lsn, chain: log.end.chain,
                 segment: log.end.segment)

@@ -290,19 +290,21 @@ struct BlockTable: Sendable {
         _ handle: BlockHandle, _ entry: BlockEntry, level: BlockLevel,
         liveWords: UnsafeRawBufferPointer?, in pages: inout PageTransaction
     ) -> Bool {
-        guard handle.raw != 0, handle.raw <= last,
-            entries.record(handle.raw).map({ $0.pointee.isRestored == 0 }) ?? true
-        else { return false }
+        guard handle.raw != 0, handle.raw <= last else { return false }
+        let record = entries.writableRecord(handle.raw, in: &pages)
+        guard record.pointee.isRestored == 0 else { return false }
         var entry = entry
         entry.isRestored = 1
         if let liveWords {
             let bitmap = pages.allocate(.small)
             bitmap.data.copyMemory(from: liveWords.baseAddress!, byteCount: PageSize.small.bytes)
             entry.bitmap = bitmap.address
+            let live = (0..<16).reduce(0) { $0 + entry.liveWord($1).nonzeroBitCount }
+            guard live == Int(entry.live) else { return false }
+        } else {
+            guard entry.live == entry.rows else { return false }
         }
-        let live = (0..<16).reduce(0) { $0 + entry.liveWord($1).nonzeroBitCount }
-        guard live == Int(entry.live) else { return false }
-        entries.writableRecord(handle.raw, in: &pages).pointee = entry
+        record.pointee = entry
         append(handle.raw, to: level, in: &pages)
         count += 1
         return true

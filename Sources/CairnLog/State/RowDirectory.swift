@@ -6,6 +6,8 @@ struct DirectoryCell: Equatable, Sendable {
 
     static let empty = DirectoryCell(bits: 0)
     static let maximumVersion: UInt32 = (1 << 22) - 1
+    /// What there is between the cells of two rows that follow each other in a block and have the same version.
+    static let nextSlot: UInt64 = 1 << 22
 
     @inline(__always) init(bits: UInt64) { self.bits = bits }
 

@@ -1,0 +1,108 @@
+// What the blocks were at a checkpoint's commit: what the cells of its directories are checked against.
+//
+// Invariants: once it is finished, handles rise.
+// Threads: filled by one, read by any once it is finished.
+
+import CairnFormat
+
+/// The blocks of a checkpoint, by handle.
+struct CheckpointBlocks {
+    private struct Block {
+        let handle: UInt32
+        let place: Place
+        let rows: UInt16
+        let tree: Int
+        /// If some are dead: where in `liveWords` it is said who lives; else -1.
+        let firstWord: Int
+    }
+
+    private static let words = 16
+    private var blocks: [Block] = []
+    private var liveWords: [UInt64] = []
+
+    mutating func reserve(_ count: Int) { blocks.reserveCapacity(count) }
+
+    /// Adds a block under a handle of its own.
+    ///
+    /// - Parameter live: if some are dead, a bit for each of 1,024 rows.
+    mutating func add(
+        _ handle: UInt32, _ place: Place, rows: UInt16, tree: Int, live: UnsafeRawBufferPointer?
+    ) {
+        blocks.append(
+            Block(
+                handle: handle, place: place, rows: rows, tree: tree,
+                firstWord: live == nil ? -1 : liveWords.count))
+        guard let live else { return }
+        for word in 0..<Self.words {
+            liveWords.append(live.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self))
+        }
+    }
+
+    /// No more will be added.
+    mutating func finish() {
+        // They are written in the order of their lists, which is that of their handles as long as none was freed.
+        for index in blocks.indices.dropFirst()
+        where blocks[index].handle < blocks[index - 1].handle {
+            blocks.sort { $0.handle < $1.handle }
+            return
+        }
+    }
+
+    /// Handles by place.
+    var handles: [Place: UInt32] {
+        Dictionary(
+            blocks.map { ($0.place, $0.handle) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func block(_ handle: UInt32) -> Block? {
+        var (low, high) = (0, blocks.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if blocks[middle].handle < handle { low = middle + 1 } else { high = middle }
+        }
+        return low < blocks.count && blocks[low].handle == handle ? blocks[low] : nil
+    }
+
+    /// Looks at rows of a tree, one after the other.
+    func row(ofTree tree: Int) -> Row { Row(blocks: self, tree: tree) }
+
+    /// Who looks at rows of a tree. Cells that follow each other lead to the same block mostly, so that is looked up
+    /// when it changes.
+    struct Row {
+        fileprivate let blocks: CheckpointBlocks
+        fileprivate let tree: Int
+        private var handle = BlockHandle.none
+        /// None if the block is not there, or of another tree.
+        private var rows = 0
+        private var firstWord = -1
+
+        fileprivate init(blocks: CheckpointBlocks, tree: Int) {
+            self.blocks = blocks
+            self.tree = tree
+        }
+
+        /// How many rows there are behind the last one that was asked for, if all rows of its block live; else none.
+        @inline(__always)
+        func restOfWholeBlock(behind cell: DirectoryCell) -> Int {
+            firstWord < 0 ? rows &- 1 &- cell.slot : 0
+        }
+
+        /// Whether a cell names a row of the tree that there is.
+        @inline(__always)
+        mutating func isLive(_ cell: DirectoryCell) -> Bool {
+            if cell.handle != handle { goTo(cell.handle) }
+            guard cell.slot < rows else { return false }
+            return firstWord < 0
+                || blocks.liveWords[firstWord &+ cell.slot >> 6] & (1 << UInt64(cell.slot & 63))
+                    != 0
+        }
+
+        @inline(never)
+        private mutating func goTo(_ handle: BlockHandle) {
+            self.handle = handle
+            let block = blocks.block(handle.raw)
+            rows = block.map { $0.tree == tree ? Int($0.rows) : 0 } ?? 0
+            firstWord = block?.firstWord ?? -1
+        }
+    }
+}
