@@ -87,7 +87,7 @@ final class EngineRegistry: Sendable {
     private static func key(_ lock: any File, _ options: LogStoreOptions) -> Key {
         Key(
             identity: lock.identity, isReadOnly: options.isReadOnly,
-            fileSystem: (options.fileSystem as AnyObject as? MemoryFileSystem).map(
+            fileSystem: (options.fileSystem as? MemoryFileSystem).map(
                 ObjectIdentifier.init))
     }
 }
