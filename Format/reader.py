@@ -220,10 +220,12 @@ class Segment:
         # F-203: nothing else in the header is looked at before.
         self.valid = len(data) >= SEGMENT_HEADER and data[:8] == b"CAIRNSEG" and crc32c(data[:4092]) == self.crc
         self.version = self.kind = self.incompatible = 0
+        self.valid_header = False
         place = 0
         try:
             need(self.valid, "F-203", "the segment header is damaged")
             self._read_header()
+            self.valid_header = True
             place = SEGMENT_HEADER
             if self.kind == MAIN:
                 self._read_start()
@@ -484,6 +486,10 @@ class Log:
         durable = max((frame.mark for frame in self.frames), default=0)
         if self.mark and self.mark.store_id == segment.store_id:
             durable = max(durable, self.mark.lsn)
+        for other in self.files.values():  # unfinished ones: broken ones above the newest end the opening in step 2
+            if other.valid_header and not other.whole and not other.broken and other.kind == MAIN \
+                    and other.store_id == segment.store_id:
+                durable = max(durable, other.base)
         for later in self.segments[index:]:
             for frame in headers_from(later.data, at if later is segment else SEGMENT_HEADER, later.number):
                 if later.header_fault(frame) is None:

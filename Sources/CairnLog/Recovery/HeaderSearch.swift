@@ -18,6 +18,14 @@ struct HeaderSearch: ~Copyable {
         position = start
     }
 
+    /// Whether there is a valid header of a segment's frame.
+    mutating func holdsFrame(of segment: UInt32) throws(StoreError) -> Bool {
+        while let (header, _) = try next() {
+            if header.segment == segment { return true }
+        }
+        return false
+    }
+
     /// The next valid header and where it is; nil at the end of the file.
     mutating func next() throws(StoreError) -> (header: FrameHeader, offset: UInt64)? {
         while try fill() {

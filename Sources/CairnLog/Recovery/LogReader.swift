@@ -94,7 +94,7 @@ struct LogReader {
         let marked = mark?.store == storeID ? mark?.lsn ?? 0 : 0
         let durable = try read(
             found.mains, into: &content, after: restored?.state.commitEnd, newestEnd: nil,
-            durable: max(marked, restored?.state.commitEnd.lsn ?? 0))
+            durable: max(marked, found.promised, restored?.state.commitEnd.lsn ?? 0))
         try content.finish()
         guard content.catalog != nil else {
             return .unfinished(

@@ -3,7 +3,8 @@
 //   1. Every file is judged by itself: whole (header and start frame), unfinished (no frame behind the
 //      place of the start frame), or broken.                                              (FS4)
 //   2. The newest whole main segment is the log's last. A broken file above it is damage; an unfinished
-//      one is a segment whose creation did not finish, and is passed over.
+//      one is a segment whose creation did not finish, and is passed over: but everything before it was durable
+//      when its header was written.
 //   3. Its start frame lists the other members of the live set. Each must be there and whole, and what is said
 //      of one main segment must be what its successor's header says.                     (F-216)
 //
@@ -41,6 +42,8 @@ struct FoundLog {
     var notWhole: [UInt32: StoreError] = [:]
     /// Files whose creation did not finish.
     var unfinished: Set<UInt32> = []
+    /// The LSN below which the log was durable when the creation of the newest of them began.
+    var promised: UInt64 = 0
     /// The numbers of all files.
     var numbers: [UInt32] = []
 }
@@ -48,7 +51,8 @@ struct FoundLog {
 struct SegmentSearch {
     private enum Judgement {
         case whole(FoundSegment)
-        case unfinished
+        /// Its header, if that is valid.
+        case unfinished(SegmentHeader?)
         case broken(StoreError)
     }
 
@@ -95,8 +99,13 @@ struct SegmentSearch {
             switch judgement {
             case .whole: break
             case .broken(let error): log.notWhole[number] = error
-            case .unfinished:
+            case .unfinished(let header):
                 log.unfinished.insert(number)
+                if let header, header.kind == .main, number <= lastMain,
+                    header.store == last.segment.header.store
+                {
+                    log.promised = max(log.promised, header.baseLSN)
+                }
                 log.notWhole[number] = .damaged(
                     "the segment has no content, but is part of the store (F-216)",
                     segment: number, offset: 0)
@@ -128,6 +137,7 @@ struct SegmentSearch {
             throw StoreError(error)
         }
         var offset: UInt64 = 0
+        var valid: SegmentHeader?
         do {
             let header = try SegmentHeader(decoding: head.bytes)
             unreadable = nil
@@ -136,6 +146,7 @@ struct SegmentSearch {
                     .mismatch, "F-204", "the file of this number holds another segment",
                     expected: UInt64(number), found: UInt64(header.number))
             }
+            valid = header
             let segment = Segment(header: header, file: file)
             let chain = SegmentHeader.chain(ofEncoded: head.bytes)
             if header.kind == .side {
@@ -151,7 +162,7 @@ struct SegmentSearch {
                 unreadable = StoreError(
                     ofOtherVersion: error, at: "\(file.path)", segment: number)
             }
-            if try !Self.holdsFrames(file, number) { return .unfinished }
+            if try !Self.holdsFrames(file, number) { return .unfinished(valid) }
             return .broken(
                 .damaged("\(error.what) (\(error.rule))", segment: number, offset: offset))
         } catch let error as StoreError {
@@ -187,10 +198,7 @@ struct SegmentSearch {
     private static func holdsFrames(_ file: any File, _ number: UInt32) throws(StoreError) -> Bool {
         var search = HeaderSearch(
             file, from: UInt64(SegmentHeader.size + FormatLimits.frameAlignment))
-        while let (header, _) = try search.next() {
-            if header.segment == number { return true }
-        }
-        return false
+        return try search.holdsFrame(of: number)
     }
 
     // MARK: Live set

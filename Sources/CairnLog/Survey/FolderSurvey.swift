@@ -72,6 +72,8 @@ struct FolderSurvey {
     private(set) var storeID: StoreID?
     private(set) var storeTag: UInt32 = 0
     private(set) var mark: MarkRecord?
+    /// The LSN below which the log is durable, as far as mark and segment headers say.
+    private(set) var promised: UInt64 = 0
     /// The lock file, if it is there.
     let lock: TolerantFile?
     /// Members of the live set whose files are not there.
@@ -243,6 +245,15 @@ struct FolderSurvey {
             }
             mark = record.store == storeID ? record : nil
         }
+        // Everything before a segment is durable before its header is written. What is copied is copied in any order.
+        let lastMain = record?.role == .unfinishedCopy ? record?.segment ?? 0 : .max
+        promised = mark?.lsn ?? 0
+        for segment in segments where segment.number <= lastMain {
+            guard let header = segment.header, header.kind == .main, header.store == storeID else {
+                continue
+            }
+            promised = max(promised, header.baseLSN)
+        }
         for index in segments.indices where segments[index].role != .unfinished {
             if segments[index].storeTag != storeTag {
                 segments[index].role = .foreign
@@ -266,9 +277,22 @@ struct FolderSurvey {
             chain: segment.chain, to: segment.size, readsPayloads: true)
         guard case .frame(let frame) = try walk.next(), frame.header.kind == .start,
             let payload = frame.payload, let start = try? StartPayload(decoding: payload)
-        else { return }
+        else {
+            if segment.header != nil, try !Self.holdsFrames(segment) {
+                // Its creation did not finish: an opening passes over it.
+                segments[index].role = .unfinished
+            }
+            return
+        }
         segments[index].start = start
         segments[index].startEnd = frame.end
+    }
+
+    /// Whether a valid frame header of the segment is anywhere behind the place of the start frame.
+    private static func holdsFrames(_ segment: SurveyedSegment) throws(StoreError) -> Bool {
+        var search = HeaderSearch(
+            segment.file, from: UInt64(SegmentHeader.size + FormatLimits.frameAlignment))
+        return try search.holdsFrame(of: segment.number)
     }
 
     // MARK: Live set

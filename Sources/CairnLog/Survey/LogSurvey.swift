@@ -67,7 +67,7 @@ struct LogSurvey {
         self.folder = folder
         self.readsPayloads = readsPayloads
         self.limit = limit
-        durable = folder.mark?.lsn ?? 0
+        durable = folder.promised
         progress = LogOutline.Progress(end: LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0))
     }
 
