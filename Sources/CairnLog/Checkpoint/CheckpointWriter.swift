@@ -75,7 +75,10 @@ struct CheckpointWriter: ~Copyable {
                 CheckpointContents.Inverse(
                     heads: try write(inverse.heads), links: try write(inverse.links)))
         }
-        contents.live = state.segments.listed(to: state.commitEnd)
+        // A segment that was begun behind the commit is none of its state.
+        contents.live = state.segments.listed(to: state.commitEnd).filter {
+            $0.kind == .side || $0.number <= state.commitEnd.segment
+        }
         contents.lastSegment = lastSegment
         contents.lastBlock = state.blocks.lastHandle
         contents.blocks = try writeBlocks(state)

@@ -243,6 +243,26 @@ struct CheckpointTests {
         #expect(report.checkpoint == nil)
     }
 
+    @Test("A checkpoint is opened from though a segment was begun behind its commit")
+    func begunSegment() throws {
+        let first = MemoryFileSystem()
+        let store = try Self.open(first)
+        for step in SampleStore.steps[..<4] { try step(store) }
+        try store.engine.rollSegment()
+        // Not closed: the next opening finds a segment without a commit.
+        let disk = try DiskImage(of: first).disk()
+        try store.close()
+        let second = try Self.open(disk)
+        let state = second.engine.registry.published()
+        #expect(state.segments.current.number > state.commitEnd.segment)
+        let text = try SampleStore.text(second)
+        try second.engine.takeCheckpoint()
+        try second.close()
+        let found = try Self.text(try DiskImage(of: disk))
+        #expect(found.recovery.checkpoint == state.commit)
+        #expect(found.text == text)
+    }
+
     @Test("A crash at any call while a store is closed with a checkpoint costs nothing")
     func crashes() throws {
         var number = 1
