@@ -51,6 +51,8 @@ final class CommitQueue: Sendable {
         var waitingBytes = 0
         var written: [Chunk] = []
         var isLeading = false
+        /// How many commits are likely to share the next sync.
+        var expected = 0
         var failure: Failure?
         /// Where what is written and published ends.
         var end: LogEnd
@@ -167,6 +169,7 @@ final class CommitQueue: Sendable {
             case .success: return .published
             case .failure(let error): return .failed(error)
             case nil:
+                gather()
                 if !lead() { return .broken }
             }
         }
@@ -192,7 +195,6 @@ final class CommitQueue: Sendable {
 
     /// Writes, syncs and publishes all that is sealed; false if that failed.
     private func lead() -> Bool {
-        gather()
         let (commits, chunks) = contents.withLock { $0.takeGroup() }
         guard let last = commits.last else {
             contents.update { $0.isLeading = false }
@@ -228,10 +230,21 @@ final class CommitQueue: Sendable {
         return true
     }
 
-    /// Gives others who are about to seal a moment, so that they share the sync.
+    /// Gives others who are about to seal a moment, so that they share the sync: those who have the turn or wait for
+    /// it, and as many as shared the syncs before, since whoever led is back sooner than those whom it wakes.
     private func gather() {
         for _ in 0..<40 where committers.load(ordering: .relaxed) > 0 { sched_yield() }
+        let expected = contents.withLock { $0.missingCount }
+        guard expected > 0 else { return }
+        let end = MonotonicTime.now + Self.gatherSeconds
+        while end.secondsFromNow > 0 {
+            sched_yield()
+            if contents.withLock({ $0.missingCount }) == 0 { return }
+        }
     }
+
+    /// How long a leader waits for those who shared the syncs before: about half of what a sync takes.
+    private static let gatherSeconds = 50e-6
 
     // MARK: Failing
 
@@ -299,8 +312,16 @@ extension CommitQueue.Contents {
         return true
     }
 
+    /// How many are not there yet of those who share a sync; none if nobody waits for one.
+    fileprivate var missingCount: Int {
+        guard waiting.count < expected, waiting.contains(where: \.isFull) else { return 0 }
+        return expected - waiting.count
+    }
+
     fileprivate mutating func takeGroup() -> ([SealedCommit], [CommitQueue.Chunk]) {
         defer {
+            // Who is gone is waited for a few times at most.
+            expected = max(waiting.count, expected - 1)
             written = waitingChunks
             waiting = []
             waitingChunks = []
