@@ -321,20 +321,20 @@ struct CheckpointReader {
         _ state: inout EngineState, _ contents: CheckpointContents,
         _ blocks: inout CheckpointBlocks, _ pages: inout PageTransaction
     ) throws {
+        let most =
+            contents.blocks.reduce(0) { $0 + Int($1.rawLength) } / CheckpointWriter.blockBytes
+        // A wrong number must not make four thousand million handles free, or a page for each block.
+        guard UInt64(contents.lastBlock) <= UInt64(most) * 64 + 65_536 else { throw Unusable() }
         state.blocks = BlockTable(lastHandle: contents.lastBlock)
+        blocks.reserve(most)
         for unit in contents.blocks {
             try read(unit) { bytes in
-                blocks.reserve(bytes.count / CheckpointWriter.blockBytes)
                 var offset = 0
                 while offset < bytes.count {
                     offset += try restoreBlock(
                         UnsafeRawBufferPointer(rebasing: bytes[offset...]), &state, &blocks, &pages)
                 }
             }
-        }
-        // A damaged number must not make four thousand million handles free.
-        guard UInt64(contents.lastBlock) <= UInt64(state.blocks.count) * 64 + 65_536 else {
-            throw Unusable()
         }
         state.blocks.finishRestoring(in: &pages)
         blocks.finish()

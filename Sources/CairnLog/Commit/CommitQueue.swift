@@ -51,8 +51,8 @@ final class CommitQueue: Sendable {
         var waitingBytes = 0
         var written: [Chunk] = []
         var isLeading = false
-        /// How many commits are likely to share the next sync.
-        var expected = 0
+        /// How long the last sync took.
+        var syncSeconds = 0.0
         var failure: Failure?
         /// Where what is written and published ends.
         var end: LogEnd
@@ -68,6 +68,8 @@ final class CommitQueue: Sendable {
     private let pool: PagePool
     /// Threads that have the turn or wait for it.
     let committers = Atomic<Int>(0)
+    /// How many commits are likely to share the next sync.
+    private let sharers = Atomic<Int>(0)
 
     /// What a group may hold before its committers are made to wait.
     static let groupBytes = 8 << 20
@@ -207,14 +209,20 @@ final class CommitQueue: Sendable {
             return false
         }
         var durable: UInt64?
+        var syncSeconds: Double?
         if commits.contains(where: \.isFull) {
+            let start = MonotonicTime.now
             do {
                 try disk.synchronize(last.held.state)
             } catch {
                 fail(commits, error, isFinal: true)
                 return false
             }
+            syncSeconds = -start.secondsFromNow
             durable = last.held.state.end.lsn
+            // Who is gone is waited for a few times at most.
+            let expected = sharers.load(ordering: .relaxed)
+            sharers.store(max(commits.count, expected - 1), ordering: .relaxed)
         }
         for commit in commits {
             commit.pages.giveUnused(to: pool)
@@ -224,6 +232,7 @@ final class CommitQueue: Sendable {
             contents.written = []
             contents.end = last.held.state.end
             if let durable { contents.durable = max(contents.durable, durable) }
+            if let syncSeconds { contents.syncSeconds = syncSeconds }
             contents.isLeading = false
             for commit in commits { commit.ticket.outcome = .success(()) }
         }
@@ -234,17 +243,18 @@ final class CommitQueue: Sendable {
     /// it, and as many as shared the syncs before, since whoever led is back sooner than those whom it wakes.
     private func gather() {
         for _ in 0..<40 where committers.load(ordering: .relaxed) > 0 { sched_yield() }
-        let expected = contents.withLock { $0.missingCount }
-        guard expected > 0 else { return }
-        let end = MonotonicTime.now + Self.gatherSeconds
-        while end.secondsFromNow > 0 {
+        let expected = sharers.load(ordering: .relaxed)
+        guard expected > 1 else { return }
+        let end =
+            MonotonicTime.now + contents.withLock { min($0.syncSeconds / 2, Self.mostSeconds) }
+        while contents.withLock({ $0.waiting.count }) < expected, end.secondsFromNow > 0 {
             sched_yield()
-            if contents.withLock({ $0.missingCount }) == 0 { return }
         }
     }
 
-    /// How long a leader waits for those who shared the syncs before: about half of what a sync takes.
-    private static let gatherSeconds = 50e-6
+    /// How long a leader waits for those who shared the syncs before, at most: for longer than half of what a sync
+    /// takes it would not pay.
+    private static let mostSeconds = 50e-6
 
     // MARK: Failing
 
@@ -312,16 +322,8 @@ extension CommitQueue.Contents {
         return true
     }
 
-    /// How many are not there yet of those who share a sync; none if nobody waits for one.
-    fileprivate var missingCount: Int {
-        guard waiting.count < expected, waiting.contains(where: \.isFull) else { return 0 }
-        return expected - waiting.count
-    }
-
     fileprivate mutating func takeGroup() -> ([SealedCommit], [CommitQueue.Chunk]) {
         defer {
-            // Who is gone is waited for a few times at most.
-            expected = max(waiting.count, expected - 1)
             written = waitingChunks
             waiting = []
             waitingChunks = []

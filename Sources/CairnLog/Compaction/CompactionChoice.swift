@@ -122,7 +122,7 @@ struct CompactionAllowance: Sendable, Equatable {
         bytes += Self.share * max(grown, died)
     }
 
-    /// Notes that dead bytes are about to be given back.
+    /// Notes that dead bytes were given back.
     mutating func release(_ dead: UInt64) { countedDead -= min(countedDead, dead) }
 
     /// Takes off what compaction has written.

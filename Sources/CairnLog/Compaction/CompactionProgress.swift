@@ -30,6 +30,8 @@ struct CompactionProgress: Sendable {
     private(set) var awaitedLSN: UInt64?
     /// What may be written when nobody else writes.
     var allowance = CompactionAllowance()
+    /// The dead bytes that the run under way is to give back.
+    var promisedBytes: UInt64 = 0
     /// Whether a step waits or runs.
     var isScheduled = false
     /// Whether it was begun when nobody wrote, and whether there was more to do than its run does.
@@ -55,6 +57,13 @@ struct CompactionProgress: Sendable {
                     bytes: opened.base?.end(of: segment) ?? 0))
         }
     }
+
+    /// Notes that the run under way has given back what it was to.
+    mutating func releasePromised() {
+        allowance.release(promisedBytes)
+        promisedBytes = 0
+    }
+
     // MARK: Waiting for writers to pause
 
     /// Whether a look is to wait now for writers to pause: the log has grown enough since the last one.

@@ -85,6 +85,8 @@ extension Engine {
                 try step(&run)
             }
             if let done, done.goesOn {
+                // Between two runs: their files go as they come, not all at the end.
+                if done.bytes == 0 { releaseRetired() }
                 let seconds = Double(done.bytes) / sizes.compactionRate
                 return housekeeper.schedule(after: seconds) { [weak self] in
                     self?.compactInBackground()
@@ -104,6 +106,7 @@ extension Engine {
                 compaction.measuredLSN = written
                 compaction.lookedLSN = written
             }
+            releaseRetired()
         }
         let written = queue.progress.written
         let waits = compaction.withLock { compaction in
@@ -126,6 +129,7 @@ extension Engine {
             switch try current.step() {
             case .moved(let bytes): return (bytes, true)
             case .finished:
+                compaction.withLock { $0.releasePromised() }
                 finish(&run)
                 // Nobody has to write so that the rest is done as well.
                 return (0, compaction.withLock { $0.isIdle && $0.leavesMore })
@@ -166,14 +170,16 @@ extension Engine {
             return compaction.allowance.bytes
         }
         let newest = state.segments.current.number
-        var choice = CompactionChoice.whileWriting(uses, newest: newest, sizes)
-        if choice == nil, isIdle {
-            choice = .whenIdle(uses, newest: newest, allowance: allowance, sizes)
+        let urgent = CompactionChoice.whileWriting(uses, newest: newest, sizes)
+        let idle = CompactionChoice.whenIdle(uses, newest: newest, allowance: allowance, sizes)
+        if let idle, !isIdle, !idle.victims.isSubset(of: urgent?.victims ?? []) {
+            // Worth it as soon as nobody writes, however little the log grows by then.
+            compaction.withLock { $0.lookedLSN = 0 }
         }
-        guard let choice else { return nil }
+        guard let choice = urgent ?? (isIdle ? idle : nil) else { return nil }
         compaction.withLock {
             $0.leavesMore = choice.leavesMore
-            $0.allowance.release(choice.deadBytes)
+            $0.promisedBytes = choice.deadBytes
         }
         if choice.closesNewest {
             // Beginning a segment needs it, and others can write as long as it is read here.
@@ -183,13 +189,14 @@ extension Engine {
         return try CompactionRun(self, victims: choice.victims)
     }
 
-    private func finish(_ run: inout CompactionRun?) {
+    private func finish(_ run: inout CompactionRun?, isAsked: Bool = false) {
         guard let ended = run else { return }
         run = nil
         ended.end()
         compaction.withLock {
+            $0.promisedBytes = 0
             $0.writtenBytes += ended.writtenBytes
-            $0.allowance.spend(ended.writtenBytes)
+            if !isAsked { $0.allowance.spend(ended.writtenBytes) }
         }
     }
 
@@ -217,6 +224,7 @@ extension Engine {
                         || (small.count > 1 && $0.bytes < sizes.segmentBytes / 8)
                 }
                 guard let choice = CompactionChoice(victims, sizes) else { break }
+                compaction.withLock { $0.promisedBytes = choice.deadBytes }
                 run = try CompactionRun(self, victims: choice.victims)
                 try complete(&run, &result, progress)
             }
@@ -241,17 +249,19 @@ extension Engine {
                 progress?(current.writtenBytes)
                 switch step {
                 case .moved: continue
-                case .finished: result.retiredSegments += current.victims.count
+                case .finished:
+                    compaction.withLock { $0.releasePromised() }
+                    result.retiredSegments += current.victims.count
                 case .abandoned: break
                 }
                 break
             }
         } catch {
-            finish(&run)
+            finish(&run, isAsked: true)
             throw error
         }
         result.bytesWritten += current.writtenBytes
-        finish(&run)
+        finish(&run, isAsked: true)
     }
 
     /// The segments that take no more commits. The mark is above them.

@@ -183,6 +183,31 @@ struct BackgroundCompactionTests {
         try shop.store.close()
     }
 
+    @Test(
+        "What is worth it when nobody writes is found with the first commit, however large the store"
+    )
+    func idleAfterOpening() throws {
+        let base = MemoryFileSystem()
+        let writer = try Shop(on: base)
+        try writer.fill(24)
+        for part in 0..<24 { try writer.delete(12, ofPart: part) }
+        try writer.store.close()
+        let shop = try Shop(on: base, idleSeconds: 0.5)
+        let text = try SampleStore.text(shop.store)
+        // A few hundred bytes of log, where a look waits for a thirty-second of the store.
+        _ = try shop.store.execute(
+            BatchInsertRequest(entityName: "Country", objects: [["name": "Austria"]]))
+        shop.scheduler.run()
+        let uses = try SegmentUse.measure(
+            shop.store.engine.registry.published(), shop.store.engine)
+        let dead = uses.reduce(0) { $0 + $1.deadBytes }
+        #expect(Double(dead) < 0.15 * Double(uses.reduce(0) { $0 + $1.bytes }))
+        #expect(shop.sides.count >= 1)
+        #expect(try SampleStore.text(shop.store).count > text.count)
+        #expect(try shop.store.check().findings.isEmpty)
+        try shop.store.close()
+    }
+
     @Test("What is little is left alone, however dead")
     func little() throws {
         let shop = try Shop()
