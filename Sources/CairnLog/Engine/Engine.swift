@@ -282,7 +282,7 @@ final class Engine: Sendable {
     }
 
     /// Runs a closure while nobody else can write.
-    private func withTurn<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R {
+    func withTurn<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R {
         try checkReentry()
         let me = UInt(bitPattern: Self.threadID)
         queue.committers.add(1, ordering: .relaxed)
@@ -385,7 +385,7 @@ final class Engine: Sendable {
         return .sealed(result, number, ticket, end.lsn)
     }
 
-    private func checkWritable(_ turn: Turn) throws(StoreError) {
+    func checkWritable(_ turn: Turn) throws(StoreError) {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
         if turn.isClosed { throw StoreError(.unusable, "the store is closed") }
         if var failure = queue.cause {
@@ -420,7 +420,7 @@ final class Engine: Sendable {
 
     /// Undoes what failed in the queue, if anything did: complete commit frames may lie in the file already,
     /// and the head stands on states that will never be.
-    private func repair(_ turn: inout Turn) {
+    func repair(_ turn: inout Turn) {
         guard let (failure, end) = queue.currentFailure() else { return }
         memory.smallRows.pointee.forget()
         turn.end = end
@@ -432,7 +432,7 @@ final class Engine: Sendable {
     }
 
     /// Waits until all that is sealed is published.
-    private func drain(_ turn: inout Turn) throws(StoreError) {
+    func drain(_ turn: inout Turn) throws(StoreError) {
         if queue.drain() { return }
         let error = queue.currentFailure()?.failure.error
         repair(&turn)
@@ -440,7 +440,7 @@ final class Engine: Sendable {
     }
 
     /// Makes all that is published durable. Nothing is sealed, as the caller has drained the queue.
-    private func synchronize(_ turn: inout Turn) throws(StoreError) {
+    func synchronize(_ turn: inout Turn) throws(StoreError) {
         guard queue.durable < turn.end.lsn else { return }
         do {
             // Not by the head: of a segment that was begun and has no commit yet it knows nothing.
@@ -452,107 +452,6 @@ final class Engine: Sendable {
             throw error
         }
         queue.advance(to: turn.end, durable: turn.end.lsn)
-    }
-
-    /// From what length on a segment takes no more commits.
-    private func nominalSegmentBytes(_ turn: borrowing Turn) -> UInt64 {
-        guard turn.end.offset >= sizes.segmentBytes else { return sizes.segmentBytes }
-        return min(
-            sizes.largestSegmentBytes,
-            max(sizes.segmentBytes, turn.segments.bytes(to: turn.end) / 64))
-    }
-
-    /// A number that no segment had.
-    func issueSegmentNumber() -> UInt32 {
-        lastSegment.wrappingAdd(1, ordering: .relaxed).newValue
-    }
-
-    /// Begins a new segment though the newest one is not full, so that what it holds can be compacted.
-    ///
-    /// - Parameter number: the segment that is to be closed; nothing is done if another one takes commits by now.
-    func rollSegment(ifNewest number: UInt32? = nil) throws(StoreError) {
-        try withTurn { turn throws(StoreError) in
-            repair(&turn)
-            try checkWritable(turn)
-            if let number, turn.segments.current.number != number { return }
-            try beginSegment(&turn)
-        }
-    }
-
-    /// Makes a side segment. With the turn, so that it is made in no folder that has another writer by now, and
-    /// that numbers are in the order of the files.
-    func makeSideSegment(commit: UInt64) throws(StoreError) -> (segment: Segment, end: LogEnd) {
-        let made = try withTurn { turn throws(StoreError) in
-            repair(&turn)
-            try checkWritable(turn)
-            do throws(FileSystemError) {
-                return try files.makeSideSegment(
-                    number: issueSegmentNumber(), storeID: storeID, time: clock.now(),
-                    commit: commit)
-            } catch {
-                throw StoreError(error)
-            }
-        }
-        largeValues.add(made.segment)
-        return made
-    }
-
-    /// Gives the space back that a side segment has behind what is adopted of it (F-657); all of it if that is nothing.
-    /// Nobody writes to it any more.
-    func trimSideSegment(_ segment: Segment) {
-        try? withTurn { turn throws(StoreError) in
-            repair(&turn)
-            // Where a sync failed, more may be adopted on the disk than is known here.
-            try checkWritable(turn)
-            if let side = turn.segments.sides.first(where: { $0.segment === segment }) {
-                if let size = try? segment.file.size(), size > side.end {
-                    try? segment.file.truncate(to: side.end)
-                }
-            } else {
-                largeValues.remove(segment.number)
-                try? files.fileSystem.unlink(files.path(segment.number))
-            }
-        }
-    }
-
-    /// Begins a new segment: header and start frame, synced, with the folder (FS1).
-    private func beginSegment(_ turn: inout Turn) throws(StoreError) {
-        // A successor states where its predecessor ends, so what lies below must not be lost any more.
-        try drain(&turn)
-        try synchronize(&turn)
-        // Damaged parts of a checkpoint can be made up for as long as the log is in this segment.
-        image?.loadAll()
-        try repairImage()
-        let catalog = turn.head.state.catalog
-        let segment: (segment: Segment, end: LogEnd)
-        do throws(FileSystemError) {
-            segment = try files.makeSegment(
-                number: issueSegmentNumber(), after: turn.end, live: turn.segments,
-                storeID: storeID, time: clock.now(), commit: turn.head.state.commit,
-                durable: queue.durable,
-                counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version)
-        } catch {
-            // As with every failed sync: that a later one succeeds would prove nothing.
-            if error.operation == .synchronize || error.operation == .syncDirectory {
-                queue.poison(StoreError(error))
-            }
-            // If the file could not be removed either, it says that the log goes on from here in another segment.
-            turn.mustRoll = true
-            throw StoreError(error)
-        }
-        largeValues.add(segment.segment)
-        if turn.filledEnd > turn.end.offset {
-            // Zeros behind the end mean nothing, and need no sync to go (SG2).
-            let last = turn.segments.current
-            last.waitForFilling()
-            try? last.file.truncate(to: turn.end.offset)
-        }
-        turn.segments.begin(segment.segment)
-        turn.end = segment.end
-        turn.filledEnd = 0
-        turn.fillBytes = sizes.fillBytes
-        turn.mustRoll = false
-        queue.advance(to: segment.end, durable: segment.end.lsn)
     }
 
     /// Ends the use of the log: what is relaxed is synced, and a close frame says that nothing is missing.
@@ -610,7 +509,7 @@ final class Engine: Sendable {
     }
 
     /// How far numbers are issued: the log never says less than it said before (DR1).
-    private func counters(_ turn: borrowing Turn) -> [TreeCounter] {
+    func counters(_ turn: borrowing Turn) -> [TreeCounter] {
         let trees = turn.head.state.catalog.trees
         return trees.indices.map {
             TreeCounter(

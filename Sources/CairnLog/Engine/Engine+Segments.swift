@@ -1,0 +1,111 @@
+// How the segments of the log begin, and those that compaction writes.
+//
+// Threads: any; everything here takes the turn, or is called by its holder.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import Synchronization
+
+extension Engine {
+    /// From what length on a segment takes no more commits.
+    func nominalSegmentBytes(_ turn: borrowing Turn) -> UInt64 {
+        guard turn.end.offset >= sizes.segmentBytes else { return sizes.segmentBytes }
+        return min(
+            sizes.largestSegmentBytes,
+            max(sizes.segmentBytes, turn.segments.bytes(to: turn.end) / 64))
+    }
+
+    /// A number that no segment had.
+    func issueSegmentNumber() -> UInt32 {
+        lastSegment.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    /// Begins a new segment though the newest one is not full, so that what it holds can be compacted.
+    ///
+    /// - Parameter number: the segment that is to be closed; nothing is done if another one takes commits by now.
+    func rollSegment(ifNewest number: UInt32? = nil) throws(StoreError) {
+        try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            if let number, turn.segments.current.number != number { return }
+            try beginSegment(&turn)
+        }
+    }
+
+    /// Makes a side segment. With the turn, so that it is made in no folder that has another writer by now, and
+    /// that numbers are in the order of the files.
+    func makeSideSegment(commit: UInt64) throws(StoreError) -> (segment: Segment, end: LogEnd) {
+        let made = try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            do throws(FileSystemError) {
+                return try files.makeSideSegment(
+                    number: issueSegmentNumber(), storeID: storeID, time: clock.now(),
+                    commit: commit)
+            } catch {
+                throw StoreError(error)
+            }
+        }
+        largeValues.add(made.segment)
+        return made
+    }
+
+    /// Gives the space back that a side segment has behind what is adopted of it (F-657); all of it if that is nothing.
+    /// Nobody writes to it any more.
+    func trimSideSegment(_ segment: Segment) {
+        try? withTurn { turn throws(StoreError) in
+            repair(&turn)
+            // Where a sync failed, more may be adopted on the disk than is known here.
+            try checkWritable(turn)
+            if let side = turn.segments.sides.first(where: { $0.segment === segment }) {
+                if let size = try? segment.file.size(), size > side.end {
+                    try? segment.file.truncate(to: side.end)
+                }
+            } else {
+                largeValues.remove(segment.number)
+                try? files.fileSystem.unlink(files.path(segment.number))
+            }
+        }
+    }
+
+    /// Begins a new segment: header and start frame, synced, with the folder (FS1).
+    func beginSegment(_ turn: inout Turn) throws(StoreError) {
+        // A successor states where its predecessor ends, so what lies below must not be lost any more.
+        try drain(&turn)
+        try synchronize(&turn)
+        // Damaged parts of a checkpoint can be made up for as long as the log is in this segment.
+        image?.loadAll()
+        try repairImage()
+        let catalog = turn.head.state.catalog
+        let segment: (segment: Segment, end: LogEnd)
+        do throws(FileSystemError) {
+            segment = try files.makeSegment(
+                number: issueSegmentNumber(), after: turn.end, live: turn.segments,
+                storeID: storeID, time: clock.now(), commit: turn.head.state.commit,
+                durable: queue.durable,
+                counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version)
+        } catch {
+            // As with every failed sync: that a later one succeeds would prove nothing.
+            if error.operation == .synchronize || error.operation == .syncDirectory {
+                queue.poison(StoreError(error))
+            }
+            // If the file could not be removed either, it says that the log goes on from here in another segment.
+            turn.mustRoll = true
+            throw StoreError(error)
+        }
+        largeValues.add(segment.segment)
+        if turn.filledEnd > turn.end.offset {
+            // Zeros behind the end mean nothing, and need no sync to go (SG2).
+            let last = turn.segments.current
+            last.waitForFilling()
+            try? last.file.truncate(to: turn.end.offset)
+        }
+        turn.segments.begin(segment.segment)
+        turn.end = segment.end
+        turn.filledEnd = 0
+        turn.fillBytes = sizes.fillBytes
+        turn.mustRoll = false
+        queue.advance(to: segment.end, durable: segment.end.lsn)
+    }
+}
