@@ -323,10 +323,12 @@ struct CheckpointReader {
     ) throws {
         let most =
             contents.blocks.reduce(0) { $0 + Int($1.rawLength) } / CheckpointWriter.blockBytes
-        // A wrong number must not make four thousand million handles free, or a page for each block.
+        // A wrong number must not make four thousand million handles free, or a page for each block. All parts are read
+        // below, so there are at least a fifth as many blocks as their lengths leave room for.
         guard UInt64(contents.lastBlock) <= UInt64(most) * 64 + 65_536 else { throw Unusable() }
         state.blocks = BlockTable(lastHandle: contents.lastBlock)
-        blocks.reserve(most)
+        // What is not read yet may be wrong.
+        blocks.reserve(min(most, 65_536))
         for unit in contents.blocks {
             try read(unit) { bytes in
                 var offset = 0
