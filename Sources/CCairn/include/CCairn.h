@@ -144,6 +144,16 @@ int cairn_ofd_test(int descriptor, int64_t byte, int32_t *_Nonnull holder);
 /// Data and what is needed to read it back (the size) on the medium, not only in the drive's cache.
 int cairn_sync_data(int descriptor);
 
+// MARK: Objects that are going
+
+/// One of the Swift runtime's entry points; it has no declaration of its own.
+extern void *_Nullable swift_tryRetain(void *_Nonnull object);
+
+/// Retains an object unless it is being destroyed; null then. Its memory must not have been given back yet.
+static inline void *_Nullable cairn_try_retain(void *_Nonnull object) {
+    return swift_tryRetain(object);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -71,15 +71,16 @@ extension ManagedObjectContext {
     func object(for row: Row) -> ManagedObject {
         let object =
             registry.object(for: row.id) ?? makeFault(row.id, schema.entities[row.entity])
-        if object.isFault { object.row = row }
+        if object.isFault { object.take(row) }
         return object
     }
 
     private func makeFault(_ id: ObjectID, _ entity: SchemaEntity) -> ManagedObject {
         let object = classes.type(for: entity, in: schema).init(entity: entity, insertInto: nil)
-        object.objectID = id
+        object.binding = binding(of: entity)
+        object.reference = id.reference
+        object.hasTemporaryID = id.isTemporary
         object.managedObjectContext = self
-        object.registry = registry
         registry.register(object)
         return object
     }
@@ -111,15 +112,16 @@ extension ManagedObjectContext {
     /// Gives a fault its row. A fault has edits if its row could not be read when they were made.
     func fill(_ object: ManagedObject, _ row: Row) {
         guard object.isFault else { return }
-        let edits = object.edits
-        object.row = row
+        let hadEdits = object.hasEdits
+        let edits = hadEdits ? object.columnsWithEdits.map { ($0, object.presentValue($0)) } : []
+        object.take(row)
         object.isFulfilled = true
         object.isAwakening = true
         object.awakeFromFetch()
         object.isAwakening = false
         if edits.isEmpty { return }
         for (column, value) in edits {
-            object.edits[column] = value
+            object.setEdit(column, value)
             object.awakened.remove(column)
         }
         object.rebase(on: row)
@@ -127,10 +129,10 @@ extension ManagedObjectContext {
 
     /// The object's row is gone: it counts as deleted, with nothing to save, and all its values are nil.
     func vanish(_ object: ManagedObject) {
-        changed[ObjectIdentifier(object)] = nil
+        changed.remove(object)
         object.dropEdits()
-        object.toMany = [:]
-        object.row = nil
+        object.rarer?.toMany = [:]
+        object.forgetRow()
         object.isFulfilled = true
         object.isGone = true
         object.isInserted = false

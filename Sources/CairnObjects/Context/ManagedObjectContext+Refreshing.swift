@@ -24,7 +24,7 @@ extension ManagedObjectContext {
                 object.turnIntoFault(resetsTransients: false)
             }
         }
-        changed = [:]
+        changed.removeAll()
         revision += 1
     }
 
@@ -41,7 +41,7 @@ extension ManagedObjectContext {
             object.resetTransients()
             detach(object)
         }
-        changed = [:]
+        changed.removeAll()
         revision += 1
     }
 
@@ -64,7 +64,7 @@ extension ManagedObjectContext {
             return
         }
         if object.isUpdated { revertRelationships(of: object) }
-        changed[ObjectIdentifier(object)] = nil
+        changed.remove(object)
         pendingDeletes.removeAll { $0 === object }
         object.isUpdated = false
         object.isDeleted = false
@@ -90,7 +90,7 @@ extension ManagedObjectContext {
     func revertRelationships(of object: ManagedObject) {
         for (index, relationship) in object.entity.relationships.enumerated() {
             if case .column(let column) = relationship.storage {
-                guard object.edits[column] != nil else { continue }
+                guard object.hasEdit(column) else { continue }
                 let base = object.baseValue(column).reference
                 let root = schema.entities[relationship.destination]
                 let target = base.map { objects(with: [$0], under: root)[0] }

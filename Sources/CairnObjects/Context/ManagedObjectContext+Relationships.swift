@@ -66,7 +66,7 @@ extension ManagedObjectContext {
         if case .inverseColumn(_, let column) = relationship.storage {
             // A member that was moved here belongs to where it was moved, whatever the store says.
             stored = stored.filter { id in
-                guard let member = registry.object(for: id), let edit = member.edits[column] else {
+                guard let member = registry.object(for: id), let edit = member.edit(column) else {
                     return true
                 }
                 return edit.reference == object.objectID

@@ -55,7 +55,7 @@ extension ManagedObjectContext {
     /// Reads the rows of objects that were edited when their rows could not be read: without its row an edit
     /// would not be written.
     private func readEditedFaults() throws(StoreError) {
-        for object in changedInOrder where object.isFault && !object.edits.isEmpty {
+        for object in changedInOrder where object.isFault && object.hasEdits {
             try fulfillOrThrow(object)
         }
     }
@@ -133,7 +133,8 @@ extension ManagedObjectContext {
             if object.isDeleted {
                 request.deleted.append(
                     SaveRequest.Deleted(
-                        id: object.objectID, entity: entity.index, version: object.row?.version))
+                        id: object.objectID, entity: entity.index,
+                        version: object.hasRow ? object.version : nil))
                 continue
             }
             if object.isInserted {
@@ -141,7 +142,7 @@ extension ManagedObjectContext {
                     SaveRequest.Inserted(
                         id: object.objectID, entity: entity.index,
                         values: entity.columns.indices.map { savedValue(object, $0) },
-                        assigned: object.assigned))
+                        assigned: object.ownSlots?.assigned ?? ColumnSet()))
             } else if let row = object.row {
                 let changes = object.editedColumns.map {
                     (column: $0, value: savedValue(object, $0))

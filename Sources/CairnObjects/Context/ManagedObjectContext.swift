@@ -43,7 +43,7 @@ public final class ManagedObjectContext {
     let classes: ObjectClasses
     let identifier = UUID()
     /// New, changed and deleted objects.
-    var changed: [ObjectIdentifier: ManagedObject] = [:]
+    var changed = ChangedObjects()
     /// Deleted objects whose delete rules have not been applied yet.
     var pendingDeletes: [ManagedObject] = []
     /// Objects that a policy of one's own has merged into others since the last save.
@@ -54,7 +54,8 @@ public final class ManagedObjectContext {
     var revision = 0
     /// A failure to read that a property could not throw.
     var readError: StoreError?
-    private var lastOrder: UInt64 = 0
+    /// By entity.
+    private var bindings: [EntityBinding?]
     private let roots: [UInt32: Int]
 
     /// A context over a store. Its objects are of the given classes.
@@ -63,7 +64,8 @@ public final class ManagedObjectContext {
         self.classes = classes
         schema = store.schema
         identity = store.identity
-        registry = ObjectRegistry(identity: store.identity)
+        registry = ObjectRegistry(identity: store.identity, temporaryStore: identifier)
+        bindings = Array(repeating: nil, count: store.schema.entities.count)
         var roots: [UInt32: Int] = [:]
         for entity in schema.entities where entity.parent == nil {
             roots[identity.hierarchies[entity.index]] = entity.index
@@ -94,11 +96,11 @@ public final class ManagedObjectContext {
     /// Whether there is anything to save: new, changed or deleted objects, be it that a change changed
     /// nothing.
     public var hasChanges: Bool {
-        changed.values.contains { !($0.isInserted && $0.isDeleted) }
+        changed.contains { !($0.isInserted && $0.isDeleted) }
     }
 
     var changedInOrder: [ManagedObject] {
-        changed.values.sorted { $0.order < $1.order }
+        changed.inOrder
     }
 
     // MARK: Entities
@@ -127,6 +129,14 @@ public final class ManagedObjectContext {
         return roots[id.hierarchy].map { schema.entities[$0] }
     }
 
+    /// What the objects of an entity share.
+    func binding(of entity: SchemaEntity) -> EntityBinding {
+        if let known = bindings[entity.index] { return known }
+        let made = EntityBinding(entity, registry)
+        bindings[entity.index] = made
+        return made
+    }
+
     // MARK: Inserting
 
     /// A new object of an entity.
@@ -140,19 +150,16 @@ public final class ManagedObjectContext {
     public func insert(_ object: ManagedObject) {
         if object.managedObjectContext === self { return }
         precondition(
-            object.managedObjectContext == nil && object.row == nil && !object.isDeleted,
+            object.managedObjectContext == nil && !object.hasRow && !object.isDeleted,
             "only an object that was never in a context can be inserted")
         precondition(
             schema.entities.indices.contains(object.entity.index)
                 && schema.entities[object.entity.index] === object.entity,
             "the object's entity \(object.entity.name) is of another model")
-        object.objectID = ObjectID(
-            temporary: object.objectID.reference,
-            hierarchy: identity.hierarchies[object.entity.index], context: identifier)
+        if object.reference == 0 { object.reference = Self.nextTemporaryReference() }
+        object.binding = binding(of: object.entity)
         object.managedObjectContext = self
-        object.registry = registry
-        object.isInserted = true
-        object.isFulfilled = true
+        object.flags.formUnion([.inserted, .fulfilled, .temporary])
         registry.register(object)
         objectDidChange(object, isReal: true)
         object.awakeFromInsert()
@@ -161,17 +168,13 @@ public final class ManagedObjectContext {
     /// Notes that an object was touched; `isReal` if something differs now.
     func objectDidChange(_ object: ManagedObject, isReal: Bool) {
         if !object.isInserted { object.isUpdated = true }
-        let isNew = changed.updateValue(object, forKey: ObjectIdentifier(object)) == nil
-        if isNew {
-            lastOrder += 1
-            object.order = lastOrder
-        }
+        let isNew = changed.insert(object)
         if isNew || isReal { revision += 1 }
     }
 
     /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
     func abandon() {
-        changed = [:]
+        changed.removeAll()
         pendingDeletes = []
         absorbedObjects = []
     }
@@ -179,9 +182,8 @@ public final class ManagedObjectContext {
     /// Lets an object go that is no more: new ones that were deleted, deleted ones that were saved.
     func detach(_ object: ManagedObject) {
         registry.remove(object)
-        changed[ObjectIdentifier(object)] = nil
+        changed.remove(object)
         object.managedObjectContext = nil
-        object.registry = ObjectRegistry(identity: identity)
         object.isInserted = false
         object.isUpdated = false
         revision += 1
@@ -190,9 +192,6 @@ public final class ManagedObjectContext {
     // MARK: Temporary ids
 
     private static let references = Atomic<UInt64>(0)
-
-    /// The context of objects that are in none.
-    static let nowhere = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     static func nextTemporaryReference() -> UInt64 {
         references.add(1, ordering: .relaxed).newValue
@@ -213,13 +212,14 @@ public final class ManagedObjectContext {
             names[object.objectID] = id
             rename(object, id)
         }
-        for other in changed.values {
-            for (column, value) in other.edits {
-                if let new = value.reference.flatMap({ names[$0] }) {
-                    other.edits[column] = .objectID(new)
+        for other in changed.inOrder {
+            for column in other.columnsWithEdits {
+                if let new = other.edit(column)?.reference.flatMap({ names[$0] }) {
+                    other.setEdit(column, .objectID(new))
                 }
             }
-            for index in other.toMany.keys { other.toMany[index]?.rename(names) }
+            guard let rarer = other.rarer else { continue }
+            for index in rarer.toMany.keys { rarer.toMany[index]?.rename(names) }
         }
         renameTransients(names)
     }
@@ -227,7 +227,8 @@ public final class ManagedObjectContext {
     /// Gives an object another id in the table.
     func rename(_ object: ManagedObject, _ id: ObjectID) {
         registry.remove(object)
-        object.objectID = id
+        object.reference = id.reference
+        object.hasTemporaryID = id.isTemporary
         registry.register(object)
     }
 

@@ -21,7 +21,7 @@ extension ManagedObjectContext {
     func noteMoves(
         of object: ManagedObject, by row: Row?, _ permanentIDs: [ObjectID: ObjectID] = [:]
     ) {
-        guard let row, object.row != nil else { return }
+        guard let row, object.hasRow else { return }
         for relationship in object.entity.relationships {
             guard case .column(let column) = relationship.storage,
                 let inverse = relationship.inverse

@@ -22,7 +22,9 @@ extension ManagedObjectContext {
         for entry in answer {
             let object = entry.object ?? entry.row.map(object(for:))
             guard let object else { continue }
-            if !request.returnsObjectsAsFaults, let row = object.row { fill(object, row) }
+            if !request.returnsObjectsAsFaults, object.isFault, let row = object.row {
+                fill(object, row)
+            }
             objects.append(object)
         }
         return objects
@@ -101,7 +103,7 @@ extension ManagedObjectContext {
     /// The changed objects that the request is about, if it looks at changes.
     private func pendingObjects(_ request: FetchRequest, _ question: Question) -> [ManagedObject] {
         guard request.includesPendingChanges else { return [] }
-        return changed.values.filter {
+        return changed.inOrder.filter {
             request.includesSubentities
                 ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
         }

@@ -76,7 +76,7 @@ extension ManagedObjectContext {
     private func hasKept(_ conflict: ConstraintConflict, _ object: ManagedObject) -> Bool {
         guard !object.isInserted else { return false }
         return conflict.constraint.allSatisfy { name in
-            object.entity.columnIndex(named: name).map { object.edits[$0] == nil } ?? false
+            object.entity.columnIndex(named: name).map { !object.hasEdit($0) } ?? false
         }
     }
 
@@ -203,7 +203,7 @@ extension ManagedObjectContext {
         guard case .column(let column) = object.entity.relationships[index].storage else {
             return true
         }
-        return object.edits[column] != nil
+        return object.hasEdit(column)
     }
 
     /// That a reference was led to a survivor is no change of anybody's: it is saved, but if the object is
@@ -244,8 +244,8 @@ extension ManagedObjectContext {
         for column in columns {
             let isSet =
                 loser.isInserted
-                ? loser.assigned.contains(column)
-                : loser.edits[column] != nil && !loser.untracked.contains(column)
+                ? loser.isAssigned(column)
+                : loser.hasEdit(column) && !loser.untracked.contains(column)
             guard let index = loser.entity.columns[column].relationship else {
                 if isSet || isEverything(gift) {
                     survivor.setColumn(column, loser.columnValue(column))

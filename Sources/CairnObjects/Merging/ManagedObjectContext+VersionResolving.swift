@@ -42,10 +42,11 @@ extension ManagedObjectContext {
     /// The object becomes a new one under the id it had, with everything it has.
     private func recreate(_ object: ManagedObject) {
         for column in object.entity.columns.indices {
-            if object.edits[column] != nil { object.assigned.insert(column) }
-            object.edits[column] = object.presentValue(column)
+            let isEdited = object.hasEdit(column)
+            object.setEdit(column, object.presentValue(column))
+            if isEdited { object.slotsToEdit().assign(column) }
         }
-        object.row = nil
+        object.forgetRow()
         object.isInserted = true
         object.isRecreated = true
         object.isUpdated = false
@@ -67,7 +68,7 @@ extension ManagedObjectContext {
     private func drop(_ object: ManagedObject, _ column: Int, _ stored: Row) {
         let value = stored.cells.value(column, of: object.entity, in: identity)
         guard let index = object.entity.columns[column].relationship else {
-            object.edits[column] = nil
+            object.setEdit(column, nil)
             return
         }
         let root = schema.entities[object.entity.relationships[index].destination]
@@ -80,14 +81,14 @@ extension ManagedObjectContext {
         let values = object.entity.columns.indices.map { object.presentValue($0) }
         object.rebase(on: stored)
         for (column, value) in values.enumerated() where object.baseValue(column) != value {
-            object.edits[column] = value
+            object.setEdit(column, value)
         }
     }
 
     /// The object becomes what is stored.
     func goBack(_ object: ManagedObject, to stored: Row) {
         for column in object.editedColumns { drop(object, column, stored) }
-        object.edits = [:]
+        object.removeEdits()
         object.rebase(on: stored)
         revision += 1
     }

@@ -8,7 +8,7 @@ extension ManagedObject {
     /// count, and transient properties do not either. A new object always differs.
     public final var hasPersistentChangedValues: Bool {
         if isInserted { return true }
-        return edits.keys.contains { !awakened.contains($0) }
+        return !editedColumns.isEmpty
             || toMany.contains { !isTransient($0.key) && $0.value.hasChanges }
     }
 
@@ -16,7 +16,7 @@ extension ManagedObject {
     /// values. A property that became nil has its key here, with no value.
     public final func changedValues() -> [String: Any?] {
         var changes: [String: Any?] = [:]
-        for column in edits.keys where !untracked.contains(column) {
+        for column in columnsWithEdits where !untracked.contains(column) {
             changes.updateValue(
                 value(forKey: entity.columns[column].name), forKey: entity.columns[column].name)
         }
@@ -34,7 +34,7 @@ extension ManagedObject {
         var values: [String: Any] = [:]
         for (index, column) in entity.columns.enumerated()
         where keys?.contains(column.name) ?? true {
-            guard row != nil, let value = baseValue(index).any else { continue }
+            guard hasRow, let value = baseValue(index).any else { continue }
             values[column.name] = value
         }
         return values

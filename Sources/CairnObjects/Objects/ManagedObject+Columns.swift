@@ -2,25 +2,138 @@
 
 import CairnModel
 import CairnStore
+import FoundationEssentials
 
 extension ManagedObject {
     /// Reads the row if the object is a fault.
-    func fulfillIfNeeded() {
-        if !isFulfilled { managedObjectContext?.fulfill(self) }
+    @inline(__always) func fulfillIfNeeded() {
+        if !flags.contains(.fulfilled) { managedObjectContext?.fulfill(self) }
     }
+
+    // MARK: The row
+
+    /// Whether something is stored, as far as this object knows.
+    var hasRow: Bool { cells != nil || flags.contains(.slotsAreRow) }
+
+    /// What is stored, as far as this object knows.
+    var row: Row? {
+        get {
+            makeRowOfSlots()
+            return cells.map {
+                Row(id: objectID, entity: entity.index, version: version, cells: $0)
+            }
+        }
+        set {
+            makeRowOfSlots()
+            cells = newValue?.cells
+            version = newValue?.version ?? 0
+        }
+    }
+
+    /// Gives a fault what is stored.
+    func take(_ row: Row) {
+        cells = row.cells
+        version = row.version
+    }
+
+    /// A new object that was saved kept its slots as what is stored. They make room for edits.
+    func makeRowOfSlots() {
+        guard flags.contains(.slotsAreRow) else { return }
+        flags.subtract(.slotsAreRow)
+        guard let slots = ownSlots else { return }
+        var builder = RowCellsBuilder(columns: entity.columns.count)
+        for column in entity.columns.indices where !slots.isNil(column) {
+            slots.put(column, into: &builder)
+        }
+        cells = builder.finish()
+        dropSlots()
+    }
+
+    // MARK: Slots
+
+    /// The slots, if there are any.
+    @inline(__always) var ownSlots: ObjectSlots? {
+        guard let slots else { return nil }
+        return ObjectSlots(slots, ownBinding.layout)
+    }
+
+    /// The slots; made when they are first needed.
+    @inline(__always) func slotsToEdit() -> ObjectSlots {
+        if flags.contains(.slotsAreRow) { makeRowOfSlots() }
+        let layout = ownBinding.layout
+        if let slots { return ObjectSlots(slots, layout) }
+        let made = ObjectSlots.make(layout)
+        slots = made
+        return ObjectSlots(made, layout)
+    }
+
+    private func dropSlots() {
+        ownSlots?.destroy()
+        slots = nil
+    }
+
+    /// A value that differs from the row, or was set on a new object.
+    func edit(_ column: Int) -> Value? {
+        guard hasEdit(column) else { return nil }
+        return ownSlots?.value(column, ownBinding)
+    }
+
+    /// Whether a column has an edit.
+    func hasEdit(_ column: Int) -> Bool {
+        guard !flags.contains(.slotsAreRow), let slots = ownSlots else { return false }
+        return slots.isSet(column)
+    }
+
+    /// Notes an edit, or with nil that there is none.
+    func setEdit(_ column: Int, _ value: Value?) {
+        if let value {
+            slotsToEdit().set(column, value)
+        } else if !flags.contains(.slotsAreRow) {
+            ownSlots?.remove(column)
+        }
+    }
+
+    /// The columns with edits, ascending.
+    var columnsWithEdits: [Int] {
+        guard !flags.contains(.slotsAreRow), let slots = ownSlots else { return [] }
+        return slots.columns
+    }
+
+    /// Whether there are edits.
+    var hasEdits: Bool {
+        guard slots != nil, !flags.contains(.slotsAreRow) else { return false }
+        return ownSlots?.isEmpty == false
+    }
+
+    /// Forgets all edits.
+    func removeEdits() {
+        if !flags.contains(.slotsAreRow) { dropSlots() }
+    }
+
+    /// Whether somebody set a column of a new object.
+    func isAssigned(_ column: Int) -> Bool {
+        guard !flags.contains(.slotsAreRow), let slots = ownSlots else { return false }
+        return slots.isAssigned(column)
+    }
+
+    // MARK: Values
 
     /// The value now, without reading anything.
     func presentValue(_ column: Int) -> Value {
-        edits[column] ?? baseValue(column)
+        if let slots = ownSlots, slots.isSet(column) { return slots.value(column, ownBinding) }
+        return baseValue(column)
     }
 
     /// The value without edits: what is stored, or the default of a new object.
     func baseValue(_ column: Int) -> Value {
-        if let row, let registry {
-            return row.cells.value(column, of: entity, in: registry.identity)
+        if let cells {
+            return cells.value(column, of: entity, in: ownBinding.registry.identity)
+        }
+        if flags.contains(.slotsAreRow), let slots = ownSlots {
+            return slots.value(column, ownBinding)
         }
         if isGone || (managedObjectContext != nil && !isInserted) { return .null }
-        return entity.columns[column].defaultValue
+        return ownBinding.defaults[column]
     }
 
     /// The value now; reads the row if need be.
@@ -37,9 +150,11 @@ extension ManagedObject {
         guard !isGone else { return }
         let old = presentValue(column)
         put(column, value)
-        untracked.remove(column)
-        awakened.remove(column)
-        if isInserted || managedObjectContext == nil { assigned.insert(column) }
+        if rarer != nil {
+            untracked.remove(column)
+            awakened.remove(column)
+        }
+        if isInserted || managedObjectContext == nil { slotsToEdit().assign(column) }
         managedObjectContext?.objectDidChange(self, isReal: old != value)
     }
 
@@ -53,28 +168,34 @@ extension ManagedObject {
     }
 
     private func put(_ column: Int, _ value: Value) {
-        if row != nil, baseValue(column) == value {
-            edits[column] = nil
+        if hasRow, baseValue(column) == value {
+            setEdit(column, nil)
         } else {
-            edits[column] = value
+            setEdit(column, value)
         }
     }
 
     /// The columns that a save has to write, in order.
-    var editedColumns: [Int] { edits.keys.filter { !awakened.contains($0) }.sorted() }
+    var editedColumns: [Int] {
+        let columns = columnsWithEdits
+        guard let rarer, !rarer.awakened.isEmpty else { return columns }
+        return columns.filter { !rarer.awakened.contains($0) }
+    }
 
     /// Drops edits that a newer row has made equal to what is stored.
     func rebase(on newer: Row) {
         row = newer
         isFulfilled = true
         isGone = false
-        for (column, value) in edits where baseValue(column) == value { edits[column] = nil }
+        for column in columnsWithEdits where baseValue(column) == edit(column) {
+            setEdit(column, nil)
+        }
     }
 
     /// Lets go of all edits; nothing is told to the other sides of relationships.
     func dropEdits() {
-        edits = [:]
-        assigned = ColumnSet()
+        removeEdits()
+        guard rarer != nil else { return }
         untracked = ColumnSet()
         awakened = ColumnSet()
         for index in toMany.keys where !isTransient(index) { toMany[index]?.revert() }
@@ -87,6 +208,7 @@ extension ManagedObject {
 
     /// Forgets the members that were read; they are asked for again.
     func unloadMembers() {
+        guard rarer != nil else { return }
         for index in toMany.keys where !isTransient(index) { toMany[index]?.unload() }
     }
 
@@ -95,15 +217,26 @@ extension ManagedObject {
         let wasFault = isFault
         if !wasFault { willTurnIntoFault() }
         dropEdits()
-        row = nil
+        forgetRow()
         isFulfilled = false
         unloadMembers()
         if resetsTransients { resetTransients() }
         if !wasFault { didTurnIntoFault() }
     }
 
+    /// Nothing is known of what is stored.
+    func forgetRow() {
+        if flags.contains(.slotsAreRow) {
+            flags.subtract(.slotsAreRow)
+            dropSlots()
+        }
+        cells = nil
+        version = 0
+    }
+
     /// Gives transient properties their defaults.
     func resetTransients() {
+        guard rarer != nil else { return }
         transients = [:]
         transientTargets = [:]
         for index in toMany.keys where isTransient(index) { toMany[index] = nil }
@@ -111,12 +244,47 @@ extension ManagedObject {
 
     /// What was edited is stored now, as this row says.
     func commitEdits(_ stored: Row?) {
-        edits = edits.filter { awakened.contains($0.key) }
-        assigned = ColumnSet()
-        untracked = awakened
+        let kept = rarer?.awakened ?? ColumnSet()
+        if kept.isEmpty {
+            removeEdits()
+        } else {
+            for column in columnsWithEdits where !kept.contains(column) { setEdit(column, nil) }
+            ownSlots?.unassignAll()
+        }
+        if rarer != nil { untracked = kept }
         if let stored {
             row = stored
             isFulfilled = true
+        }
+    }
+
+    /// A new object is stored as it is, with version 1: the slots are its row from now on.
+    func commitSlots() {
+        let slots = slotsToEdit()
+        let binding = ownBinding
+        for column in 0..<binding.layout.columns where !slots.isSet(column) {
+            slots.set(column, binding.defaults[column])
+        }
+        slots.unassignAll()
+        if let rarer { rarer.untracked = ColumnSet() }
+        flags.formUnion([.slotsAreRow, .fulfilled])
+        version = 1
+    }
+}
+
+extension ObjectSlots {
+    /// Writes a slot that is not nil as a row's cell.
+    func put(_ column: Int, into cells: inout RowCellsBuilder) {
+        switch kind(column) {
+        case .integer, .boolean, .double, .date, .float, .reference:
+            cells.set(column, word: word(column))
+        case .uuid:
+            withUnsafeBytes(of: (word(column), secondWord(column))) { cells.set(column, bytes: $0) }
+        case .string, .uri:
+            var text = string(column).pointee
+            text.withUTF8 { cells.set(column, bytes: UnsafeRawBufferPointer($0)) }
+        case .binary, .decimal:
+            data(column).pointee.withUnsafeBytes { cells.set(column, bytes: $0) }
         }
     }
 }

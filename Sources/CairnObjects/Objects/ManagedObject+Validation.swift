@@ -14,11 +14,22 @@ extension ManagedObject {
     final func validateProperties() throws(StoreError) {
         var errors: [StoreError] = []
         // The values of a fault are as they were saved.
-        if isFulfilled {
-            for column in entity.columns.indices { validate(column, &errors) }
+        if isFulfilled, slots != nil || isInserted {
+            let rules = ownBinding.rules
+            if lacksMandatory(rules.mandatory) {
+                for column in entity.columns.indices { validate(column, &errors) }
+            } else {
+                for column in rules.limited { validate(column, &errors) }
+            }
         }
-        for index in entity.relationships.indices { validateCount(index, &errors) }
+        for index in ownBinding.rules.counted { validateCount(index, &errors) }
         if let error = StoreError.combining(errors) { throw error }
+    }
+
+    /// Whether a mandatory column may be nil: exact for new objects, and for edits of stored ones.
+    private func lacksMandatory(_ mandatory: [UInt64]) -> Bool {
+        guard let slots = ownSlots else { return isInserted }
+        return slots.lacks(mandatory, isNew: isInserted)
     }
 
     private func failure(_ code: StoreError.Code, _ message: String, key: String) -> StoreError {
@@ -28,7 +39,7 @@ extension ManagedObject {
 
     private func validate(_ index: Int, _ errors: inout [StoreError]) {
         let column = entity.columns[index]
-        if !isInserted, edits[index] == nil { return }
+        if !isInserted, !hasEdit(index) { return }
         let value = presentValue(index)
         if value.isNull {
             let isDerived = column.attribute?.derivationExpression != nil

@@ -2,14 +2,18 @@
 //
 // An object is a fault until somebody touches it: it has an id, an entity and a context, nothing else. Then
 // its row is read; the cells stay as they are and a value is made of one when it is asked for. Edits are
-// kept beside the row, so that "what changed" and "what was it before" cost nothing to answer.
+// kept beside the row, in slots, so that "what changed" and "what was it before" cost nothing to answer.
 //
 //   new         no row; a value that was not set is the model's default
 //   fault       perhaps a row that a fetch has brought along, not yet looked at
 //   fulfilled   a row, and edits of columns that differ from it
+//   saved       the slots of a new object that was saved: they are its row, until somebody edits it
 //   gone        deleted by somebody else: every value is nil
 //
-// Invariants: one object for one id in a context; `edits` of a stored object differ from its row.
+// Properties that every access meets are not checked for exclusive access: an object is confined to its context, and
+// nothing here is called while one of them is being changed.
+//
+// Invariants: one object for one id in a context; edits of a stored object differ from its row.
 // Threads: the context's. Only the deinit may run elsewhere, and touches the registry alone.
 
 public import CairnModel
@@ -22,64 +26,70 @@ import CairnStore
 open class ManagedObject {
     /// The entity.
     public final let entity: SchemaEntity
-    /// The identity: temporary until the object is saved or was given a permanent one.
-    public internal(set) final var objectID: ObjectID
     /// The context, or nil if the object has left it or never was in one. An object keeps its context alive.
-    public internal(set) final var managedObjectContext: ManagedObjectContext?
-    /// Whether the object is new and not saved.
-    public internal(set) final var isInserted = false
-    /// Whether somebody set a property since the last save, be it to the value it had.
-    public internal(set) final var isUpdated = false
-    /// Whether the object is to be deleted by the next save, or is gone already.
-    public internal(set) final var isDeleted = false
-    /// The object that took this one's place when a save found two with one unique key; nil if none did.
-    public internal(set) final var absorbedInto: ObjectID?
-
-    final var registry: ObjectRegistry?
+    @exclusivity(unchecked) public internal(set) final var managedObjectContext:
+        ManagedObjectContext?
+    /// What it shares with the other objects of its entity; nil outside any context, until it is needed.
+    @exclusivity(unchecked) final var binding: EntityBinding?
+    /// The number in its id; 0 outside any context, until it is needed.
+    @exclusivity(unchecked) final var reference: UInt64 = 0
+    @exclusivity(unchecked) final var flags: Flags = []
+    /// The version of the row; 0 if there is none.
+    @exclusivity(unchecked) final var version: UInt32 = 0
+    /// Its place among the changed objects of the context, or -1.
+    @exclusivity(unchecked) final var changedIndex = -1
     /// What is stored, as far as this object knows.
-    final var row: Row?
-    /// Whether the row was looked at.
-    final var isFulfilled = false
-    /// Whether the row turned out to be gone.
-    final var isGone = false
-    /// Values by column: of a new object those that were set, of a stored one those that differ.
-    final var edits: [Int: Value] = [:]
-    /// Columns of a new object that somebody set.
-    final var assigned = ColumnSet()
-    /// Columns that were set as primitive values, which nobody is told of.
-    final var untracked = ColumnSet()
-    /// Columns that were set while the object awoke from a fetch: seen by readers, never saved.
-    final var awakened = ColumnSet()
-    /// To-many relationships that somebody asked for or changed, by index.
-    final var toMany: [Int: ToManyState] = [:]
-    /// Values of transient attributes, by index.
-    final var transients: [Int: Value] = [:]
-    /// Targets of transient to-one relationships, by index.
-    final var transientTargets: [Int: ObjectID] = [:]
-    /// Rises with creation and first change: the order in which a save sees objects.
-    final var order: UInt64 = 0
-    /// Whether values are being set that are no edits.
-    final var isAwakening = false
-    /// Whether the delete rules have been applied.
-    final var isPropagated = false
-    /// Whether it is inserted again under its id, because somebody else has deleted it.
-    final var isRecreated = false
-    /// Whether a merge policy deleted it, which no delete rule can forbid.
-    final var isDisplaced = false
+    @exclusivity(unchecked) final var cells: RowCells?
+    /// The values of a new object, the edits of a stored one.
+    @exclusivity(unchecked) final var slots: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) final var rarer: ObjectExtras?
+
+    /// What an object is, a bit each.
+    struct Flags: OptionSet {
+        let rawValue: UInt32
+
+        /// New and not saved.
+        static let inserted = Flags(rawValue: 1)
+        /// Somebody set a property since the last save.
+        static let updated = Flags(rawValue: 2)
+        /// To be deleted by the next save, or gone already.
+        static let deleted = Flags(rawValue: 4)
+        /// The row was looked at.
+        static let fulfilled = Flags(rawValue: 8)
+        /// The row turned out to be gone.
+        static let gone = Flags(rawValue: 16)
+        /// Values are being set that are no edits.
+        static let awakening = Flags(rawValue: 32)
+        /// The delete rules have been applied.
+        static let propagated = Flags(rawValue: 64)
+        /// It is inserted again under its id, because somebody else has deleted it.
+        static let recreated = Flags(rawValue: 128)
+        /// A merge policy deleted it, which no delete rule can forbid.
+        static let displaced = Flags(rawValue: 256)
+        /// The id is temporary.
+        static let temporary = Flags(rawValue: 512)
+        /// The registry has it.
+        static let registered = Flags(rawValue: 1024)
+        /// The slots are what is stored.
+        static let slotsAreRow = Flags(rawValue: 2048)
+    }
+
+    @inline(__always) private final func has(_ flag: Flags) -> Bool { flags.contains(flag) }
+
+    @inline(__always) private final func set(_ flag: Flags, _ value: Bool) {
+        if value { flags.formUnion(flag) } else { flags.subtract(flag) }
+    }
 
     /// Makes an object and inserts it into a context.
     ///
     /// Override it only to give stored properties of a subclass their values: it also runs when an object
     /// is made for a stored row. Use ``awakeFromInsert()`` to prepare a new object.
     public required init(entity: SchemaEntity, insertInto context: ManagedObjectContext?) {
-        precondition(
-            !entity.isAbstract || context == nil,
-            "\(entity.name) is abstract: it has no objects of its own")
         self.entity = entity
-        objectID = ObjectID(
-            temporary: ManagedObjectContext.nextTemporaryReference(), hierarchy: 0,
-            context: ManagedObjectContext.nowhere)
-        context?.insert(self)
+        guard let context else { return }
+        precondition(
+            !entity.isAbstract, "\(entity.name) is abstract: it has no objects of its own")
+        context.insert(self)
     }
 
     /// Makes an object of the class's entity and inserts it into a context.
@@ -88,12 +98,120 @@ open class ManagedObject {
     }
 
     deinit {
-        registry?.deregister(objectID)
+        if has(.registered) { binding?.registry.deregister(self) }
+        if let slots, let binding { ObjectSlots(slots, binding.layout).destroy() }
+    }
+
+    // MARK: State
+
+    /// The identity: temporary until the object is saved or was given a permanent one.
+    public final var objectID: ObjectID {
+        let binding = ownBinding
+        if reference == 0 {
+            reference = ManagedObjectContext.nextTemporaryReference()
+            hasTemporaryID = true
+        }
+        return binding.id(reference, isTemporary: hasTemporaryID)
+    }
+
+    /// The binding; one of its own for an object that was never in a context.
+    final var ownBinding: EntityBinding {
+        if let binding { return binding }
+        let made = EntityBinding(entity, .nowhere, isInContext: false)
+        binding = made
+        return made
+    }
+
+    /// Whether the object is new and not saved.
+    public internal(set) final var isInserted: Bool {
+        get { has(.inserted) }
+        set { set(.inserted, newValue) }
+    }
+    /// Whether somebody set a property since the last save, be it to the value it had.
+    public internal(set) final var isUpdated: Bool {
+        get { has(.updated) }
+        set { set(.updated, newValue) }
+    }
+    /// Whether the object is to be deleted by the next save, or is gone already.
+    public internal(set) final var isDeleted: Bool {
+        get { has(.deleted) }
+        set { set(.deleted, newValue) }
+    }
+    /// The object that took this one's place when a save found two with one unique key; nil if none did.
+    public internal(set) final var absorbedInto: ObjectID? {
+        get { rarer?.absorbedInto }
+        set { if newValue != nil || rarer != nil { extras.absorbedInto = newValue } }
+    }
+
+    final var isFulfilled: Bool {
+        get { has(.fulfilled) }
+        set { set(.fulfilled, newValue) }
+    }
+    final var isGone: Bool {
+        get { has(.gone) }
+        set { set(.gone, newValue) }
+    }
+    final var isAwakening: Bool {
+        get { has(.awakening) }
+        set { set(.awakening, newValue) }
+    }
+    final var isPropagated: Bool {
+        get { has(.propagated) }
+        set { set(.propagated, newValue) }
+    }
+    final var isRecreated: Bool {
+        get { has(.recreated) }
+        set { set(.recreated, newValue) }
+    }
+    final var isDisplaced: Bool {
+        get { has(.displaced) }
+        set { set(.displaced, newValue) }
+    }
+    final var hasTemporaryID: Bool {
+        get { has(.temporary) }
+        set { set(.temporary, newValue) }
+    }
+    final var isRegistered: Bool {
+        get { has(.registered) }
+        set { set(.registered, newValue) }
+    }
+
+    /// The rarer parts; made when they are first needed.
+    final var extras: ObjectExtras {
+        if let rarer { return rarer }
+        let made = ObjectExtras()
+        rarer = made
+        return made
+    }
+    /// To-many relationships that somebody asked for or changed, by index.
+    final var toMany: [Int: ToManyState] {
+        get { rarer?.toMany ?? [:] }
+        _modify { yield &extras.toMany }
+    }
+    /// Values of transient attributes, by index.
+    final var transients: [Int: Value] {
+        get { rarer?.transients ?? [:] }
+        _modify { yield &extras.transients }
+    }
+    /// Targets of transient to-one relationships, by index.
+    final var transientTargets: [Int: ObjectID] {
+        get { rarer?.transientTargets ?? [:] }
+        _modify { yield &extras.transientTargets }
+    }
+    /// Columns that were set as primitive values, which nobody is told of.
+    final var untracked: ColumnSet {
+        get { rarer?.untracked ?? ColumnSet() }
+        _modify { yield &extras.untracked }
+    }
+    /// Columns that were set while the object awoke from a fetch: seen by readers, never saved.
+    final var awakened: ColumnSet {
+        get { rarer?.awakened ?? ColumnSet() }
+        _modify { yield &extras.awakened }
     }
 
     /// Whether the object's values have not been read yet. Asking does not read them.
     public final var isFault: Bool {
-        !isFulfilled && !isInserted && !isGone && managedObjectContext != nil
+        flags.isDisjoint(with: [.fulfilled, .inserted, .gone]) && managedObjectContext != nil
     }
 
     /// Whether the object is new, changed or to be deleted.

@@ -1,0 +1,59 @@
+// The new, changed and deleted objects of a context, in the order of their first change.
+//
+// Objects know their place in the list, so that looking for one costs nothing. Places of objects that leave stay
+// empty until half of the list is.
+//
+// Invariant: `list[object.changedIndex]` is the object, for every object in the list.
+// Threads: the context's.
+
+/// The changed objects of a context; it keeps them alive.
+struct ChangedObjects {
+    private var list: [ManagedObject?] = []
+    private(set) var count = 0
+
+    /// Adds an object; whether it was not there.
+    @inline(__always) mutating func insert(_ object: ManagedObject) -> Bool {
+        if object.changedIndex >= 0 { return false }
+        object.changedIndex = list.count
+        list.append(object)
+        count += 1
+        return true
+    }
+
+    mutating func remove(_ object: ManagedObject) {
+        guard object.changedIndex >= 0 else { return }
+        list[object.changedIndex] = nil
+        object.changedIndex = -1
+        count -= 1
+        if list.count > 32, count * 2 < list.count { compact() }
+    }
+
+    private mutating func compact() {
+        list.removeAll { $0 == nil }
+        for (index, object) in list.enumerated() { object?.changedIndex = index }
+    }
+
+    mutating func removeAll() {
+        for object in list { object?.changedIndex = -1 }
+        list = []
+        count = 0
+    }
+
+    /// Whether one of them is what the question asks for.
+    func contains(_ question: (ManagedObject) -> Bool) -> Bool {
+        for object in list {
+            if let object, question(object) { return true }
+        }
+        return false
+    }
+
+    /// All of them.
+    var inOrder: [ManagedObject] {
+        var objects: [ManagedObject] = []
+        objects.reserveCapacity(count)
+        for object in list {
+            if let object { objects.append(object) }
+        }
+        return objects
+    }
+}

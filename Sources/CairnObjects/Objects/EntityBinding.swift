@@ -1,0 +1,58 @@
+// What all objects of one entity in one context share.
+//
+// Threads: immutable once made, so any; objects reach their registry through it from any thread when they go.
+
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// An entity as a context's objects know it.
+final class EntityBinding: Sendable {
+    let entity: SchemaEntity
+    let registry: ObjectRegistry
+    let layout: SlotLayout
+    let rules: EntityRules
+    /// The number of its hierarchy in ids.
+    let hierarchy: UInt32
+    /// Where the registry keeps objects of the hierarchy; nil for objects outside any context.
+    let place: Int?
+    /// The values of new objects, by column.
+    let defaults: [Value]
+    /// By column: the number of the hierarchy that a reference leads to.
+    private let targets: [UInt32]
+
+    init(_ entity: SchemaEntity, _ registry: ObjectRegistry, isInContext: Bool = true) {
+        self.entity = entity
+        self.registry = registry
+        layout = SlotLayout(entity)
+        rules = EntityRules(entity)
+        hierarchy = isInContext ? registry.identity.hierarchies[entity.index] : 0
+        place = isInContext ? registry.place(ofHierarchy: hierarchy) : nil
+        defaults = entity.columns.map(\.defaultValue)
+        targets = entity.columns.map { column in
+            guard case .reference(let root) = column.kind,
+                root < registry.identity.hierarchies.count
+            else { return 0 }
+            return registry.identity.hierarchies[root]
+        }
+    }
+
+    /// The id of an object of the entity.
+    func id(_ reference: UInt64, isTemporary: Bool) -> ObjectID {
+        isTemporary
+            ? ObjectID(
+                temporary: reference, hierarchy: hierarchy, context: registry.temporaryStore)
+            : ObjectID(
+                store: registry.identity.identifier, hierarchy: hierarchy, reference: reference)
+    }
+
+    /// The id of what a column's reference leads to.
+    func targetID(_ reference: UInt64, isTemporary: Bool, column: Int) -> ObjectID {
+        isTemporary
+            ? ObjectID(
+                temporary: reference, hierarchy: targets[column], context: registry.temporaryStore)
+            : ObjectID(
+                store: registry.identity.identifier, hierarchy: targets[column],
+                reference: reference)
+    }
+}

@@ -1,0 +1,42 @@
+// What validation has to look at in the values of an entity's objects, gathered once: a column of the schema has
+// many parts, and a save would pay for copies of each of them for every object.
+//
+// Threads: immutable, so any.
+
+import CairnModel
+import CairnStore
+
+/// The columns of an entity that a rule of the model is about.
+struct EntityRules: Sendable {
+    /// Columns that may not be nil, a bit each, in words.
+    let mandatory: [UInt64]
+    /// Columns with limits, patterns or dates: their values are looked at.
+    let limited: [Int]
+    /// To-many relationships with limits of their members' number.
+    let counted: [Int]
+
+    init(_ entity: SchemaEntity) {
+        var mandatory = [UInt64](repeating: 0, count: max(1, (entity.columns.count + 63) / 64))
+        var limited: [Int] = []
+        for (index, column) in entity.columns.enumerated() {
+            let isDerived = column.attribute?.derivationExpression != nil
+            if !column.isOptional && !isDerived {
+                mandatory[index >> 6] |= 1 << UInt64(index & 63)
+            }
+            guard let attribute = column.attribute else { continue }
+            if attribute.type == .date || attribute.minimumValue != nil
+                || attribute.maximumValue != nil || attribute.minimumLength != nil
+                || attribute.maximumLength != nil || attribute.regularExpression != nil
+            {
+                limited.append(index)
+            }
+        }
+        self.mandatory = mandatory
+        self.limited = limited
+        counted = entity.relationships.indices.filter {
+            let description = entity.relationships[$0].description
+            return description.isToMany
+                && (description.minimumCount > 0 || description.maximumCount > 0)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// What few objects have: members of relationships, transient values, values that were set as primitive ones.
+//
+// Threads: the object's.
+
+import CairnModel
+import CairnStore
+
+/// The rarer parts of an object.
+final class ObjectExtras {
+    /// Columns that were set as primitive values, which nobody is told of.
+    var untracked = ColumnSet()
+    /// Columns that were set while the object awoke from a fetch: seen by readers, never saved.
+    var awakened = ColumnSet()
+    /// To-many relationships that somebody asked for or changed, by index.
+    var toMany: [Int: ToManyState] = [:]
+    /// Values of transient attributes, by index.
+    var transients: [Int: Value] = [:]
+    /// Targets of transient to-one relationships, by index.
+    var transientTargets: [Int: ObjectID] = [:]
+    /// The object that took this one's place.
+    var absorbedInto: ObjectID?
+}

@@ -1,0 +1,101 @@
+// How the slots of an entity's objects lie in memory: how many there are, and what each holds.
+//
+// Threads: immutable, so any.
+
+import CairnModel
+import CairnStore
+
+/// What a slot holds.
+enum SlotKind: UInt8 {
+    /// Integers.
+    case integer
+    /// 0 or 1.
+    case boolean
+    /// The bits of a double.
+    case double
+    /// The same, of seconds since the reference date.
+    case date
+    /// The bits of a float.
+    case float
+    /// The number of an object; the second word is 1 if the number is a temporary one.
+    case reference
+    /// Two words.
+    case uuid
+    /// A `String`.
+    case string
+    /// A `String`: the URI's text.
+    case uri
+    /// `Data`.
+    case binary
+    /// `Data`: the bytes that a store keeps.
+    case decimal
+
+    /// Whether the slot holds something that has to be released.
+    var isManaged: Bool { rawValue >= SlotKind.string.rawValue }
+
+    init(_ kind: SchemaColumn.Kind) {
+        switch kind {
+        case .reference: self = .reference
+        case .attribute(let type):
+            switch type {
+            case .integer16, .integer32, .integer64: self = .integer
+            case .boolean: self = .boolean
+            case .double: self = .double
+            case .date: self = .date
+            case .float: self = .float
+            case .uuid: self = .uuid
+            case .string: self = .string
+            case .uri: self = .uri
+            case .binary, .transformable: self = .binary
+            case .decimal: self = .decimal
+            case .undefined, .objectID, .composite:
+                preconditionFailure("a column holds values of a storable type")
+            }
+        }
+    }
+}
+
+/// The places of an entity's slots.
+final class SlotLayout: Sendable {
+    /// How many columns there are.
+    let columns: Int
+    /// How many words one bit for each column takes.
+    let words: Int
+    /// Where the slots begin.
+    let start: Int
+    /// The bytes of all of it.
+    let size: Int
+    /// By column.
+    nonisolated(unsafe) let kinds: UnsafePointer<SlotKind>
+    // Never written after the initialiser.
+    /// The columns whose slots have to be released, a bit each.
+    nonisolated(unsafe) let managed: UnsafePointer<UInt64>
+    // Never written after the initialiser.
+    /// Whether there is a column of references.
+    let hasReferences: Bool
+
+    init(_ entity: SchemaEntity) {
+        columns = entity.columns.count
+        words = max(1, (columns + 63) / 64)
+        start = (words * 8 * 3 + 15) & ~15
+        size = start + columns * 16
+        let kinds = UnsafeMutablePointer<SlotKind>.allocate(capacity: max(1, columns))
+        let managed = UnsafeMutablePointer<UInt64>.allocate(capacity: words)
+        managed.initialize(repeating: 0, count: words)
+        var hasReferences = false
+        for (index, column) in entity.columns.enumerated() {
+            let kind = SlotKind(column.kind)
+            (kinds + index).initialize(to: kind)
+            if kind.isManaged { managed[index >> 6] |= 1 << UInt64(index & 63) }
+            if kind == .reference { hasReferences = true }
+        }
+        self.kinds = UnsafePointer(kinds)
+        self.managed = UnsafePointer(managed)
+        self.hasReferences = hasReferences
+    }
+
+    deinit {
+        kinds.deallocate()
+        managed.deallocate()
+    }
+}
