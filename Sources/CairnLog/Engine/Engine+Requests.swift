@@ -37,6 +37,23 @@ extension Engine {
         }
     }
 
+    /// New objects as columns; nil if something stands against them.
+    func insert(_ rows: inout some NewRowSource, author: String?, contextName: String?)
+        throws(StoreError) -> NewNumbers?
+    {
+        let contest = NewRowsWriter.Contest()
+        do {
+            return try commit(author: author, contextName: contextName) {
+                builder throws(StoreError) in
+                var writer = NewRowsWriter(catalog: builder.catalog, contest)
+                return try writer.write(&rows, &builder)
+            }.0
+        } catch {
+            if contest.isThere { return nil }
+            throw error
+        }
+    }
+
     // MARK: Batches
 
     /// Rows are filled and checked before the turn is taken, as long as they fit the staging memory; what is

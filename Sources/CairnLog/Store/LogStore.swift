@@ -134,3 +134,13 @@ public final class LogStore: PersistentStore {
         try EngineRegistry.shared.close(engine)
     }
 }
+
+extension LogStore: ColumnStore {
+    /// New objects as columns.
+    package func insert(_ rows: inout some NewRowSource, author: String?, contextName: String?)
+        throws(StoreError) -> NewNumbers?
+    {
+        try checkOpen()
+        return try engine.insert(&rows, author: author, contextName: contextName)
+    }
+}

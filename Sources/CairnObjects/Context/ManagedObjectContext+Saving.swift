@@ -1,10 +1,11 @@
 // Saving: what is changed here becomes what is stored, or nothing happens.
 //
 //   1. Rounds of willSave and validation until nothing changes any more, at most 1,000.
-//   2. One request to the store. A built-in merge policy is carried out by the store, within the save; any
+//   2. New objects alone go to a store that takes them as columns, if it does and nothing stands against them.
+//   3. Else one request to the store. A built-in merge policy is carried out by the store, within the save; any
 //      other is asked about the conflicts that the store reports, and the save is tried again.
-//   3. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
-//   4. didSave.
+//   4. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
+//   5. didSave.
 //
 // Invariants: whatever is thrown, the context keeps all its changes.
 
@@ -27,6 +28,7 @@ extension ManagedObjectContext {
         processPendingChanges()
         guard hasChanges else { return }
         try prepareToSave()
+        if absorbedObjects.isEmpty, !moves.areThere, try saveNewObjects() { return }
         var resolutions = 0
         while true {
             let request = makeRequest()

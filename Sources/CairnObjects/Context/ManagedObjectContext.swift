@@ -242,7 +242,7 @@ public final class ManagedObjectContext {
         }
     }
 
-    private var hasTransientRelationships: Bool {
+    var hasTransientRelationships: Bool {
         schema.entities.contains { $0.relationships.contains { $0.storage == .transient } }
     }
 }

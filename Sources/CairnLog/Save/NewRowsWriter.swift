@@ -1,0 +1,249 @@
+// Writes new objects that nothing stands against, batch after batch of columns.
+//
+//   1. Every object gets its number, in the order of creation.
+//   2. For each batch: no mandatory cell may be nil, and every reference must lead to a row, or to one of the new ones,
+//      of an entity that the relationship may lead to.
+//   3. For each row: no row, stored or of this save, may have one of its keys. The keys enter the indexes.
+//   4. The rows become a block.
+//
+// What is not plain is left to the planner of saves: then this throws, and the commit is forgotten.
+// One-to-one relationships are such a thing, since both sides have to agree.
+//
+// Invariants: as those of `BatchInserter`.
+// Threads: within the turn, in one thread.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// Writes new objects as columns.
+struct NewRowsWriter: ~Copyable {
+    private let catalog: Catalog
+    private var numbers: [UInt32] = []
+    /// By tree: the first new number, and the entities of the new numbers.
+    private var born: [(first: UInt32, entities: [UInt16])] = []
+    private var key = KeyBuffer()
+    private var other = KeyBuffer()
+    // The block that is being filled.
+    private var handle = BlockHandle.none
+    private var staged: [UInt16] = []
+    private var stagedNumbers: [UInt32] = []
+    private var versions: [UInt32] = []
+
+    /// Tells whoever asked that something stands against the objects.
+    final class Contest {
+        var isThere = false
+    }
+    private let contest: Contest
+
+    init(catalog: Catalog, _ contest: Contest) {
+        self.catalog = catalog
+        self.contest = contest
+    }
+
+    /// Writes all of them and gives their numbers.
+    mutating func write(_ source: inout some NewRowSource, _ builder: inout CommitBuilder)
+        throws(StoreError) -> NewNumbers
+    {
+        let groups = source.groups
+        try number(groups, &builder)
+        let all = NewNumbers(numbers)
+        for (index, group) in groups.enumerated() {
+            guard !hasPartners(group.entity) else { throw contested() }
+            let batch = builder.engine.batches.take(catalog.description(of: group.entity))
+            var start = 0
+            while start < group.positions.count {
+                guard source.fill(batch, group: index, from: start, all) else {
+                    throw contested()
+                }
+                try check(batch, group.entity, &builder)
+                try insert(batch, group, from: start, &builder)
+                start += batch.rows
+                batch.reset()
+            }
+            builder.engine.batches.give(batch)
+        }
+        return all
+    }
+
+    private mutating func number(_ groups: [NewObjects], _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        let count = groups.reduce(0) { $0 + $1.positions.count }
+        var entities = [UInt16](repeating: 0, count: count)
+        for group in groups {
+            for position in group.positions { entities[Int(position)] = UInt16(group.entity) }
+        }
+        born = catalog.trees.indices.map { (builder.state.nextNumbers[$0], []) }
+        numbers.reserveCapacity(count)
+        for entity in entities {
+            let tree = catalog.entities[Int(entity)].tree
+            numbers.append(try builder.issueNumber(tree: tree))
+            born[tree].entities.append(entity)
+        }
+    }
+
+    private func contested() -> StoreError {
+        contest.isThere = true
+        return StoreError(.constraintConflict, "something stands against the new objects")
+    }
+
+    // MARK: Checks
+
+    /// Whether a relationship of the entity has another side that is to-one too.
+    private func hasPartners(_ entity: Int) -> Bool {
+        catalog.schema.entities[entity].relationships.contains { relationship in
+            guard case .column = relationship.storage, let inverse = relationship.inverse,
+                case .column = catalog.schema.entities[relationship.destination]
+                    .relationships[inverse].storage
+            else { return false }
+            return true
+        }
+    }
+
+    private func check(_ batch: ColumnBatch, _ entity: Int, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        let description = catalog.schema.entities[entity]
+        let stored = catalog.entities[entity]
+        for (index, column) in description.columns.enumerated() {
+            let cells = batch.columns[index]
+            if !column.isOptional, !column.isDerived {
+                for row in 0..<batch.rows where cells.isNil(row: row) { throw contested() }
+            }
+            guard let tree = stored.columns[index].target, let relationship = column.relationship
+            else { continue }
+            let family = catalog.schema.entities[
+                description.relationships[relationship].destination
+            ].family
+            let isWhole =
+                family.count == catalog.schema.entities[catalog.trees[tree].root].family.count
+            for row in 0..<batch.rows where !cells.isNil(row: row) {
+                let target = UInt32(
+                    truncatingIfNeeded: cells.values.load(fromByteOffset: row * 8, as: UInt64.self))
+                if let known = builder.entity(tree: tree, number: target) {
+                    guard isWhole || family.contains(known) else { throw contested() }
+                } else if !isNew(target, tree, family) {
+                    throw contested()
+                }
+            }
+        }
+    }
+
+    /// Whether a number is that of a new object which a relationship to these entities may lead to.
+    private func isNew(_ number: UInt32, _ tree: Int, _ family: [Int]) -> Bool {
+        guard number >= born[tree].first else { return false }
+        let index = Int(number - born[tree].first)
+        return index < born[tree].entities.count
+            && family.contains(Int(born[tree].entities[index]))
+    }
+
+    // MARK: Rows
+
+    private mutating func insert(
+        _ batch: ColumnBatch, _ group: NewObjects, from start: Int,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        var row = 0
+        while row < batch.rows {
+            let end = batch.endOfBlock(from: row, sizes: builder.engine.sizes)
+            try insert(row..<end, of: batch, group, from: start, &builder)
+            row = end
+        }
+    }
+
+    /// Rows that become one block.
+    private mutating func insert(
+        _ rows: Range<Int>, of batch: ColumnBatch, _ group: NewObjects, from start: Int,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        handle = builder.openBlock(entity: group.entity)
+        staged.removeAll(keepingCapacity: true)
+        stagedNumbers.removeAll(keepingCapacity: true)
+        for row in rows {
+            let number = numbers[Int(group.positions[start + row])]
+            try enterKeys(row, number, of: batch, group.entity, &builder)
+            stage(row, number, group.entity, &builder)
+        }
+        addReferences(of: batch, group.entity, &builder)
+        if versions.count != staged.count { versions = Array(repeating: 1, count: staged.count) }
+        try builder.closeBlock(
+            handle, entity: group.entity, batch: batch, selection: staged,
+            numbers: stagedNumbers, versions: versions)
+        builder.insertedCount += staged.count
+        handle = .none
+    }
+
+    private mutating func stage(
+        _ row: Int, _ number: UInt32, _ entity: Int, _ builder: inout CommitBuilder
+    ) {
+        builder.state.directories[catalog.entities[entity].tree].set(
+            number, DirectoryCell(handle: handle, slot: staged.count, version: 1),
+            in: &builder.pages)
+        staged.append(UInt16(row))
+        stagedNumbers.append(number)
+    }
+
+    private mutating func enterKeys(
+        _ row: Int, _ number: UInt32, of batch: ColumnBatch, _ entity: Int,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        for unique in catalog.entities[entity].uniques {
+            guard key.load(batch, row: row, columns: catalog.uniques[unique].columns) else {
+                continue
+            }
+            let hash = key.hash(seed: builder.seed)
+            var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
+            while let known = cursor.next() {
+                if try loadKey(of: known, unique, batch, entity, &builder), other.equals(key) {
+                    throw contested()
+                }
+            }
+            builder.insertKey(hash, number: number, unique: unique)
+        }
+    }
+
+    /// Loads the key of an object, which may be a row of the open block.
+    private mutating func loadKey(
+        of number: UInt32, _ unique: Int, _ batch: ColumnBatch, _ entity: Int,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Bool {
+        let cell = builder.state.directories[catalog.entities[entity].tree][number]
+        if cell.handle == handle, !cell.isEmpty {
+            return other.load(
+                batch, row: Int(staged[cell.slot]), columns: catalog.uniques[unique].columns)
+        }
+        return try builder.loadKey(of: number, unique: unique, into: &other)
+    }
+
+    private func addReferences(
+        of batch: ColumnBatch, _ entity: Int, _ builder: inout CommitBuilder
+    ) {
+        for reference in catalog.entities[entity].references {
+            let column = batch.columns[catalog.references[reference].column]
+            for (slot, row) in staged.enumerated() where column.hasValue(Int(row)) {
+                let target = column.values.load(fromByteOffset: Int(row) * 8, as: UInt64.self)
+                builder.state.inverses[reference].insert(
+                    source: stagedNumbers[slot], target: UInt32(truncatingIfNeeded: target),
+                    in: &builder.pages)
+            }
+        }
+    }
+}
+
+extension ColumnBatch {
+    /// Where the block that begins with a row ends: it takes as many rows as its budget of bytes allows.
+    func endOfBlock(from start: Int, sizes: StoreSizes) -> Int {
+        let limit = min(rows, start + sizes.rowsPerBlock)
+        let fixed = columns.reduce(0) { $0 + ($1.kind == .bytes ? 2 : $1.kind.width) }
+        var bytes = 0
+        for row in start..<limit {
+            bytes += fixed
+            for column in columns where column.kind == .bytes && column.hasValue(row) {
+                bytes += min(Int(column.lengths[row]), sizes.largeValueBytes)
+            }
+            if bytes > sizes.bytesPerBlock && row > start { return row }
+        }
+        return limit
+    }
+}

@@ -1,0 +1,225 @@
+// The new objects of a save as the rows that a store takes as columns.
+//
+//   1. The changed objects are looked at once. What is more than new rows (changes of stored objects, deletions, pairs,
+//      objects that have their ids already) makes the save one for the store's planner.
+//   2. A batch is filled object by object, from the slots; a text goes from where it is to the column's bytes.
+//
+// Invariants: nothing is changed here.
+// Threads: the context's; the store fills batches in the thread that saves.
+
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// New objects, and nothing else, that are to be saved.
+struct NewObjectRows: NewRowSource {
+    /// All new objects, in the order of their creation.
+    private(set) var objects: [ManagedObject] = []
+    private(set) var groups: [NewObjects] = []
+    private let registry: ObjectRegistry
+    /// By place among the changed objects of the context: that among the new ones.
+    private var positions: [Int32] = []
+
+    /// The new objects among changed ones; nil if there is more to be saved than those, or if there are few of them.
+    init?(_ changed: [ManagedObject], in context: ManagedObjectContext) {
+        registry = context.registry
+        guard changed.count >= Self.fewest else { return nil }
+        objects.reserveCapacity(changed.count)
+        var groupOfEntity = [Int](repeating: -1, count: context.schema.entities.count)
+        for object in changed {
+            if let rarer = object.rarer, !rarer.awakened.isEmpty || object.hasPairChanges {
+                return nil
+            }
+            guard object.isInserted else {
+                if object.isDeleted || object.hasEdits { return nil }
+                continue
+            }
+            if object.isDeleted { continue }
+            guard object.hasTemporaryID, !object.isRecreated else { return nil }
+            let entity = object.entity.index
+            if groupOfEntity[entity] < 0 {
+                groupOfEntity[entity] = groups.count
+                groups.append(NewObjects(entity: entity))
+            }
+            groups[groupOfEntity[entity]].positions.append(Int32(objects.count))
+            objects.append(object)
+        }
+        guard objects.count >= Self.fewest else { return nil }
+    }
+
+    /// As few as that are not worth the room that a batch of columns takes.
+    private static let fewest = 16
+
+    mutating func fill(_ batch: ColumnBatch, group: Int, from start: Int, _ numbers: NewNumbers)
+        -> Bool
+    {
+        let places = groups[group].positions
+        var row = batch.rows
+        defer { batch.rows = row }
+        for place in places[start...] {
+            guard row < ColumnBatch.capacity, !batch.isFull else { break }
+            let object = objects[Int(place)]
+            guard put(object, batch.columns, row, numbers) else { return false }
+            row += 1
+        }
+        return true
+    }
+
+    @inline(__always)
+    private mutating func put(
+        _ object: ManagedObject, _ columns: UnsafeMutableBufferPointer<ColumnBuffer>, _ row: Int,
+        _ numbers: NewNumbers
+    ) -> Bool {
+        guard let base = object.slots, let binding = object.binding else {
+            for column in columns.indices {
+                _ = columns[column].store(object.baseValue(column), row: row)
+            }
+            return true
+        }
+        let slots = ObjectSlots(base, binding.layout)
+        for column in columns.indices {
+            guard slots.isSet(column) else {
+                if !columns[column].store(binding.defaults[column], row: row) { return false }
+                continue
+            }
+            if slots.isNil(column) {
+                columns[column].setNil(row: row)
+                continue
+            }
+            switch slots.kind(column) {
+            case .integer, .boolean:
+                columns[column].setInteger(Int64(bitPattern: slots.word(column)), row: row)
+            case .double, .date:
+                columns[column].setDouble(Double(bitPattern: slots.word(column)), row: row)
+            case .float:
+                columns[column].setFloat(
+                    Float(bitPattern: UInt32(truncatingIfNeeded: slots.word(column))), row: row)
+            case .string, .uri:
+                columns[column].setString(slots.string(column).pointee, row: row)
+            case .uuid:
+                withUnsafeBytes(of: (slots.word(column), slots.secondWord(column))) {
+                    columns[column].setFixed16($0, row: row)
+                }
+            case .binary, .decimal:
+                slots.data(column).pointee.withUnsafeBytes {
+                    columns[column].setBytes($0, row: row)
+                }
+            case .reference:
+                guard let target = target(slots, column, binding, numbers) else { return false }
+                if target == 0 {
+                    columns[column].setNil(row: row)
+                } else {
+                    columns[column].setInteger(Int64(target), row: row)
+                }
+            }
+        }
+        return true
+    }
+
+    /// The number that a reference leads to; 0 for none, nil if it leads to what is no part of the save.
+    private mutating func target(
+        _ slots: ObjectSlots, _ column: Int, _ binding: EntityBinding, _ numbers: NewNumbers
+    ) -> UInt32? {
+        let number = slots.word(column)
+        guard slots.secondWord(column) != 0 else { return UInt32(exactly: number) }
+        // What leads to an object that never came to be leads nowhere.
+        guard
+            let object = registry.object(
+                for: binding.targetID(number, isTemporary: true, column: column))
+        else { return 0 }
+        return position(of: object).map { numbers[$0] }
+    }
+
+    /// The place of an object among the new ones.
+    mutating func position(of object: ManagedObject) -> Int? {
+        if positions.isEmpty {
+            positions = Array(
+                repeating: -1, count: (objects.map(\.changedIndex).max() ?? 0) + 1)
+            for (position, object) in objects.enumerated() {
+                positions[object.changedIndex] = Int32(position)
+            }
+        }
+        let index = object.changedIndex
+        guard positions.indices.contains(index), positions[index] >= 0 else { return nil }
+        return Int(positions[index])
+    }
+}
+
+extension ManagedObject {
+    /// Whether members of a relationship that is kept as pairs were added or removed.
+    var hasPairChanges: Bool {
+        guard let rarer, !rarer.toMany.isEmpty else { return false }
+        return rarer.toMany.contains { index, state in
+            guard state.hasChanges, case .pairs = entity.relationships[index].storage else {
+                return false
+            }
+            return true
+        }
+    }
+}
+
+extension ManagedObjectContext {
+    /// Saves new objects as columns, if there is nothing else to be saved and nothing stands against them; whether it is
+    /// done.
+    func saveNewObjects() throws(StoreError) -> Bool {
+        guard let store = store as? any ColumnStore,
+            var rows = NewObjectRows(changed.inOrder, in: self)
+        else { return false }
+        guard
+            let numbers = try store.insert(
+                &rows, author: transactionAuthor, contextName: name)
+        else { return false }
+        finish(&rows, numbers)
+        return true
+    }
+
+    /// Does to the objects what the store has done.
+    private func finish(_ rows: inout NewObjectRows, _ numbers: NewNumbers) {
+        let objects = changed.inOrder
+        var names: [ObjectID: ObjectID] = [:]
+        if objects.contains(where: { $0.rarer != nil }) || hasTransientRelationships {
+            names.reserveCapacity(rows.objects.count)
+            for (position, object) in rows.objects.enumerated() {
+                names[object.objectID] = identity.id(
+                    UInt64(numbers[position]), entity: object.entity.index)
+            }
+        }
+        for object in rows.objects where object.ownBinding.layout.hasReferences {
+            permanentTargets(of: object, &rows, numbers)
+        }
+        registry.rename(rows.objects, numbers.numbers.lazy.map(UInt64.init))
+        for object in rows.objects {
+            object.flags.subtract([.inserted, .updated])
+            object.commitSlots()
+        }
+        for object in objects {
+            object.isUpdated = false
+            guard let rarer = object.rarer else { continue }
+            rarer.untracked = ColumnSet()
+            for index in rarer.toMany.keys { rarer.toMany[index]?.commit(names) }
+        }
+        renameTransients(names)
+        changed.removeAll()
+        revision += 1
+        for object in objects { object.didSave() }
+    }
+
+    /// References to new objects lead to their permanent numbers.
+    private func permanentTargets(
+        of object: ManagedObject, _ rows: inout NewObjectRows, _ numbers: NewNumbers
+    ) {
+        guard let slots = object.ownSlots else { return }
+        let binding = object.ownBinding
+        for column in 0..<binding.layout.columns
+        where slots.kind(column) == .reference && slots.isSet(column) && !slots.isNil(column)
+            && slots.secondWord(column) != 0
+        {
+            let id = binding.targetID(slots.word(column), isTemporary: true, column: column)
+            if let target = registry.object(for: id), let position = rows.position(of: target) {
+                slots.set(column, word: UInt64(numbers[position]))
+            } else {
+                slots.setNil(column)
+            }
+        }
+    }
+}

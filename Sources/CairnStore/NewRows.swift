@@ -1,0 +1,65 @@
+// New objects on their way into a store, column by column, without a value made of any cell.
+//
+//   1. The object layer says how many there are of which entity, in the order of their creation.
+//   2. The store numbers them, then asks for their rows, a batch at a time.
+//   3. If anything stands against them, it writes nothing and says so; the object layer then asks for the same by
+//      `save(_:)`, which tells what it is or resolves it.
+//
+// Threads: the store asks in the thread that it was asked in.
+
+import CairnModel
+
+/// A store that takes new objects as columns.
+package protocol ColumnStore: PersistentStore {
+    /// Writes new objects as one unit, each as a new row of version 1, if nothing stands against them.
+    ///
+    /// - Returns: nil if something does: a key that is taken, a mandatory property that is nil, a reference to an object that
+    ///   is not there. Nothing is written then.
+    /// - Throws: `StoreError` with what went wrong in the store.
+    func insert(_ rows: inout some NewRowSource, author: String?, contextName: String?)
+        throws(StoreError) -> NewNumbers?
+}
+
+/// What gives the rows of new objects.
+package protocol NewRowSource {
+    /// The new objects of each entity.
+    var groups: [NewObjects] { get }
+
+    /// Fills rows of a group into an empty batch, from the object at `start` of the group on, until the batch is full or the
+    /// group at its end. Every cell is set or nil.
+    ///
+    /// - Returns: false if a row leads to an object that has no number.
+    mutating func fill(_ batch: ColumnBatch, group: Int, from start: Int, _ numbers: NewNumbers)
+        -> Bool
+}
+
+/// The new objects of one entity.
+package struct NewObjects {
+    /// The entity, as an index of the schema.
+    package let entity: Int
+    /// Their places among all new objects, ascending.
+    package var positions: [Int32]
+
+    package init(entity: Int, positions: [Int32] = []) {
+        self.entity = entity
+        self.positions = positions
+    }
+}
+
+/// The numbers of new objects.
+package struct NewNumbers: Sendable {
+    /// By place among all new objects.
+    package let numbers: [UInt32]
+
+    package init(_ numbers: [UInt32]) {
+        self.numbers = numbers
+    }
+
+    /// The number of the object at a place.
+    package subscript(_ position: Int) -> UInt32 { numbers[position] }
+}
+
+extension ColumnBatch {
+    /// Whether no more rows should come.
+    package var isFull: Bool { rows == Self.capacity || isLarge }
+}
