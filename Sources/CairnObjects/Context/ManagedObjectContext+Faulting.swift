@@ -77,7 +77,7 @@ extension ManagedObjectContext {
 
     private func makeFault(_ id: ObjectID, _ entity: SchemaEntity) -> ManagedObject {
         let object = classes.type(for: entity, in: schema).init(entity: entity, insertInto: nil)
-        object.binding = binding(of: entity)
+        object.scope = scope(of: entity)
         object.reference = id.reference
         object.hasTemporaryID = id.isTemporary
         object.managedObjectContext = self

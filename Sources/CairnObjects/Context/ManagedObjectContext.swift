@@ -55,7 +55,7 @@ public final class ManagedObjectContext {
     /// A failure to read that a property could not throw.
     var readError: StoreError?
     /// By entity.
-    private var bindings: [EntityBinding?]
+    private var scopes: [EntityScope?]
     private let roots: [UInt32: Int]
 
     /// A context over a store. Its objects are of the given classes.
@@ -65,7 +65,7 @@ public final class ManagedObjectContext {
         schema = store.schema
         identity = store.identity
         registry = ObjectRegistry(identity: store.identity, temporaryStore: identifier)
-        bindings = Array(repeating: nil, count: store.schema.entities.count)
+        scopes = Array(repeating: nil, count: store.schema.entities.count)
         var roots: [UInt32: Int] = [:]
         for entity in schema.entities where entity.parent == nil {
             roots[identity.hierarchies[entity.index]] = entity.index
@@ -130,10 +130,10 @@ public final class ManagedObjectContext {
     }
 
     /// What the objects of an entity share.
-    func binding(of entity: SchemaEntity) -> EntityBinding {
-        if let known = bindings[entity.index] { return known }
-        let made = EntityBinding(entity, registry)
-        bindings[entity.index] = made
+    func scope(of entity: SchemaEntity) -> EntityScope {
+        if let known = scopes[entity.index] { return known }
+        let made = EntityScope(entity, registry)
+        scopes[entity.index] = made
         return made
     }
 
@@ -157,7 +157,7 @@ public final class ManagedObjectContext {
                 && schema.entities[object.entity.index] === object.entity,
             "the object's entity \(object.entity.name) is of another model")
         if object.reference == 0 { object.reference = Self.nextTemporaryReference() }
-        object.binding = binding(of: object.entity)
+        object.scope = scope(of: object.entity)
         object.managedObjectContext = self
         object.flags.formUnion([.inserted, .fulfilled, .temporary])
         registry.register(object)

@@ -70,16 +70,16 @@ struct NewObjectRows: NewRowSource {
         _ object: ManagedObject, _ columns: UnsafeMutableBufferPointer<ColumnBuffer>, _ row: Int,
         _ numbers: NewNumbers
     ) -> Bool {
-        guard let base = object.slots, let binding = object.binding else {
+        guard let base = object.slots, let scope = object.scope else {
             for column in columns.indices {
                 _ = columns[column].store(object.baseValue(column), row: row)
             }
             return true
         }
-        let slots = ObjectSlots(base, binding.layout)
+        let slots = ObjectSlots(base, scope.layout)
         for column in columns.indices {
             guard slots.isSet(column) else {
-                if !columns[column].store(binding.defaults[column], row: row) { return false }
+                if !columns[column].store(scope.defaults[column], row: row) { return false }
                 continue
             }
             if slots.isNil(column) {
@@ -105,7 +105,7 @@ struct NewObjectRows: NewRowSource {
                     columns[column].setBytes($0, row: row)
                 }
             case .reference:
-                guard let target = target(slots, column, binding, numbers) else { return false }
+                guard let target = target(slots, column, scope, numbers) else { return false }
                 if target == 0 {
                     columns[column].setNil(row: row)
                 } else {
@@ -118,14 +118,14 @@ struct NewObjectRows: NewRowSource {
 
     /// The number that a reference leads to; 0 for none, nil if it leads to what is no part of the save.
     private mutating func target(
-        _ slots: ObjectSlots, _ column: Int, _ binding: EntityBinding, _ numbers: NewNumbers
+        _ slots: ObjectSlots, _ column: Int, _ scope: EntityScope, _ numbers: NewNumbers
     ) -> UInt32? {
         let number = slots.word(column)
         guard slots.secondWord(column) != 0 else { return UInt32(exactly: number) }
         // What leads to an object that never came to be leads nowhere.
         guard
             let object = registry.object(
-                for: binding.targetID(number, isTemporary: true, column: column))
+                for: scope.targetID(number, isTemporary: true, column: column))
         else { return 0 }
         return position(of: object).map { numbers[$0] }
     }
@@ -184,7 +184,7 @@ extension ManagedObjectContext {
                     UInt64(numbers[position]), entity: object.entity.index)
             }
         }
-        for object in rows.objects where object.ownBinding.layout.hasReferences {
+        for object in rows.objects where object.ownScope.layout.hasReferences {
             permanentTargets(of: object, &rows, numbers)
         }
         registry.rename(rows.objects, numbers.numbers.lazy.map(UInt64.init))
@@ -209,12 +209,12 @@ extension ManagedObjectContext {
         of object: ManagedObject, _ rows: inout NewObjectRows, _ numbers: NewNumbers
     ) {
         guard let slots = object.ownSlots else { return }
-        let binding = object.ownBinding
-        for column in 0..<binding.layout.columns
+        let scope = object.ownScope
+        for column in 0..<scope.layout.columns
         where slots.kind(column) == .reference && slots.isSet(column) && !slots.isNil(column)
             && slots.secondWord(column) != 0
         {
-            let id = binding.targetID(slots.word(column), isTemporary: true, column: column)
+            let id = scope.targetID(slots.word(column), isTemporary: true, column: column)
             if let target = registry.object(for: id), let position = rows.position(of: target) {
                 slots.set(column, word: UInt64(numbers[position]))
             } else {

@@ -54,13 +54,13 @@ extension ManagedObject {
     /// The slots, if there are any.
     @inline(__always) var ownSlots: ObjectSlots? {
         guard let slots else { return nil }
-        return ObjectSlots(slots, ownBinding.layout)
+        return ObjectSlots(slots, ownScope.layout)
     }
 
     /// The slots; made when they are first needed.
     @inline(__always) func slotsToEdit() -> ObjectSlots {
         if flags.contains(.slotsAreRow) { makeRowOfSlots() }
-        let layout = ownBinding.layout
+        let layout = ownScope.layout
         if let slots { return ObjectSlots(slots, layout) }
         let made = ObjectSlots.make(layout)
         slots = made
@@ -75,7 +75,7 @@ extension ManagedObject {
     /// A value that differs from the row, or was set on a new object.
     func edit(_ column: Int) -> Value? {
         guard hasEdit(column) else { return nil }
-        return ownSlots?.value(column, ownBinding)
+        return ownSlots?.value(column, ownScope)
     }
 
     /// Whether a column has an edit.
@@ -120,20 +120,20 @@ extension ManagedObject {
 
     /// The value now, without reading anything.
     func presentValue(_ column: Int) -> Value {
-        if let slots = ownSlots, slots.isSet(column) { return slots.value(column, ownBinding) }
+        if let slots = ownSlots, slots.isSet(column) { return slots.value(column, ownScope) }
         return baseValue(column)
     }
 
     /// The value without edits: what is stored, or the default of a new object.
     func baseValue(_ column: Int) -> Value {
         if let cells {
-            return cells.value(column, of: entity, in: ownBinding.registry.identity)
+            return cells.value(column, of: entity, in: ownScope.registry.identity)
         }
         if flags.contains(.slotsAreRow), let slots = ownSlots {
-            return slots.value(column, ownBinding)
+            return slots.value(column, ownScope)
         }
         if isGone || (managedObjectContext != nil && !isInserted) { return .null }
-        return ownBinding.defaults[column]
+        return ownScope.defaults[column]
     }
 
     /// The value now; reads the row if need be.
@@ -261,9 +261,9 @@ extension ManagedObject {
     /// A new object is stored as it is, with version 1: the slots are its row from now on.
     func commitSlots() {
         let slots = slotsToEdit()
-        let binding = ownBinding
-        for column in 0..<binding.layout.columns where !slots.isSet(column) {
-            slots.set(column, binding.defaults[column])
+        let scope = ownScope
+        for column in 0..<scope.layout.columns where !slots.isSet(column) {
+            slots.set(column, scope.defaults[column])
         }
         slots.unassignAll()
         if let rarer { rarer.untracked = ColumnSet() }

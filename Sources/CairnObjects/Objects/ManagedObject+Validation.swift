@@ -15,14 +15,14 @@ extension ManagedObject {
         var errors: [StoreError] = []
         // The values of a fault are as they were saved.
         if isFulfilled, slots != nil || isInserted {
-            let rules = ownBinding.rules
+            let rules = ownScope.rules
             if lacksMandatory(rules.mandatory) {
                 for column in entity.columns.indices { validate(column, &errors) }
             } else {
                 for column in rules.limited { validate(column, &errors) }
             }
         }
-        for index in ownBinding.rules.counted { validateCount(index, &errors) }
+        for index in ownScope.rules.counted { validateCount(index, &errors) }
         if let error = StoreError.combining(errors) { throw error }
     }
 

@@ -30,7 +30,7 @@ open class ManagedObject {
     @exclusivity(unchecked) public internal(set) final var managedObjectContext:
         ManagedObjectContext?
     /// What it shares with the other objects of its entity; nil outside any context, until it is needed.
-    @exclusivity(unchecked) final var binding: EntityBinding?
+    @exclusivity(unchecked) final var scope: EntityScope?
     /// The number in its id; 0 outside any context, until it is needed.
     @exclusivity(unchecked) final var reference: UInt64 = 0
     @exclusivity(unchecked) final var flags: Flags = []
@@ -98,27 +98,27 @@ open class ManagedObject {
     }
 
     deinit {
-        if has(.registered) { binding?.registry.deregister(self) }
-        if let slots, let binding { ObjectSlots(slots, binding.layout).destroy() }
+        if has(.registered) { scope?.registry.deregister(self) }
+        if let slots, let scope { ObjectSlots(slots, scope.layout).destroy() }
     }
 
     // MARK: State
 
     /// The identity: temporary until the object is saved or was given a permanent one.
     public final var objectID: ObjectID {
-        let binding = ownBinding
+        let scope = ownScope
         if reference == 0 {
             reference = ManagedObjectContext.nextTemporaryReference()
             hasTemporaryID = true
         }
-        return binding.id(reference, isTemporary: hasTemporaryID)
+        return scope.id(reference, isTemporary: hasTemporaryID)
     }
 
-    /// The binding; one of its own for an object that was never in a context.
-    final var ownBinding: EntityBinding {
-        if let binding { return binding }
-        let made = EntityBinding(entity, .nowhere, isInContext: false)
-        binding = made
+    /// The scope; one of its own for an object that was never in a context.
+    final var ownScope: EntityScope {
+        if let scope { return scope }
+        let made = EntityScope(entity, .nowhere, isInContext: false)
+        scope = made
         return made
     }
 

@@ -96,7 +96,7 @@ final class ObjectRegistry: Sendable {
 
     /// Enters an object under its number.
     func register(_ object: ManagedObject) {
-        guard let place = object.binding?.place else { return }
+        guard let place = object.scope?.place else { return }
         let (number, isTemporary) = (object.reference, object.hasTemporaryID)
         let address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
         object.isRegistered = true
@@ -120,7 +120,7 @@ final class ObjectRegistry: Sendable {
     /// Takes out the entry of an object that is going. If a new object has taken the number meanwhile, the entry is that
     /// one's.
     func deregister(_ object: ManagedObject) {
-        guard let place = object.binding?.place else { return }
+        guard let place = object.scope?.place else { return }
         let (number, isTemporary) = (object.reference, object.hasTemporaryID)
         let address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
         state.withLock { state in
@@ -136,7 +136,7 @@ final class ObjectRegistry: Sendable {
     /// Gives new objects of one entity permanent numbers, one after the other in the order of the lists.
     func rename(_ objects: [ManagedObject], _ numbers: some Sequence<UInt64>) {
         let addresses = objects.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) }
-        let places = objects.map { $0.binding?.place ?? 0 }
+        let places = objects.map { $0.scope?.place ?? 0 }
         let old = objects.map(\.reference)
         let new = Array(numbers)
         for (object, number) in zip(objects, new) {

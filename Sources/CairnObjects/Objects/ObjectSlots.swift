@@ -238,7 +238,7 @@ extension ObjectSlots {
     }
 
     /// The value of a slot that counts.
-    func value(_ column: Int, _ binding: EntityBinding) -> Value {
+    func value(_ column: Int, _ scope: EntityScope) -> Value {
         if isNil(column) { return .null }
         let word = word(column)
         switch kind(column) {
@@ -249,7 +249,7 @@ extension ObjectSlots {
         case .float: return .float(Float(bitPattern: UInt32(truncatingIfNeeded: word)))
         case .reference:
             return .objectID(
-                binding.targetID(word, isTemporary: secondWord(column) != 0, column: column))
+                scope.targetID(word, isTemporary: secondWord(column) != 0, column: column))
         case .uuid:
             return withUnsafeBytes(of: (word, secondWord(column))) {
                 UUIDCoding.decode($0).map(Value.uuid) ?? .null

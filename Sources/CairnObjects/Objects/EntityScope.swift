@@ -7,7 +7,7 @@ import CairnStore
 import FoundationEssentials
 
 /// An entity as a context's objects know it.
-final class EntityBinding: Sendable {
+final class EntityScope: Sendable {
     let entity: SchemaEntity
     let registry: ObjectRegistry
     let layout: SlotLayout
