@@ -56,12 +56,15 @@ public final class ManagedObjectContext {
     var readError: StoreError?
     private var lastOrder: UInt64 = 0
     private let roots: [UInt32: Int]
+    /// Where the properties of typed classes are.
+    var bindings: EntityBindings
 
     /// A context over a store. Its objects are of the given classes.
     public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
         self.store = store
         self.classes = classes
         schema = store.schema
+        bindings = EntityBindings(store.schema)
         identity = store.identity
         registry = ObjectRegistry(identity: store.identity)
         var roots: [UInt32: Int] = [:]
@@ -115,10 +118,13 @@ public final class ManagedObjectContext {
 
     /// The only entity whose objects are of a class.
     public func entity(for type: ManagedObject.Type) -> SchemaEntity {
-        guard let name = classes.entityName(for: type) else {
+        if let known = bindings.entities[ObjectIdentifier(type)] { return known }
+        guard let name = classes.entityName(for: type) ?? type._typedEntity?.name else {
             preconditionFailure("\(type) is not the class of exactly one entity of the model")
         }
-        return entity(named: name)
+        let entity = entity(named: name)
+        bindings.entities[ObjectIdentifier(type)] = entity
+        return entity
     }
 
     /// The root entity of an id's hierarchy; nil if the id is of another store.
@@ -155,6 +161,7 @@ public final class ManagedObjectContext {
         object.isFulfilled = true
         registry.register(object)
         objectDidChange(object, isReal: true)
+        object.giveComputedDefaults()
         object.awakeFromInsert()
     }
 

@@ -35,6 +35,11 @@ open class ManagedObject {
     /// The object that took this one's place when a save found two with one unique key; nil if none did.
     public internal(set) final var absorbedInto: ObjectID?
 
+    /// What generated code says of the class; nil if it is not marked `@Entity`.
+    open class var _typedEntity: TypedEntity? { nil }
+    /// Where the class's properties are in the entity, once somebody has asked.
+    final var knownBinding: EntityBinding?
+
     final var registry: ObjectRegistry?
     /// What is stored, as far as this object knows.
     final var row: Row?
