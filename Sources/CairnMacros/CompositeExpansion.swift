@@ -39,7 +39,7 @@ open class CompositeExpansion: ExtensionMacro {
             return []
         }
         var access = structure.modifiers.access()
-        if access == "fileprivate " { access = "" }
+        if access.hasSuffix("private ") { access = "" }
         let name =
             node.list.first { $0.label == nil && !$0.expression.isNil }?.expression
             .trimmedDescription ?? "\"\(structure.name.plainText)\""

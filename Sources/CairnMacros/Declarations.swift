@@ -37,13 +37,14 @@ extension DeclModifierListSyntax {
         contains { modifier in keywords.contains { modifier.name.tokenKind == .keyword($0) } }
     }
 
-    /// The access level that others get to see, as it is written before generated members.
+    /// The access level, as it is written before generated members.
     func access(atMost limit: String = "public ") -> String {
         for modifier in self where modifier.detail == nil {
             switch modifier.name.tokenKind {
             case .keyword(.open), .keyword(.public): return limit
             case .keyword(.package): return limit.isEmpty ? "" : "package "
-            case .keyword(.private), .keyword(.fileprivate): return "fileprivate "
+            case .keyword(.fileprivate): return "fileprivate "
+            case .keyword(.private): return "private "
             default: break
             }
         }

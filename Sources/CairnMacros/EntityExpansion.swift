@@ -33,6 +33,8 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         _ plan: EntityPlan, _ node: AttributeSyntax, _ context: some MacroExpansionContext
     ) -> DeclSyntax {
         let access = plan.access
+        // Numbers are constants for other modules, too.
+        let constant = access == "public " ? "@inlinable public " : access
         let name = plan.className
         var tokens = ""
         var bindings = ""
@@ -57,8 +59,8 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
             \(raw: access)struct Columns: Cairn.EntityColumns {
             \(raw: tokens)    \(raw: access)let _parent: \(raw: plan.superclass).Columns
                 \(raw: access)static let _entity: Cairn.TypedEntity? = _description()
-                static var _base: Int { \(raw: plan.isRoot ? "0" : "\(plan.superclass).Columns._count") }
-                \(raw: access)static var _count: Int { _base + \(raw: plan.properties.count) }
+                \(raw: constant)static var _base: Int { \(raw: plan.isRoot ? "0" : "\(plan.superclass).Columns._count") }
+                \(raw: constant)static var _count: Int { _base + \(raw: plan.properties.count) }
                 \(raw: access)init(_ binding: Cairn.EntityBinding) {
                     _parent = \(raw: plan.superclass).Columns(binding)
             \(raw: bindings)    }

@@ -17,7 +17,7 @@ struct EntityPlan {
     var className: String { declaration.name.text }
     var access: String {
         let access = declaration.modifiers.access()
-        return access == "fileprivate " ? "" : access
+        return access.hasSuffix("private ") ? "" : access
     }
 
     /// Whether the class inherits from ManagedObject itself, so that its numbers start at 0.

@@ -4,6 +4,7 @@ import CairnMacros
 import SwiftDiagnostics
 import SwiftParser
 import SwiftSyntax
+import SwiftSyntaxBuilder
 import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacros
 
@@ -11,6 +12,8 @@ import SwiftSyntaxMacros
 struct Expansion {
     /// The text after expansion.
     let text: String
+    /// The text with single spaces: where lines break is the formatter's business.
+    var words: String { Self.words(text) }
     /// Line, column and sentence of each report, in the order of the places.
     let reports: [String]
 
@@ -21,13 +24,20 @@ struct Expansion {
         let expanded = file.expand(
             macroSpecs: Self.macros,
             contextGenerator: {
-                BasicMacroExpansionContext(sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
+                BasicMacroExpansionContext(
+                    sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
             }, indentationWidth: .spaces(4))
         text = expanded.description
         reports = context.diagnostics.map { diagnostic in
-            let place = context.location(for: diagnostic.position, anchoredAt: diagnostic.node, fileName: "")
+            let place = context.location(
+                for: diagnostic.position, anchoredAt: diagnostic.node, fileName: "")
             return (place.line, place.column, diagnostic.message)
         }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { "\($0.0):\($0.1) \($0.2)" }
+    }
+
+    /// A text with single spaces.
+    static func words(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     private static let macros: [String: MacroSpec] = [

@@ -161,9 +161,10 @@ extension ManagedObject {
             let name = binding.typed?.properties[property].name ?? ""
             setPrimitiveValue(kind.encode(value).any, forKey: name)
         case .composite(let list):
-            guard let composite = kind.composite, leaves(property).allSatisfy(\.isNull) else {
-                return
+            let isUntouched = binding.columns(ofComposite: list).allSatisfy {
+                columnValue($0) == entity.columns[$0].defaultValue
             }
+            guard let composite = kind.composite, isUntouched else { return }
             var writer = CompositeWriter()
             composite.write(value, &writer)
             for (column, leaf) in zip(binding.columns(ofComposite: list), writer.values) {
