@@ -128,7 +128,9 @@ struct PropertyPlan {
             arguments += defaultArguments
         }
         var check = ""
-        if let (type, key) = inverseCheck { check = "\n        _ = \\\(type).\(key)" }
+        if let (type, key) = inverseCheck {
+            check = "\n        _ = { (object: \(type)) in _ = object.\(key) }"
+        }
         return """
                 do {\(check)
                     let kind = Cairn.TypedKind.of((\(type)).self)

@@ -125,7 +125,7 @@ public struct ConvertedToken<Value>: ColumnToken {
 }
 
 /// Nothing: a batch insert does not set relationships.
-public struct RelationshipToken: Sendable {
+public struct RelationshipToken<Value>: Sendable {
     init() {}
 
     /// A relationship has no column to set.
@@ -165,23 +165,23 @@ extension TypedKind {
     }
 
     /// A to-one relationship.
-    public static func column<T: ManagedObject>(_ type: T?.Type) -> RelationshipToken {
+    public static func column<T: ManagedObject>(_ type: T?.Type) -> RelationshipToken<T?> {
         RelationshipToken()
     }
 
     /// A to-many relationship.
-    public static func column<T: ManagedObject>(_ type: Set<T>.Type) -> RelationshipToken {
+    public static func column<T: ManagedObject>(_ type: Set<T>.Type) -> RelationshipToken<Set<T>> {
         RelationshipToken()
     }
 
     /// An ordered to-many relationship.
-    public static func column<T: ManagedObject>(_ type: [T].Type) -> RelationshipToken {
+    public static func column<T: ManagedObject>(_ type: [T].Type) -> RelationshipToken<[T]> {
         RelationshipToken()
     }
 
     /// Everything else: its misuse is reported where the property is described.
     @_disfavoredOverload
-    public static func column<V>(_ type: V.Type) -> RelationshipToken { RelationshipToken() }
+    public static func column<V>(_ type: V.Type) -> RelationshipToken<V> { RelationshipToken() }
 }
 
 extension EntityBinding {

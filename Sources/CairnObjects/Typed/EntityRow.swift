@@ -55,6 +55,15 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
         }
     }
 
+    /// A relationship, which has no column here.
+    @available(*, unavailable, message: "a batch insert does not set relationships")
+    public subscript<Value>(
+        dynamicMember path: KeyPath<Columns, RelationshipToken<Value>>
+    ) -> Value {
+        get { preconditionFailure("unavailable") }
+        nonmutating set { preconditionFailure("unavailable") }
+    }
+
     /// The columns of the class that it inherits from, for what is inherited from further up.
     ///
     /// ```swift

@@ -1,4 +1,4 @@
-// What the generated accessors of relationships call, and what misuse of a property's type runs into.
+// What the generated accessors of relationships call, and those of properties that cannot be stored.
 
 extension ManagedObject {
     /// The object that a to-one relationship leads to. Generated accessors call it.
@@ -66,27 +66,26 @@ extension ManagedObject {
 // MARK: What cannot be a property
 
 extension ManagedObject {
-    /// A to-one relationship that cannot be empty.
-    @available(
-        *, unavailable,
-        message:
-            "a to-one relationship must be optional: its object may be deleted, or not be set yet"
-    )
-    public final func _read<T: ManagedObject>(_ property: Int) -> T {
-        preconditionFailure("unavailable")
-    }
-
-    /// Any other type.
+    /// Any other type. That it cannot be stored is reported where the property is described, and once is
+    /// enough: so these exist.
     @_disfavoredOverload
-    @available(*, unavailable, message: "a persistent property needs a type that can be stored")
     public final func _read<V>(_ property: Int) -> V {
-        preconditionFailure("unavailable")
+        binding.misuse(property, "is of a type that cannot be stored")
     }
 
     /// Any other type.
     @_disfavoredOverload
-    @available(*, unavailable, message: "a persistent property needs a type that can be stored")
     public final func _write<V>(_ property: Int, _ value: V) {
-        preconditionFailure("unavailable")
+        binding.misuse(property, "is of a type that cannot be stored")
+    }
+
+    /// An integer that a store has no room for.
+    public final func _read<V: UnstorableInteger>(_ property: Int) -> V {
+        binding.misuse(property, "is of a type that cannot be stored")
+    }
+
+    /// An integer that a store has no room for.
+    public final func _write<V: UnstorableInteger>(_ property: Int, _ value: V) {
+        binding.misuse(property, "is of a type that cannot be stored")
     }
 }

@@ -124,22 +124,14 @@ extension TypedKind {
         preconditionFailure("unavailable")
     }
 
-    /// Integers that a store has no room for.
-    @available(
-        *, unavailable,
-        message: "an unsigned integer of 64 bits does not fit an attribute: use Int, or Decimal"
-    )
-    public static func of(_ type: UInt.Type) -> AttributeKind<UInt> {
-        preconditionFailure("unavailable")
+    /// An integer that a store has no room for: no property takes it, so that the compiler says why.
+    public static func of<V: UnstorableInteger>(_ type: V.Type) -> UnstorableKind<V> {
+        UnstorableKind()
     }
 
-    /// Integers that a store has no room for.
-    @available(
-        *, unavailable,
-        message: "an unsigned integer of 64 bits does not fit an attribute: use Int, or Decimal"
-    )
-    public static func of(_ type: UInt64.Type) -> AttributeKind<UInt64> {
-        preconditionFailure("unavailable")
+    /// An integer that a store has no room for, or none.
+    public static func of<V: UnstorableInteger>(_ type: V?.Type) -> UnstorableKind<V?> {
+        UnstorableKind()
     }
 
     /// Everything else.
@@ -152,4 +144,16 @@ extension TypedKind {
     public static func of<V>(_ type: V.Type) -> AttributeKind<V> {
         preconditionFailure("unavailable")
     }
+}
+
+/// An integer with values that no attribute has room for. They are `Codable`, and must not become JSON unseen.
+public protocol UnstorableInteger {}
+
+extension UInt: UnstorableInteger {}
+
+extension UInt64: UnstorableInteger {}
+
+/// How values are stored that cannot be.
+public struct UnstorableKind<V>: Sendable {
+    init() {}
 }

@@ -109,6 +109,37 @@ extension TypedProperty {
     }
 }
 
+// MARK: What cannot be stored
+
+extension TypedProperty {
+    /// A property of a type that no attribute has room for.
+    @available(
+        *, unavailable,
+        message: "an unsigned integer of 64 bits does not fit an attribute: use Int, or Decimal"
+    )
+    public static func property<V>(
+        _ name: String, _ kind: UnstorableKind<V>, default: (@Sendable () -> V)? = nil,
+        computed: Bool = false
+    ) -> TypedProperty {
+        preconditionFailure("unavailable")
+    }
+
+    /// An attribute of a type that no attribute has room for.
+    @available(
+        *, unavailable,
+        message: "an unsigned integer of 64 bits does not fit an attribute: use Int, or Decimal"
+    )
+    public static func attribute<V>(
+        _ name: String, _ kind: UnstorableKind<V>, _ options: AttributeOption...,
+        default: (@Sendable () -> V)? = nil, computed: Bool = false, derived: String? = nil,
+        originalName: String? = nil, hashModifier: String? = nil,
+        minimumValue: (@Sendable () -> V)? = nil, maximumValue: (@Sendable () -> V)? = nil,
+        minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil
+    ) -> TypedProperty {
+        preconditionFailure("unavailable")
+    }
+}
+
 // MARK: Relationships
 
 extension TypedProperty {
