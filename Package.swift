@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 /// CI sets CAIRN_WARNINGS=error; elsewhere a new compiler's new warning must stop nobody.
@@ -20,6 +21,11 @@ let system = Target.Dependency.product(name: "SystemPackage", package: "swift-sy
 /// The command line of the tool.
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// Swift's syntax tree, for the macros alone: whoever does not import Cairn does not build it.
+let syntax = [
+    "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftParser",
+].map { Target.Dependency.product(name: $0, package: "swift-syntax") }
+
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
@@ -40,6 +46,7 @@ let package = Package(
         .package(
             url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
         .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
+        .package(url: "https://github.com/swiftlang/swift-syntax", .upToNextMinor(from: "603.0.1")),
     ],
     targets: [
         .target(
@@ -65,7 +72,16 @@ let package = Package(
                 arguments,
             ],
             swiftSettings: settings),
-        module("Cairn", ["CairnObjects", "CairnLog", "CairnStore", "CairnModel"]),
+        // The expansions are a library, so that tests can call them; the plug-in only names them. A test
+        // that depends on a plug-in would have everything built a second time.
+        module("CairnMacros", syntax),
+        .macro(
+            name: "CairnPlugin",
+            dependencies: syntax + [
+                "CairnMacros", .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+            ],
+            swiftSettings: settings),
+        module("Cairn", ["CairnPlugin", "CairnObjects", "CairnLog", "CairnStore", "CairnModel"]),
 
         .target(
             name: "CairnTestSupport", dependencies: ["CairnFormat", "CairnFileSystem", system],
@@ -86,6 +102,12 @@ let package = Package(
                 "CairnKilledWriter",
             ]),
         tests("CairnObjectsTests", ["Cairn"]),
+        tests(
+            "CairnMacrosTests",
+            [
+                "CairnMacros",
+                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+            ] + syntax),
         tests("CairnToolTests", ["CairnTool"]),
         tests(
             "CairnInspectionTests",

@@ -31,3 +31,32 @@ extension PersistentContainer {
         self.init(store: try LogStore.inMemory(schema: try Schema(model)), classes: classes)
     }
 }
+
+extension PersistentContainer {
+    /// A container over the store of typed classes in a folder, which is made if it is missing.
+    ///
+    /// Classes that they inherit from, and that their relationships lead to, are found; subclasses have to be
+    /// named.
+    ///
+    /// ```swift
+    /// let container = try PersistentContainer(at: "shop.cairn", for: Product.self, Tag.self)
+    /// ```
+    ///
+    /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be opened.
+    public convenience init(
+        at path: String, for types: any PersistentEntity.Type...,
+        options: LogStoreOptions = LogStoreOptions()
+    ) throws {
+        try self.init(
+            at: path, model: ManagedObjectModel(for: types), classes: ObjectClasses(for: types),
+            options: options)
+    }
+
+    /// A container over a store of typed classes in memory.
+    ///
+    /// - Throws: `ModelError` if the model is invalid.
+    public convenience init(inMemoryFor types: any PersistentEntity.Type...) throws {
+        try self.init(
+            inMemory: ManagedObjectModel(for: types), classes: ObjectClasses(for: types))
+    }
+}

@@ -20,11 +20,18 @@ public struct BatchInsertRequest: Sendable {
         case count = 2
     }
 
+    /// Makes the closure that fills rows of an entity.
+    package typealias RowMaker =
+        @Sendable (SchemaEntity) throws(StoreError) ->
+        @Sendable (borrowing RowWriter) throws -> Bool
+
     /// What a row says, given until there is none left.
     package enum Source: Sendable {
         /// A closure that fills a row and returns true when there was none left to fill, and the layout
         /// of the entity that it was written for.
         case writer(@Sendable (borrowing RowWriter) throws -> Bool, layout: UInt64)
+        /// A closure that makes such a closure for the entity that the store has.
+        case resolved(RowMaker)
         /// Dictionaries, one a row.
         case dictionaries(DictionaryRows)
         /// Values that encode themselves, one a row.
@@ -63,6 +70,12 @@ public struct BatchInsertRequest: Sendable {
     ) {
         entityName = entity.name
         source = .writer(rows, layout: entity.layout)
+    }
+
+    /// Rows by a closure that is made when the store's entity is known.
+    package init(entityName: String, rows: @escaping RowMaker) {
+        self.entityName = entityName
+        source = .resolved(rows)
     }
 
     /// Rows as dictionaries: convenient, and some thirty times slower than the closure.

@@ -73,6 +73,17 @@ public struct RowCells: Sendable, Equatable {
         return withTail(left) { a in other.withTail(right) { b in a.elementsEqual(b) } }
     }
 
+    /// The word of a column of a fixed kind; nil if that is nil. `columns` is how many columns the row has.
+    @inline(__always) package func word(_ column: Int, of columns: Int) -> UInt64? {
+        isNull(column) ? nil : word(column, columns: columns)
+    }
+
+    /// The text of a column of text; nil if that is nil.
+    @inline(__always) package func string(_ column: Int, of columns: Int) -> String? {
+        if isNull(column) { return nil }
+        return withTail(word(column, columns: columns)) { String(decoding: $0, as: UTF8.self) }
+    }
+
     func word(_ column: Int, columns count: Int) -> UInt64 {
         bytes.withUnsafeBytes {
             $0.loadUnaligned(fromByteOffset: RowCells.start(count) + column * 8, as: UInt64.self)

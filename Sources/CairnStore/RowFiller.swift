@@ -35,6 +35,7 @@ extension BatchInsertRequest {
                     context: .init(entity: entity.name))
             }
             return WriterFiller(body: body)
+        case .resolved(let makeRows): return WriterFiller(body: try makeRows(entity))
         case .dictionaries(let rows): return DictionaryFiller(rows: rows, entity: entity)
         case .encodable(let rows): return rows.makeFiller(entity)
         }

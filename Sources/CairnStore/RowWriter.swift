@@ -41,6 +41,18 @@ public struct RowWriter: ~Copyable {
         value._store(in: &columns[column.index], row: row)
     }
 
+    /// The same row once more, for a wrapper of another type.
+    @inlinable public init(_copying other: borrowing RowWriter) {
+        columns = other.columns
+        row = other.row
+        layout = other.layout
+    }
+
+    /// Sets a column by an index that was found in the row's entity and compared with the value's type.
+    @inlinable public func _set<Value: AttributeValue>(_ column: Int, _ value: Value) {
+        value._store(in: &columns[column], row: row)
+    }
+
     /// Sets a column by its index to a value of the column's type; false if it is of another one.
     package func set(_ column: Int, _ value: Value) -> Bool {
         columns[column].store(value, row: row)

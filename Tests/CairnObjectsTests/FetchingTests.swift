@@ -23,7 +23,7 @@ struct FetchingTests {
     }
 
     private func request(_ predicate: PredicateNode? = nil, descending: Bool = false)
-        -> FetchRequest
+        -> FetchRequest<ManagedObject>
     {
         var request = FetchRequest(entityName: "Product", predicate: predicate)
         request.sortDescriptors = [SortKey("stock", ascending: !descending)]

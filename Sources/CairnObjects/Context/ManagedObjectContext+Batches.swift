@@ -34,7 +34,8 @@ extension ManagedObjectContext {
     ///
     /// - Throws: `StoreError`; nothing is deleted then.
     @discardableResult
-    public func executeBatchDelete(_ request: FetchRequest) throws(StoreError) -> BatchDeleteResult
+    public func executeBatchDelete<Result>(_ request: FetchRequest<Result>) throws(StoreError)
+        -> BatchDeleteResult
     {
         try execute(BatchDeleteRequest(.fetch(try storeFetch(request))))
     }

@@ -43,7 +43,7 @@ public final class ManagedObjectContext {
     let classes: ObjectClasses
     let identifier = UUID()
     /// New, changed and deleted objects.
-    var changed = ChangedObjects()
+    @exclusivity(unchecked) var changed = ChangedObjects()
     /// Deleted objects whose delete rules have not been applied yet.
     var pendingDeletes: [ManagedObject] = []
     /// Objects that a policy of one's own has merged into others since the last save.
@@ -51,12 +51,17 @@ public final class ManagedObjectContext {
     /// References that were found elsewhere since the last save.
     var moves = ReferenceMoves()
     /// Rises with everything that a save has to look at again.
-    var revision = 0
+    @exclusivity(unchecked) var revision = 0
     /// A failure to read that a property could not throw.
     var readError: StoreError?
     /// By entity.
     private var scopes: [EntityScope?]
     private let roots: [UInt32: Int]
+    /// The entities of classes that were asked for.
+    private var entitiesOfClasses: [ObjectIdentifier: SchemaEntity] = [:]
+    /// The class that was asked for last, and its entity.
+    private var lastClass: ManagedObject.Type?
+    private var lastEntity: SchemaEntity?
 
     /// A context over a store. Its objects are of the given classes.
     public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
@@ -117,10 +122,21 @@ public final class ManagedObjectContext {
 
     /// The only entity whose objects are of a class.
     public func entity(for type: ManagedObject.Type) -> SchemaEntity {
-        guard let name = classes.entityName(for: type) else {
+        if type == lastClass, let lastEntity { return lastEntity }
+        lastClass = type
+        let entity = findEntity(for: type)
+        lastEntity = entity
+        return entity
+    }
+
+    private func findEntity(for type: ManagedObject.Type) -> SchemaEntity {
+        if let known = entitiesOfClasses[ObjectIdentifier(type)] { return known }
+        guard let name = classes.entityName(for: type) ?? type._typedEntity?.name else {
             preconditionFailure("\(type) is not the class of exactly one entity of the model")
         }
-        return entity(named: name)
+        let entity = entity(named: name)
+        entitiesOfClasses[ObjectIdentifier(type)] = entity
+        return entity
     }
 
     /// The root entity of an id's hierarchy; nil if the id is of another store.
@@ -132,7 +148,7 @@ public final class ManagedObjectContext {
     /// What the objects of an entity share.
     func scope(of entity: SchemaEntity) -> EntityScope {
         if let known = scopes[entity.index] { return known }
-        let made = EntityScope(entity, registry)
+        let made = EntityScope(entity, classes.type(for: entity, in: schema), registry)
         scopes[entity.index] = made
         return made
     }
@@ -162,6 +178,7 @@ public final class ManagedObjectContext {
         object.flags.formUnion([.inserted, .fulfilled, .temporary])
         registry.register(object)
         objectDidChange(object, isReal: true)
+        object.giveComputedDefaults()
         object.awakeFromInsert()
     }
 
@@ -171,6 +188,9 @@ public final class ManagedObjectContext {
         let isNew = changed.insert(object)
         if isNew || isReal { revision += 1 }
     }
+
+    /// Notes that an object which is among the changed ones has other values now.
+    @inline(__always) func noteEdit() { revision &+= 1 }
 
     /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
     func abandon() {

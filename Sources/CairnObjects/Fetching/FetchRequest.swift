@@ -5,12 +5,14 @@ public import CairnModel
 /// A request for the objects of an entity.
 ///
 /// ```swift
-/// var request = FetchRequest(entityName: "Product")
-/// request.predicate = .compare("price", .less, .double(10))
+/// let cheap = try context.fetch(
+///     FetchRequest<Product>(predicate: .compare("price", .less, .double(10))))
+///
+/// var request = FetchRequest(entityName: "Product")    // objects by key
 /// request.sortDescriptors = [SortKey("name")]
-/// let cheap = try context.fetch(request)
+/// let all = try context.fetch(request)
 /// ```
-public struct FetchRequest: Sendable, Hashable {
+public struct FetchRequest<Result: ManagedObject>: Sendable, Hashable {
     /// The entity's name.
     public var entityName: String
     /// Which objects; nil = all.
@@ -28,9 +30,44 @@ public struct FetchRequest: Sendable, Hashable {
     /// Whether objects are faults until they are touched. Their values were read all the same.
     public var returnsObjectsAsFaults = true
 
+    /// Asks for the objects of an entity, which must be of the class `Result`.
+    public init(entityName: String, predicate: PredicateNode? = nil) {
+        self.entityName = entityName
+        self.predicate = predicate
+    }
+
+    /// The same request for objects of another class.
+    func typed<Other: ManagedObject>(as type: Other.Type) -> FetchRequest<Other> {
+        if let same = self as? FetchRequest<Other> { return same }
+        var other = FetchRequest<Other>(entityName: entityName, predicate: predicate)
+        other.sortDescriptors = sortDescriptors
+        other.fetchLimit = fetchLimit
+        other.fetchOffset = fetchOffset
+        other.includesSubentities = includesSubentities
+        other.includesPendingChanges = includesPendingChanges
+        other.returnsObjectsAsFaults = returnsObjectsAsFaults
+        return other
+    }
+}
+
+extension FetchRequest where Result == ManagedObject {
     /// Asks for the objects of an entity.
     public init(entityName: String, predicate: PredicateNode? = nil) {
         self.entityName = entityName
         self.predicate = predicate
+    }
+}
+
+extension FetchRequest where Result: PersistentEntity {
+    /// Asks for the objects of a class.
+    ///
+    /// ```swift
+    /// let request = FetchRequest<Product>(
+    ///     predicate: .compare("price", .less, .double(10)), sortBy: [SortKey("name")])
+    /// ```
+    public init(predicate: PredicateNode? = nil, sortBy keys: [SortKey] = []) {
+        entityName = Result.entityName
+        self.predicate = predicate
+        sortDescriptors = keys
     }
 }

@@ -15,9 +15,9 @@ extension ManagedObjectContext {
     /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit, or what went wrong in the
     ///   store, now or in a property that was read before.
     /// - Complexity: that of the store's answer, and O(n log n) in the changed objects of the entity.
-    public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
-        let answer = try answer(request, includesRows: true)
-        var objects: [ManagedObject] = []
+    public func fetch<Result>(_ request: FetchRequest<Result>) throws(StoreError) -> [Result] {
+        let answer = try answer(request.typed(as: ManagedObject.self), includesRows: true)
+        var objects: [Result] = []
         objects.reserveCapacity(answer.count)
         for entry in answer {
             let object = entry.object ?? entry.row.map(object(for:))
@@ -25,22 +25,40 @@ extension ManagedObjectContext {
             if !request.returnsObjectsAsFaults, object.isFault, let row = object.row {
                 fill(object, row)
             }
-            objects.append(object)
+            objects.append(result(object, of: request))
         }
         return objects
+    }
+
+    /// An object as one of the class that was asked for.
+    @inline(__always)
+    private func result<Result>(_ object: ManagedObject, of request: FetchRequest<Result>) -> Result
+    {
+        if type(of: object) == Result.self || Result.self == ManagedObject.self {
+            return unsafeDowncast(object, to: Result.self)
+        }
+        guard let result = object as? Result else {
+            preconditionFailure(
+                "objects of \(request.entityName) are asked for as \(Result.self), but are \(type(of: object))"
+            )
+        }
+        return result
     }
 
     /// The ids of the objects that match a request, in order; of new objects the temporary ones.
     ///
     /// - Throws: As ``fetch(_:)``.
-    public func fetchObjectIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
-        try answer(request, includesRows: false).map(\.id)
+    public func fetchObjectIDs<Result>(_ request: FetchRequest<Result>) throws(StoreError)
+        -> [ObjectID]
+    {
+        try answer(request.typed(as: ManagedObject.self), includesRows: false).map(\.id)
     }
 
     /// How many objects a fetch would give, limit and offset respected.
     ///
     /// - Throws: As ``fetch(_:)``.
-    public func count(for request: FetchRequest) throws(StoreError) -> Int {
+    public func count<Result>(for request: FetchRequest<Result>) throws(StoreError) -> Int {
+        let request = request.typed(as: ManagedObject.self)
         try throwReadError()
         processPendingChanges()
         let question = try question(request)
@@ -53,8 +71,9 @@ extension ManagedObjectContext {
     /// A request as a store understands it.
     ///
     /// - Throws: `StoreError` with `.invalidRequest` naming the key that does not fit.
-    public func storeFetch(_ request: FetchRequest) throws(StoreError) -> StoreFetch {
-        try question(request).fetch
+    public func storeFetch<Result>(_ request: FetchRequest<Result>) throws(StoreError) -> StoreFetch
+    {
+        try question(request.typed(as: ManagedObject.self)).fetch
     }
 
     // MARK: Steps
@@ -73,7 +92,7 @@ extension ManagedObjectContext {
         var keys: [Value] = []
     }
 
-    private func question(_ request: FetchRequest) throws(StoreError) -> Question {
+    private func question(_ request: FetchRequest<ManagedObject>) throws(StoreError) -> Question {
         guard let entity = schema.entity(named: request.entityName) else {
             throw StoreError(
                 .invalidRequest, "the model has no entity of this name",
@@ -101,7 +120,9 @@ extension ManagedObjectContext {
     }
 
     /// The changed objects that the request is about, if it looks at changes.
-    private func pendingObjects(_ request: FetchRequest, _ question: Question) -> [ManagedObject] {
+    private func pendingObjects(_ request: FetchRequest<ManagedObject>, _ question: Question)
+        -> [ManagedObject]
+    {
         guard request.includesPendingChanges else { return [] }
         return changed.inOrder.filter {
             request.includesSubentities
@@ -109,7 +130,9 @@ extension ManagedObjectContext {
         }
     }
 
-    private func answer(_ request: FetchRequest, includesRows: Bool) throws(StoreError) -> [Entry] {
+    private func answer(_ request: FetchRequest<ManagedObject>, includesRows: Bool)
+        throws(StoreError) -> [Entry]
+    {
         try throwReadError()
         processPendingChanges()
         var question = try question(request)

@@ -12,6 +12,10 @@ final class EntityScope: Sendable {
     let registry: ObjectRegistry
     let layout: SlotLayout
     let rules: EntityRules
+    /// The class of its objects.
+    let type: ManagedObject.Type
+    /// Where the properties of the class are.
+    let binding: EntityBinding
     /// The number of its hierarchy in ids.
     let hierarchy: UInt32
     /// Where the registry keeps objects of the hierarchy; nil for objects outside any context.
@@ -21,8 +25,13 @@ final class EntityScope: Sendable {
     /// By column: the number of the hierarchy that a reference leads to.
     private let targets: [UInt32]
 
-    init(_ entity: SchemaEntity, _ registry: ObjectRegistry, isInContext: Bool = true) {
+    init(
+        _ entity: SchemaEntity, _ type: ManagedObject.Type, _ registry: ObjectRegistry,
+        isInContext: Bool = true
+    ) {
         self.entity = entity
+        self.type = type
+        binding = EntityBinding(entity, type._typedEntity)
         self.registry = registry
         layout = SlotLayout(entity)
         rules = EntityRules(entity)

@@ -80,6 +80,9 @@ open class ManagedObject {
         if value { flags.formUnion(flag) } else { flags.subtract(flag) }
     }
 
+    /// What generated code says of the class; nil if it is not marked `@Entity`.
+    open class var _typedEntity: TypedEntity? { nil }
+
     /// Makes an object and inserts it into a context.
     ///
     /// Override it only to give stored properties of a subclass their values: it also runs when an object
@@ -117,7 +120,7 @@ open class ManagedObject {
     /// The scope; one of its own for an object that was never in a context.
     final var ownScope: EntityScope {
         if let scope { return scope }
-        let made = EntityScope(entity, .nowhere, isInContext: false)
+        let made = EntityScope(entity, type(of: self), .nowhere, isInContext: false)
         scope = made
         return made
     }

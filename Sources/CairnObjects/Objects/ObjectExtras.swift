@@ -17,6 +17,8 @@ final class ObjectExtras {
     var transients: [Int: Value] = [:]
     /// Targets of transient to-one relationships, by index.
     var transientTargets: [Int: ObjectID] = [:]
+    /// Where the properties of its class are, if that is another one than its entity's.
+    var binding: EntityBinding?
     /// The object that took this one's place.
     var absorbedInto: ObjectID?
 }

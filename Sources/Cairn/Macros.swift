@@ -1,0 +1,166 @@
+// The macros of typed entities.
+//
+// Only these declarations are here; the code they make is written in CairnMacros and calls CairnObjects.
+
+public import CairnModel
+public import CairnObjects
+public import CairnStore
+
+/// Makes a class an entity: its stored properties become attributes and relationships.
+///
+/// ```swift
+/// @Entity
+/// final class Product: ManagedObject {
+///     #Unique<Product>([\.serialCode])
+///     #Index<Product>([\.category, \.price])
+///     var serialCode: String
+///     var name: String = ""
+///     var price: Double = 0
+///     var category: String?
+///     @Relationship(inverse: \Tag.products) var tags: Set<Tag>
+/// }
+///
+/// @Entity
+/// final class Tag: ManagedObject {
+///     var label: String = ""
+///     var products: Set<Product>
+/// }
+///
+/// let container = try PersistentContainer(at: "shop.cairn", for: Product.self)
+/// ```
+///
+/// A property can be a number, `Bool`, `String`, `Date`, `Data`, `UUID`, `URL`, `Decimal`, anything with such a raw
+/// value, a `@Composite` struct, or any other `Codable` type, which is stored as JSON; and an optional of these.
+/// `Tag?`, `Set<Tag>` and `[Tag]` are relationships if `Tag` is an entity: to-one, to-many and ordered to-many.
+///
+/// A default that is a literal or a name is part of the model. One that has to be computed, like `Date()`, is
+/// given to each new object when it is inserted into a context; a batch insert has to name such a property.
+/// Properties without a value read as their default, else as the empty value of their type.
+///
+/// Entities inherit by their classes. In a module whose code is on the main actor unless it says otherwise, write
+/// `@Entity nonisolated final class Product`.
+///
+/// - Parameters:
+///   - name: the entity's name; the class's if nil.
+///   - isAbstract: whether it has no objects of its own.
+///   - originalName: the name under which an older version of the model knows the entity.
+///   - hashModifier: makes the version hash differ although nothing else does.
+@attached(member, names: named(Columns), named(_typedEntity), named(_property(for:)))
+@attached(memberAttribute)
+@attached(extension, conformances: PersistentEntity)
+public macro Entity(
+    _ name: String? = nil, isAbstract: Bool = false, originalName: String? = nil,
+    hashModifier: String? = nil
+) = #externalMacro(module: "CairnPlugin", type: "EntityMacro")
+
+/// Says more of an attribute than its type does.
+///
+/// ```swift
+/// @Attribute(.unique, minimumLength: 3, pattern: "[A-Z]+") var code: String
+/// @Attribute(.externalStorage) var picture: Data?
+/// @Attribute(originalName: "cost", minimumValue: 0) var price: Double = 0
+/// @Attribute(derived: "canonical:(name)") var searchName: String?
+/// ```
+///
+/// - Parameters:
+///   - options: see ``AttributeOption``.
+///   - derived: the expression, as a format, that the store computes the attribute from. It cannot be set.
+///   - originalName: the name under which an older version of the model knows the attribute.
+///   - hashModifier: makes the version hash differ although nothing else does.
+///   - minimumValue: the least value of a number or date.
+///   - maximumValue: the greatest value of a number or date.
+///   - minimumLength: the least number of characters.
+///   - maximumLength: the greatest number of characters.
+///   - pattern: a regular expression that the whole string must match.
+@attached(peer)
+public macro Attribute(
+    _ options: AttributeOption..., derived: String? = nil, originalName: String? = nil,
+    hashModifier: String? = nil, minimumValue: (any AttributeValue)? = nil,
+    maximumValue: (any AttributeValue)? = nil, minimumLength: Int? = nil, maximumLength: Int? = nil,
+    pattern: String? = nil
+) = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
+
+/// Says more of a relationship than its type does.
+///
+/// ```swift
+/// @Relationship(deleteRule: .cascade, inverse: \Page.book) var pages: [Page]
+/// ```
+///
+/// The inverse is named on one side only, as the key path of the other: the compiler goes in circles if both
+/// sides do. The form that takes the inverse's name as a string can stand on both sides.
+///
+/// - Parameters:
+///   - deleteRule: what happens to the other side when an object is deleted.
+///   - minimumModelCount: the least number of members; 0 = no limit.
+///   - maximumModelCount: the greatest number of members; 0 = no limit.
+///   - isOptional: whether it may be empty in a saved object.
+///   - originalName: the name under which an older version of the model knows the relationship.
+///   - hashModifier: makes the version hash differ although nothing else does.
+///   - inverse: the relationship that leads back.
+@attached(peer)
+public macro Relationship(
+    deleteRule: DeleteRule = .nullify, minimumModelCount: Int = 0, maximumModelCount: Int = 0,
+    isOptional: Bool = true, originalName: String? = nil, hashModifier: String? = nil,
+    inverse: AnyKeyPath? = nil
+) = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
+
+/// Says more of a relationship than its type does, the inverse named by a string.
+///
+/// ```swift
+/// @Relationship(inverse: "products") var tags: Set<Tag>
+/// ```
+///
+/// The compiler checks that the other class has a property of this name.
+@attached(peer)
+public macro Relationship(
+    deleteRule: DeleteRule = .nullify, minimumModelCount: Int = 0, maximumModelCount: Int = 0,
+    isOptional: Bool = true, originalName: String? = nil, hashModifier: String? = nil,
+    inverse: String
+) = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
+
+/// Keeps a stored property out of the model: it lives with the object in memory and no change of it is noticed.
+///
+/// ```swift
+/// @Transient var cachedTotal: Double? = nil
+/// ```
+@attached(peer)
+public macro Transient() = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
+
+/// Uniqueness constraints: for each list, no two objects have the same values.
+///
+/// ```swift
+/// #Unique<Recipe>([\.serialCode], [\.source, \.externalID])
+/// ```
+@freestanding(declaration)
+public macro Unique<T: PersistentEntity>(_ keys: [PartialKeyPath<T>]...) =
+    #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
+
+/// Indexes, one for each list.
+///
+/// ```swift
+/// #Index<Product>([\.category, \.price], [\.name])
+/// ```
+@freestanding(declaration)
+public macro Index<T: PersistentEntity>(_ keys: [PartialKeyPath<T>]...) =
+    #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
+
+/// Makes a struct a composite attribute's type: its stored properties become columns of their own.
+///
+/// ```swift
+/// @Composite struct Address {
+///     var street: String = ""
+///     var city: String?
+/// }
+/// ```
+///
+/// - Parameter name: the composite's name in the model; the struct's if nil.
+@attached(
+    extension, conformances: CompositeValue, names: named(_compositeName), named(_elements),
+    named(init(_from:)), named(_write(to:)))
+public macro Composite(_ name: String? = nil) =
+    #externalMacro(module: "CairnPlugin", type: "CompositeMacro")
+
+/// The accessors of a persistent property. `@Entity` writes it; nobody else should.
+@attached(accessor)
+public macro _Persisted(_ number: Int, inherits: Bool = false, readOnly: Bool = false) =
+    #externalMacro(module: "CairnPlugin", type: "PersistedMacro")

@@ -1,0 +1,151 @@
+// `@Entity`: the code of a typed class.
+//
+//   member           the columns of a batch insert, with the class's description; the numbers of key paths
+//   memberAttribute  each persistent property's accessors, by its number
+//   extension        the conformance that marks typed classes
+//
+// Reports are made in the member role alone, or each would come three times.
+
+public import SwiftSyntax
+import SwiftSyntaxBuilder
+public import SwiftSyntaxMacros
+
+/// Expands `@Entity`.
+open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
+    // MARK: Members
+
+    open class func expansion(
+        of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        guard let plan = EntityPlan(declaration, reportingTo: context) else { return [] }
+        return [
+            columns(plan, node, context),
+            """
+            \(raw: plan.access)override class var _typedEntity: Cairn.TypedEntity? { Columns._entity }
+            """,
+            numbers(plan),
+        ]
+    }
+
+    /// The columns, and the description of the class.
+    private static func columns(
+        _ plan: EntityPlan, _ node: AttributeSyntax, _ context: some MacroExpansionContext
+    ) -> DeclSyntax {
+        let access = plan.access
+        // Numbers are constants for other modules, too.
+        let constant = access == "public " ? "@inlinable public " : access
+        let name = plan.className
+        var tokens = ""
+        var bindings = ""
+        for (number, property) in plan.properties.enumerated() where property.hasColumn {
+            let visible = property.modifiers.access(atMost: access)
+            tokens +=
+                "    \(visible)var \(property.name) = Cairn.TypedKind.column((\(property.type)).self)\n"
+            bindings += "        \(property.name)._bind(binding, Self._base + \(number))\n"
+        }
+        let properties = plan.properties.map { $0.description(context) }.joined(separator: "\n")
+        let list = plan.properties.isEmpty ? "let" : "var"
+        var arguments = [
+            entityName(node, plan, context), "\(name).self", "parent: \(plan.superclass).self",
+        ]
+        arguments += entityArguments(node, context)
+        arguments.append("properties: properties")
+        let unique = plan.uniquenessConstraints(context)
+        if !unique.isEmpty { arguments.append("unique: \(text(unique))") }
+        let indexes = plan.indexes(context)
+        if !indexes.isEmpty { arguments.append("indexes: \(text(indexes))") }
+        return """
+            \(raw: access)struct Columns: Cairn.EntityColumns {
+            \(raw: tokens)    \(raw: access)let _parent: \(raw: plan.superclass).Columns
+                \(raw: access)static let _entity: Cairn.TypedEntity? = _description()
+                \(raw: constant)static var _base: Int { \(raw: plan.isRoot ? "0" : "\(plan.superclass).Columns._count") }
+                \(raw: constant)static var _count: Int { _base + \(raw: plan.properties.count) }
+                \(raw: access)init(_ binding: Cairn.EntityBinding) {
+                    _parent = \(raw: plan.superclass).Columns(binding)
+            \(raw: bindings)    }
+                private static func _description() -> Cairn.TypedEntity {
+                    \(raw: list) properties: [Cairn.TypedProperty] = []
+            \(raw: properties)
+                    return Cairn.TypedEntity(\(raw: arguments.joined(separator: ", "))) { path in
+                        (path as? PartialKeyPath<\(raw: name)>).flatMap { \(raw: name)._property(for: $0) }
+                    }
+                }
+            }
+            """
+    }
+
+    /// The number of the property that a key path leads to. The path's root can be a subclass, so literals
+    /// are formed for whatever class it is of.
+    private static func numbers(_ plan: EntityPlan) -> DeclSyntax {
+        let cases = plan.properties.enumerated().map { number, property in
+            "    case \\_Root.\(property.name): return Columns._base + \(number)\n"
+        }
+        return """
+            \(raw: plan.access)static func _property<_Root: \(raw: plan.className)>(for path: PartialKeyPath<_Root>) -> Int? {
+                switch path {
+            \(raw: cases.joined())    default: return \(raw: plan.superclass)._property(for: path)
+                }
+            }
+            """
+    }
+
+    private static func entityName(
+        _ node: AttributeSyntax, _ plan: EntityPlan, _ context: some MacroExpansionContext
+    ) -> String {
+        guard let argument = node.list.first(where: { $0.label == nil }),
+            !argument.expression.isNil
+        else { return "\"\(plan.declaration.name.plainText)\"" }
+        if argument.expression.literalText == nil {
+            context.report(.literalText, at: argument.expression)
+        }
+        return argument.expression.trimmedDescription
+    }
+
+    private static func entityArguments(
+        _ node: AttributeSyntax, _ context: some MacroExpansionContext
+    ) -> [String] {
+        node.list.compactMap { argument in
+            argument.label.map { "\($0.text): \(argument.expression.trimmed)" }
+        }
+    }
+
+    private static func text(_ lists: [[String]]) -> String {
+        let lists = lists.map { names in
+            "[" + names.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+        }
+        return "[" + lists.joined(separator: ", ") + "]"
+    }
+
+    // MARK: Accessors
+
+    open class func expansion(
+        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+        providingAttributesFor member: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [AttributeSyntax] {
+        guard let variable = member.as(VariableDeclSyntax.self),
+            let plan = EntityPlan(declaration, reportingTo: nil),
+            let number = plan.number(of: variable)
+        else { return [] }
+        var arguments = ["\(number)"]
+        if !plan.isRoot { arguments.append("inherits: true") }
+        if plan.properties[number].isDerived { arguments.append("readOnly: true") }
+        return ["@_Persisted(\(raw: arguments.joined(separator: ", ")))"]
+    }
+
+    // MARK: Conformance
+
+    open class func expansion(
+        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        // A class whose parent is an entity has the conformance already.
+        guard !protocols.isEmpty, EntityPlan(declaration, reportingTo: nil) != nil else {
+            return []
+        }
+        let conformance: DeclSyntax = "extension \(type.trimmed): Cairn.PersistentEntity {}"
+        return conformance.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+    }
+}

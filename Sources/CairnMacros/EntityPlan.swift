@@ -1,0 +1,163 @@
+// What an entity class declares: read from its syntax alone, for no macro sees types.
+//
+// Numbers: the class's own persistent properties count from 0 in the order of the text; those of the class it
+// inherits from come before, which the generated code adds. Every role of the macro reads the class anew and
+// must find the same.
+
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// An entity class.
+struct EntityPlan {
+    let declaration: ClassDeclSyntax
+    let superclass: TypeSyntax
+    /// By number.
+    let properties: [PropertyPlan]
+
+    var className: String { declaration.name.text }
+    var access: String {
+        let access = declaration.modifiers.access()
+        return access.hasSuffix("private ") ? "" : access
+    }
+
+    /// Whether the class inherits from ManagedObject itself, so that its numbers start at 0.
+    var isRoot: Bool { superclass.lastName == "ManagedObject" }
+
+    /// Reads a class; nil if it cannot be an entity. Says why if it is to report.
+    init?(_ group: some DeclGroupSyntax, reportingTo context: (any MacroExpansionContext)?) {
+        guard let declaration = group.as(ClassDeclSyntax.self) else {
+            let keyword: any SyntaxProtocol =
+                group.as(StructDeclSyntax.self)?.structKeyword
+                ?? group.as(EnumDeclSyntax.self)?.enumKeyword
+                ?? group.as(ActorDeclSyntax.self)?.actorKeyword
+                ?? group.as(ExtensionDeclSyntax.self)?.extensionKeyword ?? group
+            context?.report(.notAClass, at: Syntax(keyword))
+            return nil
+        }
+        guard let superclass = declaration.inheritanceClause?.inheritedTypes.first?.type else {
+            context?.report(.noSuperclass, at: declaration.name)
+            return nil
+        }
+        if let clause = declaration.genericParameterClause {
+            context?.report(.genericClass, at: clause)
+            return nil
+        }
+        for case .attribute(let attribute) in declaration.attributes
+        where attribute.name.hasSuffix("Actor") {
+            context?.report(.globalActor(attribute.name), at: attribute)
+            return nil
+        }
+        self.declaration = declaration
+        self.superclass = superclass.trimmed
+        var properties: [PropertyPlan] = []
+        for member in declaration.memberBlock.members {
+            if let variable = member.decl.as(VariableDeclSyntax.self) {
+                if let property = PropertyPlan(variable, reportingTo: context) {
+                    properties.append(property)
+                }
+            } else if let context {
+                Self.check(member.decl, context)
+            }
+        }
+        self.properties = properties
+    }
+
+    /// The number of a member among the class's own persistent properties; nil if it is none.
+    func number(of member: VariableDeclSyntax) -> Int? {
+        guard let plan = PropertyPlan(member, reportingTo: nil) else { return nil }
+        return properties.firstIndex { $0.name.text == plan.name.text }
+    }
+
+    /// Reports members that an entity cannot have.
+    private static func check(_ member: DeclSyntax, _ context: any MacroExpansionContext) {
+        if let initializer = member.as(InitializerDeclSyntax.self) {
+            let labels = initializer.signature.parameterClause.parameters.map(\.firstName.text)
+            let isKnown = labels == ["entity", "insertInto"] || labels == ["context"]
+            if !initializer.modifiers.contains(.convenience), !isKnown {
+                context.report(.designatedInit, at: initializer.initKeyword)
+            }
+        } else if let conditional = member.as(IfConfigDeclSyntax.self) {
+            for clause in conditional.clauses {
+                guard case .decls(let members) = clause.elements else { continue }
+                for member in members {
+                    guard let variable = member.decl.as(VariableDeclSyntax.self),
+                        PropertyPlan(variable, reportingTo: nil) != nil
+                    else { continue }
+                    context.report(.conditional, at: variable.bindings)
+                }
+            }
+        }
+    }
+
+    // MARK: Lists of keys
+
+    /// The uniqueness constraints, those of single attributes included, in the order of the text.
+    func uniquenessConstraints(_ context: any MacroExpansionContext) -> [[String]] {
+        var lists: [[String]] = []
+        for member in declaration.memberBlock.members {
+            if let variable = member.decl.as(VariableDeclSyntax.self),
+                let property = PropertyPlan(variable, reportingTo: nil),
+                property.options.contains("unique")
+            {
+                lists.append([property.modelName])
+            } else {
+                lists += keyLists(member.decl, of: "Unique", context)
+            }
+        }
+        return lists
+    }
+
+    /// The indexes, in the order of the text.
+    func indexes(_ context: any MacroExpansionContext) -> [[String]] {
+        declaration.memberBlock.members.flatMap { keyLists($0.decl, of: "Index", context) }
+    }
+
+    private func keyLists(
+        _ member: DeclSyntax, of macro: String, _ context: any MacroExpansionContext
+    ) -> [[String]] {
+        guard let expansion = member.as(MacroExpansionDeclSyntax.self),
+            expansion.macroName.text == macro
+        else { return [] }
+        if let argument = expansion.genericArgumentClause?.arguments.first,
+            case .type(let type) = argument.argument, type.lastName != className
+        {
+            context.report(.foreignKeys(macro, className), at: argument)
+            return []
+        }
+        guard !expansion.arguments.isEmpty else {
+            context.report(.emptyKeyList(macro), at: expansion)
+            return []
+        }
+        var lists: [[String]] = []
+        for argument in expansion.arguments {
+            guard let array = argument.expression.as(ArrayExprSyntax.self) else {
+                context.report(.keyList(macro), at: argument)
+                continue
+            }
+            guard !array.elements.isEmpty else {
+                context.report(.emptyKeyList(macro), at: array)
+                continue
+            }
+            var names: [String] = []
+            for element in array.elements {
+                guard let name = element.expression.keyPathName else {
+                    context.report(.keyList(macro), at: element.expression)
+                    continue
+                }
+                if isUnknown(name) {
+                    context.report(.unknownKey(name, className), at: element.expression)
+                } else {
+                    names.append(name)
+                }
+            }
+            if names.count == array.elements.count { lists.append(names) }
+        }
+        return lists
+    }
+
+    /// Whether a key cannot be one of the class's; a class that inherits may have it from there.
+    private func isUnknown(_ key: String) -> Bool {
+        let first = key.prefix { $0 != "." }
+        return isRoot && !properties.contains { $0.modelName == first }
+    }
+}

@@ -1,0 +1,68 @@
+// How the values of one Swift type are stored: as they are, by their raw value, as leaves, or as JSON.
+//
+// The compiler chooses among the overloads of `TypedKind.of`, so that a macro, which sees names but no types,
+// need not know whether `Kind` is an enum, a struct or an entity.
+//
+// Threads: immutable, so any.
+
+import CairnModel
+import CairnStore
+
+/// How values of a Swift type are stored in an attribute. Generated code makes these.
+public struct AttributeKind<V>: Sendable {
+    /// The type of the attribute that the model gets.
+    let type: AttributeType
+    /// Whether nil is a value of the Swift type.
+    let isOptional: Bool
+    /// Whether a stored attribute of this type can hold the values.
+    let fits: @Sendable (AttributeType) -> Bool
+    /// The value as it is stored, or nil if it is a composite one.
+    let encode: @Sendable (V) -> Value
+    /// The value that is stored; nil if it is none of the Swift type.
+    let decode: @Sendable (Value) -> V?
+    /// What is read where there is no value and no default; nil if that is a mistake.
+    let empty: @Sendable () -> V?
+    /// How a composite value is made of its leaves; nil for a single value.
+    let composite: CompositeKind<V>?
+    /// The transformer of values that are stored as JSON.
+    let transformerName: String?
+
+    init(
+        _ type: AttributeType, isOptional: Bool,
+        fits: @escaping @Sendable (AttributeType) -> Bool,
+        encode: @escaping @Sendable (V) -> Value,
+        decode: @escaping @Sendable (Value) -> V?,
+        empty: @escaping @Sendable () -> V?,
+        composite: CompositeKind<V>? = nil, transformerName: String? = nil
+    ) {
+        self.type = type
+        self.isOptional = isOptional
+        self.fits = fits
+        self.encode = encode
+        self.decode = decode
+        self.empty = empty
+        self.composite = composite
+        self.transformerName = transformerName
+    }
+}
+
+/// How a composite value is taken apart and put together.
+struct CompositeKind<V>: Sendable {
+    let name: String
+    let elements: @Sendable () -> [CompositeElement]
+    let read: @Sendable (inout CompositeReader) -> V?
+    let write: @Sendable (V, inout CompositeWriter) -> Void
+}
+
+/// Where a relationship leads and how many objects it holds. Generated code makes these.
+public struct RelationshipKind<V>: Sendable {
+    let destination: ManagedObject.Type
+    let isToMany: Bool
+    let isOrdered: Bool
+
+    init(_ destination: ManagedObject.Type, isToMany: Bool, isOrdered: Bool) {
+        self.destination = destination
+        self.isToMany = isToMany
+        self.isOrdered = isOrdered
+    }
+}

@@ -1,0 +1,96 @@
+// The row of a typed batch insert.
+
+public import CairnStore
+
+/// The row of a batch insert that is being filled, by the names of a class's properties.
+///
+/// ```swift
+/// let request = BatchInsertRequest(Product.self, from: feed) { row, item in
+///     row.serialCode = item.code
+///     row.price = item.price
+/// }
+/// ```
+///
+/// Properties that are not set take the default that the model has, or keep what is stored when the request
+/// says `setOnly`. The row is valid only inside the closure it is given to.
+@dynamicMemberLookup
+public struct EntityRow<Columns: EntityColumns>: ~Copyable {
+    @usableFromInline let writer: RowWriter
+    @usableFromInline let columns: UnsafePointer<Columns>
+
+    @inlinable init(_ writer: borrowing RowWriter, _ columns: UnsafePointer<Columns>) {
+        self.writer = RowWriter(_copying: writer)
+        self.columns = columns
+    }
+
+    /// Sets a property.
+    @inlinable
+    public subscript<Token: ColumnToken>(
+        dynamicMember path: KeyPath<Columns, Token>
+    ) -> Token.Value {
+        @available(*, unavailable, message: "a row of a batch can only be written")
+        get { preconditionFailure("a row of a batch can only be written") }
+        nonmutating set { columns.pointee[keyPath: path]._store(newValue, in: writer) }
+    }
+
+    /// Sets a property that the class inherits.
+    @inlinable
+    public subscript<Token: ColumnToken>(
+        dynamicMember path: KeyPath<Columns.Parent, Token>
+    ) -> Token.Value {
+        @available(*, unavailable, message: "a row of a batch can only be written")
+        get { preconditionFailure("a row of a batch can only be written") }
+        nonmutating set { columns.pointee._parent[keyPath: path]._store(newValue, in: writer) }
+    }
+
+    /// Sets a property that the class's parent inherits.
+    @inlinable
+    public subscript<Token: ColumnToken>(
+        dynamicMember path: KeyPath<Columns.Parent.Parent, Token>
+    ) -> Token.Value {
+        @available(*, unavailable, message: "a row of a batch can only be written")
+        get { preconditionFailure("a row of a batch can only be written") }
+        nonmutating set {
+            columns.pointee._parent._parent[keyPath: path]._store(newValue, in: writer)
+        }
+    }
+
+    /// A relationship, which has no column here.
+    @available(*, unavailable, message: "a batch insert does not set relationships")
+    public subscript<Value>(
+        dynamicMember path: KeyPath<Columns, RelationshipToken<Value>>
+    ) -> Value {
+        get { preconditionFailure("unavailable") }
+        nonmutating set { preconditionFailure("unavailable") }
+    }
+
+    /// The columns of the class that it inherits from, for what is inherited from further up.
+    ///
+    /// ```swift
+    /// row.inherited { $0.name = "x" }
+    /// ```
+    @inlinable public func inherited(_ body: (borrowing EntityRow<Columns.Parent>) -> Void) {
+        withUnsafePointer(to: columns.pointee._parent) { parent in
+            body(EntityRow<Columns.Parent>(writer, parent))
+        }
+    }
+}
+
+/// The columns of one request, at a place where they stay.
+@usableFromInline
+final class BoundColumns<Columns: EntityColumns>: @unchecked Sendable {
+    // The memory is written in init alone.
+    @usableFromInline let pointer: UnsafePointer<Columns>
+
+    @usableFromInline init(_ columns: Columns) {
+        let memory = UnsafeMutablePointer<Columns>.allocate(capacity: 1)
+        memory.initialize(to: columns)
+        pointer = UnsafePointer(memory)
+    }
+
+    deinit {
+        let memory = UnsafeMutablePointer(mutating: pointer)
+        memory.deinitialize(count: 1)
+        memory.deallocate()
+    }
+}

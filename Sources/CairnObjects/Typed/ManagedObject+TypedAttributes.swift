@@ -1,0 +1,206 @@
+// What the generated accessors of attributes call: values by property number.
+//
+// A property without a value reads as its declared default, else as nil, else as the empty value of its
+// type. That happens to new objects before they are given one and to objects whose row is gone.
+//
+// The overloads for the commonest types, which need no generic code, are in `ManagedObject+TypedScalars`.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObject {
+    // MARK: Values as they are
+
+    /// The value of a property. Generated accessors call it.
+    public final func _read<V: PropertyValue>(_ property: Int) -> V {
+        plainValue(property) ?? missingValue(property) ?? V._empty
+    }
+
+    /// The value of an optional property. Generated accessors call it.
+    public final func _read<V: PropertyValue>(_ property: Int) -> V? {
+        plainValue(property)
+    }
+
+    /// Sets a property. Generated accessors call it.
+    public final func _write<V: PropertyValue>(_ property: Int, _ value: V) {
+        setStoredValue(property, value.attributeValue)
+    }
+
+    /// Sets an optional property. Generated accessors call it.
+    public final func _write<V: PropertyValue>(_ property: Int, _ value: V?) {
+        setStoredValue(property, value.attributeValue)
+    }
+
+    // MARK: Raw values
+
+    /// The value of a property with a raw value. Generated accessors call it.
+    public final func _read<V: RawRepresentable>(_ property: Int) -> V
+    where V.RawValue: PropertyValue {
+        plainValue(property).flatMap(V.init(rawValue:)) ?? missingValue(property)
+            ?? noValue(property)
+    }
+
+    /// The value of an optional property with a raw value. Generated accessors call it.
+    public final func _read<V: RawRepresentable>(_ property: Int) -> V?
+    where V.RawValue: PropertyValue {
+        plainValue(property).flatMap(V.init(rawValue:))
+    }
+
+    /// Sets a property with a raw value. Generated accessors call it.
+    public final func _write<V: RawRepresentable>(_ property: Int, _ value: V)
+    where V.RawValue: PropertyValue {
+        setStoredValue(property, value.rawValue.attributeValue)
+    }
+
+    /// Sets an optional property with a raw value. Generated accessors call it.
+    public final func _write<V: RawRepresentable>(_ property: Int, _ value: V?)
+    where V.RawValue: PropertyValue {
+        setStoredValue(property, value?.rawValue.attributeValue ?? .null)
+    }
+
+    // MARK: Composite values
+
+    /// The value of a composite property. Generated accessors call it.
+    public final func _read<V: CompositeValue>(_ property: Int) -> V {
+        var reader = CompositeReader(leaves(property))
+        return V(_from: &reader) ?? missingValue(property) ?? noValue(property)
+    }
+
+    /// The value of an optional composite property: nil if all its leaves are. Generated accessors call it.
+    public final func _read<V: CompositeValue>(_ property: Int) -> V? {
+        let leaves = leaves(property)
+        guard leaves.contains(where: { !$0.isNull }) else { return nil }
+        var reader = CompositeReader(leaves)
+        return V(_from: &reader)
+    }
+
+    /// Sets a composite property. Generated accessors call it.
+    public final func _write<V: CompositeValue>(_ property: Int, _ value: V) {
+        var writer = CompositeWriter()
+        value._write(to: &writer)
+        setLeaves(property, writer.values)
+    }
+
+    /// Sets an optional composite property. Generated accessors call it.
+    public final func _write<V: CompositeValue>(_ property: Int, _ value: V?) {
+        var writer = CompositeWriter()
+        writer.writeOptional(value)
+        setLeaves(property, writer.values)
+    }
+
+    // MARK: Values as JSON
+
+    /// The value of a property of a Codable type. Generated accessors call it.
+    @_disfavoredOverload
+    public final func _read<V: Codable>(_ property: Int) -> V {
+        let value = storedValue(property)
+        if let decoded: V = JSONValue.decode(value) { return decoded }
+        if !value.isNull { noteUnreadable(property, V.self) }
+        return missingValue(property) ?? JSONValue.nilValue(of: V.self) ?? noValue(property)
+    }
+
+    /// Sets a property of a Codable type. Generated accessors call it.
+    @_disfavoredOverload
+    public final func _write<V: Codable>(_ property: Int, _ value: V) {
+        setStoredValue(property, JSONValue.encode(value))
+    }
+}
+
+// MARK: Steps
+
+extension ManagedObject {
+    /// A value that is stored as it is; nil if there is none.
+    @inline(__always)
+    final func plainValue<V: PropertyValue>(_ property: Int) -> V? {
+        V._value(storedValue(property))
+    }
+
+    /// The stored value of an attribute that is not composite.
+    final func storedValue(_ property: Int) -> Value {
+        switch binding.slot(property) {
+        case .column(let column): return columnValue(column)
+        case .transient(let attribute):
+            let name = entity.attributes[attribute].description.name
+            return value(forKey: name).flatMap { Value(any: $0) } ?? .null
+        default: mismatch(property)
+        }
+    }
+
+    /// Sets an attribute that is not composite.
+    final func setStoredValue(_ property: Int, _ value: Value) {
+        switch binding.slot(property) {
+        case .column(let column): setColumn(column, value)
+        case .transient(let attribute):
+            setValue(value.any, forKey: entity.attributes[attribute].description.name)
+        default: mismatch(property)
+        }
+    }
+
+    private func leaves(_ property: Int) -> [Value] {
+        guard case .composite(let list) = binding.slot(property) else { mismatch(property) }
+        return binding.columns(ofComposite: list).map(columnValue)
+    }
+
+    private func setLeaves(_ property: Int, _ values: [Value]) {
+        guard case .composite(let list) = binding.slot(property) else { mismatch(property) }
+        for (column, value) in zip(binding.columns(ofComposite: list), values) {
+            setColumn(column, value)
+        }
+    }
+
+    /// The declared default of a property without a value; nil if it has none.
+    final func missingValue<V>(_ property: Int) -> V? {
+        (binding.typed?.properties[property].fallback as? DeclaredDefault<V>)?.make()
+    }
+
+    /// Gives a new object the default of a property that nobody has set.
+    final func giveDefault<V>(_ property: Int, _ value: V, _ kind: AttributeKind<V>) {
+        switch binding.slot(property) {
+        case .column, .transient:
+            guard storedValue(property).isNull else { return }
+            let name = binding.typed?.properties[property].name ?? ""
+            setPrimitiveValue(kind.encode(value).any, forKey: name)
+        case .composite(let list):
+            let isUntouched = binding.columns(ofComposite: list).allSatisfy {
+                columnValue($0) == entity.columns[$0].defaultValue
+            }
+            guard let composite = kind.composite, isUntouched else { return }
+            var writer = CompositeWriter()
+            composite.write(value, &writer)
+            for (column, leaf) in zip(binding.columns(ofComposite: list), writer.values) {
+                setPrimitiveValue(leaf.any, forKey: entity.columns[column].name)
+            }
+        default: mismatch(property)
+        }
+    }
+
+    /// Gives a new object the defaults that have to be computed.
+    final func giveComputedDefaults() {
+        guard let typed = binding.typed, !typed.computedDefaults.isEmpty else { return }
+        for number in typed.computedDefaults { typed.properties[number].prepare?(self, number) }
+    }
+
+    private func noValue<V>(_ property: Int) -> V {
+        binding.misuse(
+            property,
+            "has no value, its type has no empty one, and it has no default: give it a default or make it optional"
+        )
+    }
+
+    /// The store's model does not have the property as the class declares it.
+    final func mismatch(_ property: Int) -> Never {
+        binding.misuse(
+            property,
+            "is not in the store's model, or is of another type there than the class \(type(of: self)) declares"
+        )
+    }
+
+    /// Bytes that are no value of the type: a property cannot throw, so the next fetch or save does.
+    private func noteUnreadable<V>(_ property: Int, _ type: V.Type) {
+        managedObjectContext?.readError = StoreError(
+            .invalidRequest, "the stored value is no \(V.self) as JSON",
+            context: .init(
+                entity: entity.name, key: binding.typed?.properties[property].name,
+                objectID: objectID))
+    }
+}

@@ -1,0 +1,91 @@
+// What the generated accessors of relationships call, and those of properties that cannot be stored.
+
+extension ManagedObject {
+    /// The object that a to-one relationship leads to. Generated accessors call it.
+    public final func _read<T: ManagedObject>(_ property: Int) -> T? {
+        guard let context = managedObjectContext else { return nil }
+        guard case .target(let index) = binding.slot(property) else { mismatch(property) }
+        return context.target(of: self, index).map { typed($0, property) }
+    }
+
+    /// Sets a to-one relationship and its inverse. Generated accessors call it.
+    public final func _write<T: ManagedObject>(_ property: Int, _ value: T?) {
+        guard case .target(let index) = binding.slot(property) else { mismatch(property) }
+        placed(property).setTarget(of: self, index, value)
+    }
+
+    /// The members of a to-many relationship. Generated accessors call it.
+    public final func _read<T: ManagedObject>(_ property: Int) -> Set<T> {
+        guard let context = managedObjectContext else { return [] }
+        guard case .members(let index) = binding.slot(property) else { mismatch(property) }
+        return Set(context.members(of: self, index).lazy.map { self.typed($0, property) })
+    }
+
+    /// Sets a to-many relationship and its inverse. Generated accessors call it.
+    public final func _write<T: ManagedObject>(_ property: Int, _ value: Set<T>) {
+        guard case .members(let index) = binding.slot(property) else { mismatch(property) }
+        placed(property).setMembers(of: self, index, value)
+    }
+
+    /// The members of an ordered to-many relationship, for now in the order of the ids. Generated accessors
+    /// call it.
+    public final func _read<T: ManagedObject>(_ property: Int) -> [T] {
+        guard let context = managedObjectContext else { return [] }
+        guard case .members(let index) = binding.slot(property) else { mismatch(property) }
+        return context.members(of: self, index).map { typed($0, property) }
+    }
+
+    /// Sets an ordered to-many relationship and its inverse. Generated accessors call it.
+    public final func _write<T: ManagedObject>(_ property: Int, _ value: [T]) {
+        guard case .members(let index) = binding.slot(property) else { mismatch(property) }
+        placed(property).setMembers(of: self, index, Set(value))
+    }
+
+    /// The context of an object whose relationship is set.
+    private func placed(_ property: Int) -> ManagedObjectContext {
+        guard let context = managedObjectContext else {
+            binding.misuse(
+                property, "cannot be set: an object outside a context has no relationships")
+        }
+        return context
+    }
+
+    /// A related object as one of the declared class.
+    @inline(__always)
+    private func typed<T: ManagedObject>(_ object: ManagedObject, _ property: Int) -> T {
+        guard let object = object as? T else {
+            binding.misuse(
+                property,
+                "leads to \(T.self), but the object is a \(Swift.type(of: object)): the container must know the classes of both entities"
+            )
+        }
+        return object
+    }
+}
+
+// MARK: What cannot be a property
+
+extension ManagedObject {
+    /// Any other type. That it cannot be stored is reported where the property is described, and once is
+    /// enough: so these exist.
+    @_disfavoredOverload
+    public final func _read<V>(_ property: Int) -> V {
+        binding.misuse(property, "is of a type that cannot be stored")
+    }
+
+    /// Any other type.
+    @_disfavoredOverload
+    public final func _write<V>(_ property: Int, _ value: V) {
+        binding.misuse(property, "is of a type that cannot be stored")
+    }
+
+    /// An integer that a store has no room for.
+    public final func _read<V: UnstorableInteger>(_ property: Int) -> V {
+        binding.misuse(property, "is of a type that cannot be stored")
+    }
+
+    /// An integer that a store has no room for.
+    public final func _write<V: UnstorableInteger>(_ property: Int, _ value: V) {
+        binding.misuse(property, "is of a type that cannot be stored")
+    }
+}

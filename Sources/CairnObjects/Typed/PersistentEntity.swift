@@ -1,0 +1,27 @@
+// The mark of typed entities.
+
+/// A class that `@Entity` describes.
+///
+/// ```swift
+/// @Entity final class Tag: ManagedObject {
+///     var label: String = ""
+/// }
+/// let tags = try context.fetch(FetchRequest<Tag>())
+/// ```
+public protocol PersistentEntity: ManagedObject {
+    /// The columns of a batch insert; of a subclass, those that it inherits.
+    associatedtype Columns: EntityColumns
+}
+
+extension PersistentEntity {
+    /// The name of the class's entity.
+    public static var entityName: String { TypedEntity.of(self).name }
+}
+
+extension ManagedObject {
+    /// The columns of a class that is no entity: none. Generated code counts from here.
+    public typealias Columns = NoColumns
+
+    /// The number of the property that a key path leads to; no property here. Generated code asks it.
+    public static func _property<T: ManagedObject>(for path: PartialKeyPath<T>) -> Int? { nil }
+}

@@ -1,0 +1,115 @@
+// What a typed class says of itself: its entity, and its persistent properties with their numbers.
+//
+// A property's number counts through the inheritance chain: the parent's properties come first. Accessors
+// know the number; which column or relationship it is in a store's schema is the business of
+// `EntityBinding`.
+//
+// Invariants: immutable but for the cache of key paths; a property has one number in a class and all its
+// subclasses.
+// Threads: any.
+
+import CairnModel
+import Synchronization
+
+/// The description of a typed class. Generated code makes one for each `@Entity` class.
+public final class TypedEntity: Sendable {
+    /// The entity's name.
+    public let name: String
+    /// The class.
+    public let type: ManagedObject.Type
+    /// The description of the class that it inherits from, if that is an entity as well.
+    public let parent: TypedEntity?
+    /// Persistent properties by number, inherited ones first.
+    let properties: [TypedProperty]
+    private let ownStart: Int
+    private let isAbstract: Bool
+    private let originalName: String?
+    private let hashModifier: String?
+    private let uniquenessConstraints: [[String]]
+    private let indexes: [[String]]
+    private let lookUp: @Sendable (AnyKeyPath) -> Int?
+    private let known = Mutex<[KnownPath: Int?]>([:])
+    /// Numbers of properties whose default has to be computed for each new object.
+    let computedDefaults: [Int]
+
+    /// Describes a class.
+    public init(
+        _ name: String, _ type: ManagedObject.Type, parent: ManagedObject.Type,
+        isAbstract: Bool = false, originalName: String? = nil, hashModifier: String? = nil,
+        properties: [TypedProperty], unique: [[String]] = [], indexes: [[String]] = [],
+        number: @escaping @Sendable (AnyKeyPath) -> Int?
+    ) {
+        self.name = name
+        self.type = type
+        self.parent = parent._typedEntity
+        self.isAbstract = isAbstract
+        self.originalName = originalName
+        self.hashModifier = hashModifier
+        let inherited = self.parent?.properties ?? []
+        ownStart = inherited.count
+        self.properties = inherited + properties
+        uniquenessConstraints = unique
+        self.indexes = indexes
+        lookUp = number
+        computedDefaults = self.properties.indices.filter { [properties = self.properties] in
+            properties[$0].prepare != nil
+        }
+    }
+
+    /// The number of the property that a key path of the class or an ancestor leads to; nil if it is none.
+    ///
+    /// - Complexity: O(1) once the path has been asked for.
+    func number(of path: AnyKeyPath) -> Int? {
+        let key = KnownPath(path: path)
+        if let known = known.withLock({ $0[key] }) { return known }
+        let number = lookUp(path) ?? parent?.number(of: path)
+        known.withLock { $0[key] = .some(number) }
+        return number
+    }
+
+    /// The entity in a model.
+    ///
+    /// - Precondition: the destinations of its relationships are typed entities.
+    var description: EntityDescription {
+        var entity = EntityDescription(name)
+        entity.managedObjectClassName = "\(type)"
+        entity.isAbstract = isAbstract
+        entity.superentityName = parent?.name
+        entity.renamingIdentifier = originalName
+        entity.versionHashModifier = hashModifier
+        for property in properties[ownStart...] {
+            switch property.content {
+            case .attribute(let attribute, _): entity.attributes.append(attribute)
+            case .relationship(var relationship, let destination):
+                relationship.destinationEntityName = Self.of(destination).name
+                entity.relationships.append(relationship)
+            }
+        }
+        entity.uniquenessConstraints = uniquenessConstraints
+        entity.indexes = indexes.map { names in
+            FetchIndexDescription(names.joined(separator: "_"), elements: names.map { .init($0) })
+        }
+        return entity
+    }
+
+    /// The classes that its relationships lead to.
+    var destinations: [ManagedObject.Type] {
+        properties.compactMap {
+            if case .relationship(_, let destination) = $0.content { destination } else { nil }
+        }
+    }
+
+    /// The description of a class that must have one.
+    static func of(_ type: ManagedObject.Type) -> TypedEntity {
+        guard let entity = type._typedEntity else {
+            preconditionFailure("\(type) is not marked @Entity")
+        }
+        return entity
+    }
+}
+
+/// A key path as a key of the cache.
+private struct KnownPath: Hashable, @unchecked Sendable {
+    // Key paths are immutable; those that a macro or a literal makes capture nothing but Sendable values.
+    let path: AnyKeyPath
+}

@@ -1,0 +1,189 @@
+// One persistent property of a typed class: its part of the model, and how its values are stored.
+
+public import CairnModel
+
+/// A persistent property of a typed class. Generated code makes these.
+public struct TypedProperty: Sendable {
+    /// What is stored of it.
+    enum Content: Sendable {
+        /// An attribute, and for each leaf whether a column of a type can hold it.
+        case attribute(AttributeDescription, fits: [@Sendable (AttributeType) -> Bool])
+        /// A relationship; the destination's name is asked for when the model is made.
+        case relationship(RelationshipDescription, destination: ManagedObject.Type)
+    }
+
+    let name: String
+    let content: Content
+    /// The declared default, a `DeclaredDefault` of the property's type.
+    let fallback: AnyDefault?
+    /// Gives a new object a default that has to be computed for each one.
+    let prepare: (@Sendable (ManagedObject, Int) -> Void)?
+}
+
+/// A declared default, its type forgotten.
+class AnyDefault: @unchecked Sendable {
+    // Subclasses have one immutable stored property, which is Sendable.
+}
+
+/// What a property without a value reads as.
+final class DeclaredDefault<V>: AnyDefault, @unchecked Sendable {
+    // Immutable, and the closure is Sendable.
+    let make: @Sendable () -> V
+
+    init(_ make: @escaping @Sendable () -> V) { self.make = make }
+}
+
+// MARK: Attributes
+
+extension TypedProperty {
+    /// A property that nothing is said of but its type.
+    public static func property<V>(
+        _ name: String, _ kind: AttributeKind<V>, default: (@Sendable () -> V)? = nil,
+        computed: Bool = false
+    ) -> TypedProperty {
+        attribute(name, kind, default: `default`, computed: computed)
+    }
+
+    /// An attribute.
+    ///
+    /// A computed default is asked for with every new object, another one is part of the model.
+    public static func attribute<V>(
+        _ name: String, _ kind: AttributeKind<V>, _ options: AttributeOption...,
+        default: (@Sendable () -> V)? = nil, computed: Bool = false, derived: String? = nil,
+        originalName: String? = nil, hashModifier: String? = nil,
+        minimumValue: (@Sendable () -> V)? = nil, maximumValue: (@Sendable () -> V)? = nil,
+        minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil
+    ) -> TypedProperty {
+        // Where nil is no value of the type, the object must have one to be saved.
+        var description = AttributeDescription(name, kind.type, optional: kind.isOptional)
+        var fits = [kind.fits]
+        if let composite = kind.composite {
+            let elements = composite.elements()
+            description.compositeName = composite.name
+            description.elements = elements.map { $0.description(inOptional: kind.isOptional) }
+            fits = elements.flatMap(\.leaves)
+        } else if let `default`, !computed {
+            description.defaultValue = kind.encode(`default`())
+        }
+        description.valueTransformerName = kind.transformerName
+        description.derivationExpression = derived
+        description.renamingIdentifier = originalName
+        description.versionHashModifier = hashModifier
+        description.minimumValue = minimumValue.map { kind.encode($0()) }
+        description.maximumValue = maximumValue.map { kind.encode($0()) }
+        precondition(
+            minimumLength == nil && maximumLength == nil && pattern == nil || kind.type == .string,
+            "\(name) is no string: it has neither a length nor a pattern")
+        description.minimumLength = minimumLength
+        description.maximumLength = maximumLength
+        description.regularExpression = pattern
+        description.isTransient = options.contains(.ephemeral)
+        description.preservesValueInHistoryOnDeletion = options.contains(.preserveValueOnDeletion)
+        description.allowsExternalBinaryDataStorage = options.contains(.externalStorage)
+        precondition(
+            !description.allowsExternalBinaryDataStorage || kind.type == .binary
+                || kind.type == .transformable,
+            "\(name) is not binary: only bytes can be stored externally")
+        var prepare: (@Sendable (ManagedObject, Int) -> Void)?
+        if let `default`, computed || kind.composite != nil {
+            prepare = { object, number in object.giveDefault(number, `default`(), kind) }
+        }
+        return TypedProperty(
+            name: name, content: .attribute(description, fits: fits),
+            fallback: `default`.map { DeclaredDefault($0) }, prepare: prepare)
+    }
+
+    /// An attribute that is none.
+    @available(
+        *, unavailable,
+        message: "this is a relationship: what is said of it stands in @Relationship"
+    )
+    public static func attribute<V>(
+        _ name: String, _ kind: RelationshipKind<V>, _ options: AttributeOption...,
+        default: (@Sendable () -> V)? = nil, computed: Bool = false, derived: String? = nil,
+        originalName: String? = nil, hashModifier: String? = nil,
+        minimumValue: (@Sendable () -> V)? = nil, maximumValue: (@Sendable () -> V)? = nil,
+        minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil
+    ) -> TypedProperty {
+        preconditionFailure("unavailable")
+    }
+}
+
+// MARK: What cannot be stored
+
+extension TypedProperty {
+    /// A property of a type that no attribute has room for.
+    @available(
+        *, unavailable,
+        message: "an unsigned integer of 64 bits does not fit an attribute: use Int, or Decimal"
+    )
+    public static func property<V>(
+        _ name: String, _ kind: UnstorableKind<V>, default: (@Sendable () -> V)? = nil,
+        computed: Bool = false
+    ) -> TypedProperty {
+        preconditionFailure("unavailable")
+    }
+
+    /// An attribute of a type that no attribute has room for.
+    @available(
+        *, unavailable,
+        message: "an unsigned integer of 64 bits does not fit an attribute: use Int, or Decimal"
+    )
+    public static func attribute<V>(
+        _ name: String, _ kind: UnstorableKind<V>, _ options: AttributeOption...,
+        default: (@Sendable () -> V)? = nil, computed: Bool = false, derived: String? = nil,
+        originalName: String? = nil, hashModifier: String? = nil,
+        minimumValue: (@Sendable () -> V)? = nil, maximumValue: (@Sendable () -> V)? = nil,
+        minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil
+    ) -> TypedProperty {
+        preconditionFailure("unavailable")
+    }
+}
+
+// MARK: Relationships
+
+extension TypedProperty {
+    /// A relationship that nothing is said of but its type. It is empty in a new object, which is all that
+    /// a default can say.
+    public static func property<V>(
+        _ name: String, _ kind: RelationshipKind<V>, default: (@Sendable () -> V)? = nil,
+        computed: Bool = false
+    ) -> TypedProperty {
+        relationship(name, kind)
+    }
+
+    /// A relationship.
+    public static func relationship<V>(
+        _ name: String, _ kind: RelationshipKind<V>, default: (@Sendable () -> V)? = nil,
+        computed: Bool = false, deleteRule: DeleteRule = .nullify, minimumModelCount: Int = 0,
+        maximumModelCount: Int = 0, isOptional: Bool = true, originalName: String? = nil,
+        hashModifier: String? = nil, inverse: String? = nil
+    ) -> TypedProperty {
+        var description = RelationshipDescription(
+            name, to: "", toMany: kind.isToMany, inverse: inverse, deleteRule: deleteRule)
+        description.isOrdered = kind.isOrdered
+        description.isOptional = isOptional
+        description.minimumCount = minimumModelCount
+        if kind.isToMany { description.maximumCount = maximumModelCount }
+        description.renamingIdentifier = originalName
+        description.versionHashModifier = hashModifier
+        return TypedProperty(
+            name: name, content: .relationship(description, destination: kind.destination),
+            fallback: nil, prepare: nil)
+    }
+
+    /// A relationship that is none.
+    @available(
+        *, unavailable,
+        message:
+            "this is no relationship: its type is none of Tag?, Set<Tag> and [Tag], where Tag is an entity"
+    )
+    public static func relationship<V>(
+        _ name: String, _ kind: AttributeKind<V>, default: (@Sendable () -> V)? = nil,
+        computed: Bool = false, deleteRule: DeleteRule = .nullify, minimumModelCount: Int = 0,
+        maximumModelCount: Int = 0, isOptional: Bool = true, originalName: String? = nil,
+        hashModifier: String? = nil, inverse: String? = nil
+    ) -> TypedProperty {
+        preconditionFailure("unavailable")
+    }
+}

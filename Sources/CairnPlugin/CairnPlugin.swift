@@ -1,0 +1,19 @@
+// The macros that the compiler asks for by name. What they do is in CairnMacros.
+
+import CairnMacros
+import SwiftCompilerPlugin
+import SwiftSyntaxMacros
+
+final class EntityMacro: EntityExpansion {}
+final class PersistedMacro: PersistedExpansion {}
+final class MarkMacro: MarkExpansion {}
+final class KeyListMacro: KeyListExpansion {}
+final class CompositeMacro: CompositeExpansion {}
+
+@main
+struct CairnPlugin: CompilerPlugin {
+    let providingMacros: [any Macro.Type] = [
+        EntityMacro.self, PersistedMacro.self, MarkMacro.self, KeyListMacro.self,
+        CompositeMacro.self,
+    ]
+}

@@ -1,0 +1,235 @@
+// What the macros say where they cannot do what is asked of them: the sentence, and its place.
+
+import Testing
+
+/// A text and what is reported, as line, column and sentence.
+struct Misused: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let source: String
+    let reports: [String]
+
+    init(_ title: String, _ source: String, _ reports: String...) {
+        testDescription = title
+        self.source = source
+        self.reports = reports
+    }
+
+    /// A case in the body of an entity, whose first line is 2.
+    static func member(_ title: String, _ member: String, _ report: String) -> Misused {
+        Misused(title, "@Entity final class A: ManagedObject {\n\(member)\n}", report)
+    }
+}
+
+@Suite("What the macros refuse")
+struct MisuseTests {
+    private static let classes: [Misused] = [
+        Misused(
+            "a struct", "@Entity struct A { var a: Int }",
+            "1:9 an entity is a class: write 'final class'"),
+        Misused(
+            "an enum", "@Entity enum A { case a }", "1:9 an entity is a class: write 'final class'"),
+        Misused(
+            "an actor", "@Entity actor A { var a: Int }",
+            "1:9 an entity is a class: write 'final class'"),
+        Misused(
+            "no superclass", "@Entity final class A { var a: Int }",
+            "1:21 an entity inherits from ManagedObject, or from another entity"),
+        Misused(
+            "a generic class", "@Entity class A<T>: ManagedObject { var a: Int }",
+            "1:16 an entity cannot be generic: the store has one entity of that name"),
+        Misused(
+            "on the main actor", "@Entity @MainActor final class A: ManagedObject { var a: Int }",
+            "1:9 objects belong to their context, not to @MainActor: write 'nonisolated' instead"),
+        Misused(
+            "a name that is no literal", "@Entity(name) final class A: ManagedObject { }",
+            "1:9 this is written as a string literal: the model is made of it"),
+    ]
+
+    private static let properties: [Misused] = [
+        .member(
+            "no type", "var a = 0",
+            "2:5 a persistent property needs a type annotation: var a: Int = 0"),
+        .member(
+            "didSet", "var a: Int = 0 { didSet { print(a) } }",
+            "2:18 a persistent property cannot have observers, they would never run: mark it @Transient, or observe the context"
+        ),
+        .member(
+            "willSet", "var a: Int = 0 { willSet { } }",
+            "2:18 a persistent property cannot have observers, they would never run: mark it @Transient, or observe the context"
+        ),
+        .member(
+            "two names", "var a: Int, b: Int",
+            "2:5 a persistent property needs a line of its own: write 'var' once for each"),
+        .member(
+            "a tuple", "var (a, b): (Int, Int)",
+            "2:5 a persistent property has one name: a tuple cannot be taken apart here"),
+        .member(
+            "a constant without a value", "let a: Int",
+            "2:1 a persistent property can be set: write 'var', or give the constant a value"),
+        .member(
+            "@Transient without a value", "@Transient var a: Int",
+            "2:16 a transient property needs a value: objects are made by their context, without arguments"
+        ),
+        .member(
+            "weak", "weak var a: Tag?", "2:1 a relationship holds nothing alive: leave out 'weak'"),
+        .member(
+            "unowned", "unowned var a: Tag",
+            "2:1 a relationship holds nothing alive: leave out 'unowned'"),
+        .member(
+            "override", "override var a: Int",
+            "2:1 a persistent property that is inherited cannot be declared again"),
+        .member(
+            "implicitly unwrapped", "var a: String!",
+            "2:8 a persistent property can be nil or not: write '?' instead of '!'"),
+        .member(
+            "a taken name", "var objectID: Int",
+            "2:5 'objectID' means something in every managed object: give the property another name"
+        ),
+        .member(
+            "another taken name", "var `description`: String",
+            "2:5 'description' means something in every managed object: give the property another name"
+        ),
+        .member(
+            "inside #if", "#if DEBUG\nvar a: Int\n#endif",
+            "3:5 a persistent property cannot stand inside #if: the macro does not see it"),
+        .member(
+            "a designated initializer", "init(a: Int) { }",
+            "2:1 objects are made by their context: write 'convenience init' and call self.init(context:)"
+        ),
+    ]
+
+    private static let marks: [Misused] = [
+        .member(
+            "both marks", "@Attribute(.unique) @Relationship var a: Tag?",
+            "2:21 a property is marked @Attribute or @Relationship, not both"),
+        .member(
+            "@Attribute and @Transient", "@Attribute(.unique) @Transient var a: Int = 0",
+            "2:21 a property is marked @Attribute or @Transient, not both"),
+        .member(
+            "@Attribute on a computed property", "@Attribute(.unique) var a: Int { 1 }",
+            "2:1 @Attribute is for stored properties of objects: 'var name: Type'"),
+        .member(
+            "@Relationship on a function", "@Relationship func a() {}",
+            "2:1 @Relationship is for stored properties of objects: 'var name: Type'"),
+        .member(
+            "@Attribute on a static property", "@Attribute(.unique) static var a: Int = 1",
+            "2:1 @Attribute is for stored properties of objects: 'var name: Type'"),
+        .member(
+            "@Attribute on a constant", "@Attribute(.unique) let a: Int = 1",
+            "2:1 @Attribute is for stored properties of objects: 'var name: Type'"),
+        .member(
+            "an option from elsewhere", "@Attribute(option) var a: Int",
+            "2:12 an option of @Attribute is written in place, as in '.unique'"),
+        .member(
+            "a text from elsewhere", "@Attribute(originalName: name) var a: Int",
+            "2:26 this is written as a string literal: the model is made of it"),
+        .member(
+            "a text with an interpolation", #"@Relationship(originalName: "a\(b)") var a: Tag?"#,
+            "2:29 this is written as a string literal: the model is made of it"),
+        .member(
+            "an inverse over two steps", #"@Relationship(inverse: \Tag.a.b) var a: Tag?"#,
+            #"2:24 an inverse is written as a key path, '\Tag.products', or as a string, "products""#
+        ),
+        .member(
+            "an inverse from elsewhere", "@Relationship(inverse: path) var a: Tag?",
+            #"2:24 an inverse is written as a key path, '\Tag.products', or as a string, "products""#
+        ),
+        .member(
+            "a derived attribute with a default", #"@Attribute(derived: "b") var a: Int = 1"#,
+            "2:37 a derived attribute is computed by the store: it has no value of its own"),
+        .member(
+            "a length of a number", "@Attribute(minimumLength: 1) var a: Int?",
+            "2:12 'minimumLength' is for strings"),
+        .member(
+            "a pattern of a date", #"@Attribute(pattern: "x") var a: Foundation.Date"#,
+            "2:12 'pattern' is for strings"),
+        .member(
+            "a string in external storage", "@Attribute(.externalStorage) var a: String",
+            "2:12 only Data, and Codable values, can be stored externally"),
+        .member(
+            "unique and ephemeral", "@Attribute(.unique, .ephemeral) var a: Int",
+            "2:12 an ephemeral attribute is not in the store: it cannot be unique"),
+        Misused(
+            "@Attribute outside an entity", "class A { @Attribute(.unique) var a: Int = 0 }",
+            "1:11 @Attribute means something only in a class that is marked @Entity"),
+        Misused(
+            "@Transient in a composite", "@Composite struct A { @Transient var a: Int = 0 }",
+            "1:23 @Transient means something only in a class that is marked @Entity"),
+        Misused(
+            "#Unique outside an entity", #"class A { #Unique<A>([\.a]) }"#,
+            "1:11 #Unique means something only in a class that is marked @Entity"),
+    ]
+
+    private static let lists: [Misused] = [
+        .member(
+            "keys from elsewhere", "#Unique<A>(keys)\nvar a: Int",
+            #"2:12 #Unique takes lists of key paths, written in place: [\.name, \.price]"#),
+        .member(
+            "a key from elsewhere", "#Index<A>([key])\nvar a: Int",
+            #"2:12 #Index takes lists of key paths, written in place: [\.name, \.price]"#),
+        .member(
+            "no list", "#Unique<A>()\nvar a: Int", "2:1 #Unique needs at least one property"),
+        .member(
+            "an empty list", "#Index<A>([])\nvar a: Int", "2:11 #Index needs at least one property"),
+        .member(
+            "somebody else's", #"#Unique<B>([\.a])"# + "\nvar a: Int",
+            "2:9 this is A's: write #Unique<A>"),
+        .member(
+            "an unknown key", #"#Unique<A>([\.a, \.b])"# + "\nvar a: Int",
+            "2:18 A has no persistent property 'b'"),
+        .member(
+            "a transient key", #"#Unique<A>([\.a])"# + "\n@Transient var a: Int = 0",
+            "2:13 A has no persistent property 'a'"),
+    ]
+
+    private static let composites: [Misused] = [
+        Misused("a class", "@Composite class A { var a: Int = 0 }", "1:1 a composite is a struct"),
+        Misused(
+            "a generic struct", "@Composite struct A<T> { var a: Int }",
+            "1:20 a composite cannot be generic"),
+        Misused(
+            "no properties", "@Composite struct A { }",
+            "1:19 a composite needs at least one stored property"),
+        Misused(
+            "no type", "@Composite struct A { var a = 0 }",
+            "1:27 an element of a composite needs a type annotation"),
+        Misused(
+            "a constant", "@Composite struct A { let a: Int }",
+            "1:23 an element of a composite is read from the store: write 'var'"),
+    ]
+
+    @Test("Classes that cannot be entities", arguments: classes)
+    func refusedClasses(_ misuse: Misused) {
+        let expansion = Expansion(misuse.source)
+        #expect(expansion.reports == misuse.reports)
+        // Nothing is written that would drown the report in others.
+        if !misuse.testDescription.contains("literal") {
+            #expect(!expansion.text.contains("Columns") && !expansion.text.contains("_read"))
+            #expect(!expansion.text.contains("extension"))
+        }
+    }
+
+    @Test("Properties that cannot be persistent", arguments: properties)
+    func refusedProperties(_ misuse: Misused) {
+        let expansion = Expansion(misuse.source)
+        #expect(expansion.reports == misuse.reports)
+        #expect(!expansion.text.contains("_read"))
+    }
+
+    @Test("Marks that make no sense", arguments: marks)
+    func refusedMarks(_ misuse: Misused) {
+        #expect(Expansion(misuse.source).reports == misuse.reports)
+    }
+
+    @Test("Lists of keys", arguments: lists)
+    func refusedLists(_ misuse: Misused) {
+        #expect(Expansion(misuse.source).reports == misuse.reports)
+    }
+
+    @Test("Structs that cannot be composites", arguments: composites)
+    func refusedComposites(_ misuse: Misused) {
+        let expansion = Expansion(misuse.source)
+        #expect(expansion.reports == misuse.reports)
+        #expect(!expansion.text.contains("extension"))
+    }
+}
