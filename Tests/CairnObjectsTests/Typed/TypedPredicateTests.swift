@@ -183,4 +183,19 @@ struct TypedPredicateTests {
         #expect(both.sortDescriptors == [SortKey("name")])
         #expect(both.predicate?.predicateFormat == "price < 10.0")
     }
+
+    @Test("A format takes values and lists as they are in Swift")
+    func formats() throws {
+        let category: String? = nil
+        let request = try FetchRequest<TypedProduct>(
+            where: "price < %@ AND name IN %@ AND category == %@ AND stock != %@", 10, ["a", "b"],
+            category, nil, sortBy: [SortKey("name")])
+        #expect(
+            request.predicate?.predicateFormat
+                == "price < 10 AND name IN {'a', 'b'} AND category == NULL AND stock != NULL")
+        #expect(request.entityName == "TypedProduct" && request.sortDescriptors.count == 1)
+        #expect(throws: PredicateFormatError.self) {
+            try FetchRequest<TypedProduct>(where: "price <")
+        }
+    }
 }
