@@ -156,7 +156,7 @@ public macro Index<T: PersistentEntity>(_ keys: [PartialKeyPath<T>]...) =
 /// - Parameter name: the composite's name in the model; the struct's if nil.
 @attached(
     extension, conformances: CompositeValue, names: named(_compositeName), named(_elements),
-    named(init(_from:)), named(_write(to:)))
+    named(init(_from:)), named(_write(to:)), named(_key(for:)))
 public macro Composite(_ name: String? = nil) =
     #externalMacro(module: "CairnPlugin", type: "CompositeMacro")
 

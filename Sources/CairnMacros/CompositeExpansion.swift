@@ -57,6 +57,9 @@ open class CompositeExpansion: ExtensionMacro {
         let writes = elements.map { element in
             "        writer.put(Cairn.TypedKind.of((\(element.type)).self), \(element.name))\n"
         }
+        let keys = elements.map { element in
+            "        case \\\(type.trimmed).\(element.name): return \"\(element.name.plainText)\"\n"
+        }
         let conformance: DeclSyntax = """
             extension \(type.trimmed): Cairn.CompositeValue {
                 \(raw: access)static var _compositeName: String { \(raw: name) }
@@ -67,6 +70,11 @@ open class CompositeExpansion: ExtensionMacro {
             \(raw: sets.joined())    }
                 \(raw: access)func _write(to writer: inout Cairn.CompositeWriter) {
             \(raw: writes.joined())    }
+                \(raw: access)static func _key(for path: AnyKeyPath) -> String? {
+                    switch path as? PartialKeyPath<\(type.trimmed)> {
+            \(raw: keys.joined())        default: return nil
+                    }
+                }
             }
             """
         return conformance.as(ExtensionDeclSyntax.self).map { [$0] } ?? []

@@ -76,7 +76,7 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
     }
 
     /// The number of the property that a key path leads to. The path's root can be a subclass, so literals
-    /// are formed for whatever class it is of.
+    /// are formed for whatever class it is of. The object's id has a number of its own.
     private static func numbers(_ plan: EntityPlan) -> DeclSyntax {
         let cases = plan.properties.enumerated().map { number, property in
             "    case \\_Root.\(property.name): return Columns._base + \(number)\n"
@@ -84,7 +84,8 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         return """
             \(raw: plan.access)static func _property<_Root: \(raw: plan.className)>(for path: PartialKeyPath<_Root>) -> Int? {
                 switch path {
-            \(raw: cases.joined())    default: return \(raw: plan.superclass)._property(for: path)
+            \(raw: cases.joined())    case \\_Root.objectID: return Cairn.TypedEntity._identity
+                default: return \(raw: plan.superclass)._property(for: path)
                 }
             }
             """

@@ -85,6 +85,8 @@ struct ExpansionTests {
                                 return Columns._base + 0
                             case \_Root.price:
                                 return Columns._base + 1
+                            case \_Root.objectID:
+                            return Cairn.TypedEntity._identity
                             default:
                                 return ManagedObject._property(for: path)
                             }

@@ -1,42 +1,49 @@
-// The example of README, as code that runs.
+// The examples of README, as code that runs; and that README has no other ones.
 
 import Cairn
 import CairnTestSupport
+import Foundation
 import Testing
 
-@Suite("README's example")
+// README 1 begins
+@Entity
+final class Product: ManagedObject {
+    #Unique<Product>([\.serialCode])
+    #Index<Product>([\.category, \.price])
+    var serialCode: String
+    var name: String = ""
+    var price: Double = 0
+    var category: String?
+    @Relationship(deleteRule: .nullify, inverse: \Tag.products) var tags: Set<Tag>
+}
+
+@Entity
+final class Tag: ManagedObject {
+    @Attribute(.unique) var label: String = ""
+    var products: Set<Product>
+}
+// README 1 ends
+
+@Suite("README's examples")
 struct ReadmeTests {
     @Test("A feed that is imported twice doubles nothing, and tags survive the price update")
-    func shop() async throws {
+    func typed() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("shop.cairn")
 
-        // README begins
-        let model = ManagedObjectModel(entities: [
-            EntityDescription(
-                "Product",
-                attributes: [
-                    .init("serialCode", .string, optional: false), .init("name", .string),
-                    .init("price", .double),
-                ],
-                relationships: [.init("tags", to: "Tag", toMany: true, inverse: "products")],
-                uniquenessConstraints: [["serialCode"]]),
-            EntityDescription(
-                "Tag", attributes: [.init("label", .string)],
-                relationships: [.init("products", to: "Product", toMany: true, inverse: "tags")]),
-        ])
-        let container = try PersistentContainer(at: path, model: model)
+        // README 2 begins
+        let container = try PersistentContainer(at: path, for: Product.self, Tag.self)
 
         // The feed, twice: the second time it updates what is there.
+        let feed = [("A-1", "Anchor", 9.5), ("B-2", "Basalt", 19.0)]
         let counts = try await container.performBackgroundTask { context in
             var counts: [Int] = []
-            for price in [9.5, 8.0] {
-                var request = BatchInsertRequest(
-                    entityName: "Product",
-                    objects: [
-                        ["serialCode": "A-1", "name": "Anchor", "price": price],
-                        ["serialCode": "B-2", "name": "Basalt", "price": price * 2],
-                    ])
+            for factor in [1.0, 0.8] {
+                var request = BatchInsertRequest(Product.self, from: feed) { row, item in
+                    row.serialCode = item.0
+                    row.name = item.1
+                    row.price = item.2 * factor
+                }
                 request.mergePolicy = .mergeByPropertyObjectTrump
                 let result = try context.execute(request)
                 counts += [result.insertedCount, result.updatedCount]
@@ -47,30 +54,85 @@ struct ReadmeTests {
 
         // Objects in a context: relationships, and a new object whose key is stored already.
         let cheap = try await container.performBackgroundTask { context in
-            var request = FetchRequest(entityName: "Product")
-            request.predicate = try PredicateNode(format: "serialCode == 'A-1'")
-            let anchor = try context.fetch(request)[0]
-            let tag = context.insert("Tag")
-            tag["label"] = "on sale"
-            anchor["tags"] = [tag] as Set
+            let anchor = try context.fetch(
+                FetchRequest<Product>(#Predicate { $0.serialCode == "A-1" }))[0]
+            let tag = context.insert(Tag.self)
+            tag.label = "on sale"
+            anchor.tags.insert(tag)
             try context.save()
 
             context.mergePolicy = .mergeByPropertyObjectTrump
-            let update = context.insert("Product")
-            update["serialCode"] = "A-1"
-            update["price"] = 7.25
+            let update = context.insert(Product.self)
+            update.serialCode = "A-1"
+            update.name = "Anchor"
+            update.price = 7.25
             try context.save()  // one object, with the new price and the old tags
 
-            request.predicate = try PredicateNode(format: "price < %@", [.double(10)])
-            return try context.fetch(request).map { product in
-                let tags = product["tags"] as? Set<ManagedObject> ?? []
-                return "\(product["serialCode"] ?? "?"): \(tags.count) tag"
-            }
+            let cheap = try FetchRequest<Product>(
+                #Predicate { $0.price < 10 }, sortBy: [.init(\.name)])
+            return try context.fetch(cheap).map { "\($0.serialCode): \($0.tags.map(\.label))" }
         }
-        print(cheap)  // ["A-1: 1 tag"]
-        // README ends
+        print(cheap)  // ["A-1: [\"on sale\"]"]
+        // README 2 ends
 
         #expect(counts == [2, 0, 0, 2])
-        #expect(cheap == ["A-1: 1 tag"])
+        #expect(cheap == ["A-1: [\"on sale\"]"])
+    }
+
+    @Test("A model without classes serves the same store")
+    func untyped() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("shop.cairn")
+
+        // README 3 begins
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(
+                "Product",
+                attributes: [
+                    .init("serialCode", .string, optional: false), .init("name", .string),
+                    .init("price", .double),
+                ],
+                uniquenessConstraints: [["serialCode"]])
+        ])
+        let container = try PersistentContainer(at: path, model: model)
+        let names = try await container.performBackgroundTask { context in
+            try context.execute(
+                BatchInsertRequest(
+                    entityName: "Product",
+                    objects: [["serialCode": "A-1", "name": "Anchor", "price": 9.5]]))
+            let update = context.insert("Product")
+            update["serialCode"] = "A-1"
+            update["name"] = "Anchor"
+            update["price"] = 7.25
+            context.mergePolicy = .mergeByPropertyObjectTrump
+            try context.save()
+
+            var request = FetchRequest(entityName: "Product")
+            request.predicate = try PredicateNode(format: "price < %@", [.double(8)])
+            return try context.fetch(request).map { $0["name"] as? String }
+        }
+        print(names)  // [Optional("Anchor")]
+        // README 3 ends
+
+        #expect(names == ["Anchor"])
+    }
+
+    @Test("README shows these examples", arguments: 1...3)
+    func shown(_ number: Int) throws {
+        let file = URL(filePath: #filePath)
+        let source = try String(contentsOf: file, encoding: .utf8)
+        let root = file.deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let start = try #require(source.range(of: "// README \(number) begins\n"))
+        let end = try #require(source.range(of: "// README \(number) ends"))
+        let lines = source[start.upperBound..<end.lowerBound].split(
+            separator: "\n", omittingEmptySubsequences: false
+        ).dropLast()
+        let indent = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
+        let example = lines.map { $0.dropFirst(indent) }.joined(separator: "\n")
+            .replacing("at: path", with: "at: \"shop.cairn\"")
+        let imports = number == 1 ? "import Cairn\n\n" : ""
+        #expect(readme.contains("```swift\n\(imports)\(example)\n```"))
     }
 }

@@ -28,6 +28,8 @@ public protocol CompositeValue: SendableMetatype {
     init?(_from reader: inout CompositeReader)
     /// Gives the leaves.
     func _write(to writer: inout CompositeWriter)
+    /// The name of the element that a key path of the struct leads to.
+    static func _key(for path: AnyKeyPath) -> String?
 }
 
 /// One element of a composite. Generated code makes these.

@@ -67,9 +67,9 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
     /// The columns of the class that it inherits from, for what is inherited from further up.
     ///
     /// ```swift
-    /// row.inherited { $0.name = "x" }
+    /// row.withInherited { $0.name = "x" }
     /// ```
-    @inlinable public func inherited(_ body: (borrowing EntityRow<Columns.Parent>) -> Void) {
+    @inlinable public func withInherited(_ body: (borrowing EntityRow<Columns.Parent>) -> Void) {
         withUnsafePointer(to: columns.pointee._parent) { parent in
             body(EntityRow<Columns.Parent>(writer, parent))
         }

@@ -56,6 +56,15 @@ public final class TypedEntity: Sendable {
         }
     }
 
+    /// What stands for the object's id among the numbers of properties.
+    public static var _identity: Int { -1 }
+
+    /// The name of the stored property that a key path of the class or an ancestor leads to.
+    func key(of path: AnyKeyPath) -> String? {
+        guard let number = number(of: path), number != Self._identity else { return nil }
+        return properties[number].name
+    }
+
     /// The number of the property that a key path of the class or an ancestor leads to; nil if it is none.
     ///
     /// - Complexity: O(1) once the path has been asked for.

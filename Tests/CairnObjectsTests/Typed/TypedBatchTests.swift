@@ -109,7 +109,7 @@ struct TypedBatchTests {
                 row.name = name
                 row.salary = 5
                 row.bonus = 6
-                row.inherited { $0.inherited { $0.address = Address(street: name) } }
+                row.withInherited { $0.withInherited { $0.address = Address(street: name) } }
             })
         let bosses = try context.fetch(FetchRequest<TypedBoss>(sortBy: [SortKey("name")]))
         #expect(bosses.map(\.name) == ["a", "b"] && bosses.map(\.salary) == [5, 5])

@@ -1,0 +1,58 @@
+// Foundation's sort descriptors for typed requests.
+
+public import CairnModel
+public import CairnObjects
+import CairnStore
+public import Foundation
+
+extension FetchRequest where Result: PersistentEntity {
+    /// Asks for the objects of a class that match a predicate, in an order.
+    ///
+    /// ```swift
+    /// let cheap = try context.fetch(
+    ///     FetchRequest<Product>(#Predicate { $0.price < 10 }, sortBy: [.init(\.name)]))
+    /// ```
+    ///
+    /// Strings are ordered by their bytes.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` naming a part that a store cannot answer: of the predicate,
+    ///   or a key path that leads to no persistent property of the class itself, or an order of one's own.
+    public init(_ predicate: Predicate<Result>, sortBy order: [SortDescriptor<Result>]) throws {
+        try self.init(predicate)
+        try sort(by: order)
+    }
+
+    /// Asks for the objects of a class in an order.
+    ///
+    /// ```swift
+    /// let dearest = try FetchRequest<Product>(sortBy: [.init(\.price, order: .reverse)])
+    /// ```
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` naming a key path that leads to no persistent property of
+    ///   the class itself, or an order of one's own.
+    public init(predicate: PredicateNode? = nil, sortBy order: [SortDescriptor<Result>]) throws {
+        self.init(predicate: predicate)
+        try sort(by: order)
+    }
+
+    private mutating func sort(by order: [SortDescriptor<Result>]) throws {
+        sortDescriptors = try order.map { descriptor in
+            guard let path = descriptor.keyPath else {
+                throw StoreError(
+                    .invalidRequest, "a store cannot sort by a comparison of one's own",
+                    context: .init(entity: entityName))
+            }
+            guard let key = Result._key(for: path) else {
+                throw StoreError(
+                    .invalidRequest, "\(path) leads to no persistent property to sort by",
+                    context: .init(entity: entityName))
+            }
+            if let comparator = descriptor.stringComparator, comparator != .lexical {
+                throw StoreError(
+                    .invalidRequest, "a store sorts strings by their bytes alone",
+                    context: .init(entity: entityName, key: key))
+            }
+            return SortKey(key, ascending: descriptor.order == .forward)
+        }
+    }
+}

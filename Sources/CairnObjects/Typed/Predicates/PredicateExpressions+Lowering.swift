@@ -1,0 +1,216 @@
+// How each node of a predicate is lowered; see `PredicateLowering`. Nodes that are not here are refused.
+
+import CairnModel
+import CairnStore
+public import FoundationEssentials
+
+// MARK: Leaves
+
+extension PredicateExpressions.Variable: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.value(of: key)
+    }
+}
+
+extension PredicateExpressions.KeyPath: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.property(keyPath, of: lowering.lower(root))
+    }
+}
+
+extension PredicateExpressions.Value: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        if let constant = Value(typed: value) { return .constant(constant) }
+        if let range = value as? any LowerableRange, let lowered = range.lowered { return lowered }
+        if let list = value as? any Sequence, let values = Self.values(list) {
+            return .list(values)
+        }
+        throw lowering.unsupported("a constant of type \(type(of: value))")
+    }
+
+    private static func values(_ list: some Sequence) -> [CairnModel.Value]? {
+        var values: [CairnModel.Value] = []
+        for element in list {
+            guard let value = CairnModel.Value(typed: element) else { return nil }
+            values.append(value)
+        }
+        return values
+    }
+
+    private typealias Value = CairnModel.Value
+}
+
+extension PredicateExpressions.NilLiteral: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        .constant(.null)
+    }
+}
+
+// MARK: Comparisons
+
+extension PredicateExpressions.Equal: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.comparison(lowering.lower(lhs), .equal, lowering.lower(rhs))
+    }
+}
+
+extension PredicateExpressions.NotEqual: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.comparison(lowering.lower(lhs), .notEqual, lowering.lower(rhs))
+    }
+}
+
+extension PredicateExpressions.Comparison: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        let operation: PredicateNode.Comparison.Operator =
+            switch op {
+            case .lessThan: .less
+            case .lessThanOrEqual: .lessOrEqual
+            case .greaterThan: .greater
+            case .greaterThanOrEqual: .greaterOrEqual
+            @unknown default: throw lowering.unsupported("an unknown comparison")
+            }
+        return try lowering.comparison(lowering.lower(lhs), operation, lowering.lower(rhs))
+    }
+}
+
+// MARK: Logic
+
+extension PredicateExpressions.Conjunction: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        .condition(.and([try lowering.condition(lhs), try lowering.condition(rhs)]))
+    }
+}
+
+extension PredicateExpressions.Disjunction: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        .condition(.or([try lowering.condition(lhs), try lowering.condition(rhs)]))
+    }
+}
+
+extension PredicateExpressions.Negation: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        .condition(.not(try lowering.condition(wrapped)))
+    }
+}
+
+extension PredicateExpressions.Conditional: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        let test = try lowering.condition(test)
+        return .condition(
+            .or([
+                .and([test, try lowering.condition(trueBranch)]),
+                .and([.not(test), try lowering.condition(falseBranch)]),
+            ]))
+    }
+}
+
+// MARK: Optionals
+
+extension PredicateExpressions.ForcedUnwrap: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.lower(inner)
+    }
+}
+
+extension PredicateExpressions.OptionalFlatMap: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        let wrapped = try lowering.lower(wrapped)
+        lowering.bind(variable.key, to: wrapped)
+        let result = try lowering.lower(transform)
+        guard case .condition(let condition) = result else { return result }
+        switch wrapped {
+        case .property(let key), .target(let key):
+            return .optionalCondition(condition, present: .compare(key, .notEqual, .null))
+        case .constant(let value):
+            return .optionalCondition(condition, present: .constant(!value.isNull))
+        default: throw lowering.unsupported("a condition on an optional that is no property")
+        }
+    }
+}
+
+extension PredicateExpressions.NilCoalesce: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        switch (try lowering.lower(lhs), try lowering.lower(rhs)) {
+        case (.property(let key), .constant(let other)): return .coalesced(key, other)
+        case (.constant(let value), .constant(let other)):
+            return .constant(value.isNull ? other : value)
+        case (.optionalCondition(let condition, let present), .constant(.boolean(let other))):
+            return .condition(
+                other ? .or([.not(present), condition]) : .and([present, condition]))
+        default: throw lowering.unsupported("'??' between parts that are no property and constant")
+        }
+    }
+}
+
+// MARK: Lists and ranges
+
+extension PredicateExpressions.SequenceContains: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        guard case .list(let values) = try lowering.lower(sequence) else {
+            throw lowering.unsupported("'contains' of what is no captured list")
+        }
+        return try lowering.membership(lowering.lower(element), in: values)
+    }
+}
+
+extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        guard case .range(let lower, let upper, let includesUpper) = try lowering.lower(range)
+        else { throw lowering.unsupported("'contains' of a range whose ends are no constants") }
+        let element = try lowering.lower(element)
+        let parts = [
+            try lowering.comparison(element, .greaterOrEqual, .constant(lower)),
+            try lowering.comparison(
+                element, includesUpper ? .lessOrEqual : .less, .constant(upper)),
+        ]
+        return .condition(
+            .and(parts.compactMap { if case .condition(let part) = $0 { part } else { nil } }))
+    }
+}
+
+extension PredicateExpressions.Range: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.range(lower, upper, includesUpper: false)
+    }
+}
+
+extension PredicateExpressions.ClosedRange: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.range(lower, upper, includesUpper: true)
+    }
+}
+
+extension PredicateLowering {
+    fileprivate mutating func range(_ lower: Any, _ upper: Any, includesUpper: Bool)
+        throws(StoreError) -> LoweredExpression
+    {
+        guard case .constant(let least) = try self.lower(lower),
+            case .constant(let most) = try self.lower(upper)
+        else { throw unsupported("a range whose ends are no constants") }
+        return .range(least, most, includesUpper: includesUpper)
+    }
+}
+
+/// A range that was captured.
+private protocol LowerableRange {
+    var lowered: LoweredExpression? { get }
+}
+
+extension Range: LowerableRange {
+    fileprivate var lowered: LoweredExpression? {
+        guard let lower = Value(typed: lowerBound), let upper = Value(typed: upperBound) else {
+            return nil
+        }
+        return .range(lower, upper, includesUpper: false)
+    }
+}
+
+extension ClosedRange: LowerableRange {
+    fileprivate var lowered: LoweredExpression? {
+        guard let lower = Value(typed: lowerBound), let upper = Value(typed: upperBound) else {
+            return nil
+        }
+        return .range(lower, upper, includesUpper: true)
+    }
+}

@@ -1,0 +1,201 @@
+// Requests with key paths, predicates and sort descriptors: what they become, and what they find.
+
+import Cairn
+import Foundation
+import Testing
+
+@testable import CairnObjects
+
+@Suite("Predicates over typed classes")
+struct TypedPredicateTests {
+    private func tree<T: PersistentEntity>(_ predicate: Predicate<T>) throws -> String {
+        try PredicateLowering.tree(predicate).predicateFormat
+    }
+
+    @Test("Comparisons and logic become the tree that says the same")
+    func plain() throws {
+        let name = "x"
+        let limit = 10.0
+        #expect(try tree(#Predicate<TypedProduct> { $0.price < limit }) == "price < 10.0")
+        #expect(try tree(#Predicate<TypedProduct> { $0.price <= 2.0 }) == "price <= 2.0")
+        #expect(try tree(#Predicate<TypedProduct> { 2.0 < $0.price }) == "price > 2.0")
+        #expect(try tree(#Predicate<TypedProduct> { $0.name != name }) == "name != 'x'")
+        #expect(
+            try tree(#Predicate<TypedProduct> { $0.price < 10 && $0.name == name })
+                == "price < 10.0 AND name == 'x'")
+        #expect(
+            try tree(#Predicate<TypedProduct> { !($0.price < 10 || $0.stock >= 3) })
+                == "NOT (price < 10.0 OR stock >= 3)")
+        #expect(
+            try tree(#Predicate<TypedProduct> { $0.stock > 1 ? $0.price > 1 : $0.price > 2 })
+                == "(stock > 1 AND price > 1.0) OR (NOT stock > 1 AND price > 2.0)")
+        #expect(try tree(#Predicate<TypedProduct> { _ in true }) == "TRUEPREDICATE")
+        #expect(try tree(#Predicate<TypedSample> { $0.flag }) == "flag == TRUE")
+        #expect(try tree(#Predicate<TypedSample> { !$0.flag }) == "NOT flag == TRUE")
+        #expect(try tree(#Predicate<TypedSample> { $0.flag == false }) == "flag == FALSE")
+        let isBoth = true
+        #expect(
+            try tree(#Predicate<TypedSample> { ($0.integer > 1) == isBoth }) == "integer > 1")
+    }
+
+    @Test("Optionals are compared as Swift compares them")
+    func optionals() throws {
+        let wanted: String? = nil
+        #expect(try tree(#Predicate<TypedProduct> { $0.category == nil }) == "category == NULL")
+        #expect(try tree(#Predicate<TypedProduct> { $0.category == wanted }) == "category == NULL")
+        #expect(try tree(#Predicate<TypedProduct> { $0.category != "x" }) == "category != 'x'")
+        #expect(try tree(#Predicate<TypedProduct> { $0.category! > "x" }) == "category > 'x'")
+        #expect(
+            try tree(#Predicate<TypedProduct> { ($0.category ?? "z") > "x" })
+                == "category > 'x' OR category == NULL")
+        #expect(
+            try tree(#Predicate<TypedProduct> { ($0.category ?? "a") > "x" })
+                == "category > 'x' AND category != NULL")
+        #expect(
+            try tree(
+                #Predicate<TypedProduct> {
+                    if let category = $0.category { category > "x" } else { false }
+                }) == "category != NULL AND category > 'x'")
+        #expect(
+            try tree(#Predicate<TypedProduct> { $0.category.flatMap { $0 > "x" } ?? true })
+                == "NOT category != NULL OR category > 'x'")
+        #expect(
+            try tree(#Predicate<TypedProduct> { $0.category.flatMap { $0 > "x" } == true })
+                == "category != NULL AND category > 'x'")
+        #expect(
+            try tree(#Predicate<TypedSample> { $0.optionalFlag == true }) == "optionalFlag == TRUE")
+        #expect(
+            try tree(#Predicate<TypedSample> { $0.optionalFlag ?? false })
+                == "optionalFlag == TRUE AND optionalFlag != NULL")
+    }
+
+    @Test("Lists, ranges, raw values and parts of composites are found in their columns")
+    func others() throws {
+        let names = ["a", "b"]
+        let categories: Set<String?> = ["c", nil]
+        let dark = Shade.dark
+        let shades: [Shade] = [.light]
+        let range = 1.0..<2.0
+        #expect(
+            try tree(#Predicate<TypedProduct> { names.contains($0.name) }) == "name IN {'a', 'b'}")
+        #expect(
+            try tree(#Predicate<TypedProduct> { categories.contains($0.category) })
+                == "category IN {'c'} OR category == NULL")
+        #expect(
+            try tree(#Predicate<TypedProduct> { range.contains($0.price) })
+                == "price >= 1.0 AND price < 2.0")
+        #expect(
+            try tree(#Predicate<TypedProduct> { (1...3).contains($0.stock) })
+                == "stock >= 1 AND stock <= 3")
+        #expect(try tree(#Predicate<TypedThing> { $0.shade == dark }) == "shade == 'dark'")
+        #expect(
+            try tree(#Predicate<TypedThing> { shades.contains($0.shade) }) == "shade IN {'light'}")
+        #expect(
+            try tree(#Predicate<TypedThing> { $0.home.street == "S" }) == "home.street == 'S'")
+        #expect(
+            try tree(#Predicate<TypedThing> { $0.place?.second?.city == "C" })
+                == "place.second.city == 'C'")
+        #expect(try tree(#Predicate<TypedBoss> { $0.name == "x" }) == "name == 'x'")
+        #expect(try tree(#Predicate<TypedBoss> { $0.salary == 1 }) == "salary == 1")
+    }
+
+    @Test("Objects are named by their ids")
+    func identities() throws {
+        let store = try LogStore.inMemory(
+            schema: try Schema(ManagedObjectModel(for: TypedProduct.self)))
+        let context = ManagedObjectContext(
+            store: store, classes: ObjectClasses(for: TypedProduct.self))
+        let makers = ["a", "b"].map { name in
+            let maker = context.insert(TypedMaker.self)
+            maker.name = name
+            return maker
+        }
+        for (index, code) in ["x", "y", "z"].enumerated() {
+            let product = context.insert(TypedProduct.self)
+            product.serialCode = code
+            product.maker = index == 2 ? nil : makers[index]
+        }
+        try context.save()
+        let id = makers[0].objectID
+        func codes(_ predicate: Predicate<TypedProduct>) throws -> [String] {
+            try context.fetch(FetchRequest(predicate, sortBy: [SortDescriptor(\.serialCode)]))
+                .map(\.serialCode)
+        }
+        #expect(try codes(#Predicate { $0.maker?.objectID == id }) == ["x"])
+        #expect(try codes(#Predicate { $0.maker?.objectID != id }) == ["y", "z"])
+        #expect(try codes(#Predicate { $0.maker == nil }) == ["z"])
+        let product = try context.fetch(FetchRequest<TypedProduct>())[1].objectID
+        #expect(try codes(#Predicate { $0.objectID == product }) == ["y"])
+        let ids = [product]
+        #expect(try codes(#Predicate { ids.contains($0.objectID) }) == ["y"])
+    }
+
+    @Test("What a store cannot answer is named")
+    func unsupported() throws {
+        func message<T: PersistentEntity>(_ predicate: Predicate<T>) -> String? {
+            storeError { _ = try FetchRequest<T>(predicate) }?.message
+        }
+        #expect(
+            message(#Predicate<TypedProduct> { $0.name.contains("x") })?
+                .contains("CollectionContainsCollection is not supported") == true)
+        #expect(
+            message(#Predicate<TypedProduct> { $0.tags.isEmpty })?
+                .contains("the to-many relationship tags") == true)
+        #expect(
+            message(#Predicate<TypedProduct> { $0.maker?.name == "x" })?
+                .contains("across the relationship maker") == true)
+        #expect(
+            message(#Predicate<TypedProduct> { $0.price > $0.price })?
+                .contains("a comparison of two properties") == true)
+        #expect(
+            message(#Predicate<TypedProduct> { $0.stock + 1 > 2 })?.contains("Arithmetic") == true)
+        #expect(
+            message(#Predicate<TypedMarks> { $0.selection == 1 })?
+                .contains("selection, which is not stored,") == true)
+        #expect(
+            message(#Predicate<TypedThing> { $0.shade.rawValue == "x" })?
+                .contains("is not supported") == true)
+    }
+
+    @Test("Sort descriptors and key paths become keys")
+    func sorting() throws {
+        let request = try FetchRequest<TypedBoss>(
+            sortBy: [.init(\.name, order: .reverse), .init(\.salary)])
+        #expect(
+            request.sortDescriptors == [SortKey("name", ascending: false), SortKey("salary")])
+        #expect(
+            SortKey(\TypedProduct.price, ascending: false) == SortKey("price", ascending: false))
+        #expect(
+            PredicateNode.compare(\TypedProduct.category, .equal, "x").predicateFormat
+                == "category == 'x'")
+        #expect(
+            PredicateNode.compare(\TypedThing.shade, .notEqual, .dark).predicateFormat
+                == "shade != 'dark'")
+        #expect(
+            PredicateNode.compare(\TypedProduct.category, .equal, nil).predicateFormat
+                == "category == NULL")
+        let error = storeError {
+            _ = try FetchRequest<TypedThing>(sortBy: [.init(\.home.street)])
+        }
+        #expect(error?.code == .invalidRequest)
+        let both = try FetchRequest<TypedProduct>(
+            #Predicate { $0.price < 10 }, sortBy: [.init(\.name)])
+        #expect(both.sortDescriptors == [SortKey("name")])
+        #expect(both.predicate?.predicateFormat == "price < 10.0")
+    }
+
+    @Test("A format takes values and lists as they are in Swift")
+    func formats() throws {
+        let category: String? = nil
+        let request = try FetchRequest<TypedProduct>(
+            where: "price < %@ AND name IN %@ AND category == %@ AND stock != %@", 10, ["a", "b"],
+            category, nil, sortBy: [SortKey("name")])
+        #expect(
+            request.predicate?.predicateFormat
+                == "price < 10 AND name IN {'a', 'b'} AND category == NULL AND stock != NULL")
+        #expect(request.entityName == "TypedProduct" && request.sortDescriptors.count == 1)
+        #expect(throws: PredicateFormatError.self) {
+            try FetchRequest<TypedProduct>(where: "price <")
+        }
+    }
+}
