@@ -235,12 +235,25 @@ extension ColumnBatch {
     /// Where the block that begins with a row ends: it takes as many rows as its budget of bytes allows.
     func endOfBlock(from start: Int, sizes: StoreSizes) -> Int {
         let limit = min(rows, start + sizes.rowsPerBlock)
-        let fixed = columns.reduce(0) { $0 + ($1.kind == .bytes ? 2 : $1.kind.width) }
+        var fixed = 0
+        var variable: [Int] = []
+        var all = 0
+        for (index, column) in columns.enumerated() {
+            switch column.kind {
+            case .bytes:
+                fixed += 2
+                all += column.used
+                variable.append(index)
+            default: fixed += column.kind.width
+            }
+        }
+        // Mostly all of them fit, and no row has to be looked at.
+        if all + (limit - start) * fixed <= sizes.bytesPerBlock { return limit }
         var bytes = 0
         for row in start..<limit {
             bytes += fixed
-            for column in columns where column.kind == .bytes && column.hasValue(row) {
-                bytes += min(Int(column.lengths[row]), sizes.largeValueBytes)
+            for index in variable where columns[index].hasValue(row) {
+                bytes += min(Int(columns[index].lengths[row]), sizes.largeValueBytes)
             }
             if bytes > sizes.bytesPerBlock && row > start { return row }
         }

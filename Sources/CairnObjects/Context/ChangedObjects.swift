@@ -48,12 +48,25 @@ struct ChangedObjects {
     }
 
     /// All of them.
-    var inOrder: [ManagedObject] {
+    var inOrder: [ManagedObject] { inOrder { _ in true } }
+
+    /// Those that are wanted.
+    @inline(__always) func inOrder(_ isWanted: (ManagedObject) -> Bool) -> [ManagedObject] {
         var objects: [ManagedObject] = []
         objects.reserveCapacity(count)
         for object in list {
-            if let object { objects.append(object) }
+            if let object, isWanted(object) { objects.append(object) }
         }
         return objects
+    }
+
+    /// How many places an object can have.
+    var places: Int { list.count }
+
+    /// Looks at one after the other until the closure returns false.
+    @inline(__always) func look(_ body: (ManagedObject) -> Bool) {
+        for object in list {
+            if let object, !body(object) { return }
+        }
     }
 }

@@ -44,7 +44,7 @@ extension ManagedObjectContext {
                 }
                 guard revision != before else { throw unresolved(conflicts) }
                 processPendingChanges()
-                if let error = validationError() { throw error }
+                if let error = validationError(objectsToSave) { throw error }
             }
         }
     }
@@ -57,6 +57,7 @@ extension ManagedObjectContext {
     /// Reads the rows of objects that were edited when their rows could not be read: without its row an edit
     /// would not be written.
     private func readEditedFaults() throws(StoreError) {
+        guard changed.contains({ $0.isFault && $0.hasEdits }) else { return }
         for object in changedInOrder where object.isFault && object.hasEdits {
             try fulfillOrThrow(object)
         }
@@ -65,17 +66,19 @@ extension ManagedObjectContext {
     // MARK: Rounds
 
     private var objectsToSave: [ManagedObject] {
-        changedInOrder.filter { !($0.isInserted && $0.isDeleted) }
+        changed.inOrder { !($0.isInserted && $0.isDeleted) }
     }
 
     private func prepareToSave() throws {
         for _ in 0..<Self.maximumRounds {
             let before = revision
-            for object in objectsToSave where object.managedObjectContext === self {
+            var objects = objectsToSave
+            for object in objects where object.managedObjectContext === self {
                 object.willSave()
             }
             processPendingChanges()
-            let error = validationError()
+            if revision != before { objects = objectsToSave }
+            let error = validationError(objects)
             try throwReadError()
             if revision == before {
                 if let error { throw error }
@@ -89,10 +92,10 @@ extension ManagedObjectContext {
     }
 
     /// What is wrong with the objects, all of it.
-    private func validationError() -> (any Error)? {
+    private func validationError(_ objects: [ManagedObject]) -> (any Error)? {
         var errors: [StoreError] = []
         var foreign: (any Error)?
-        for object in objectsToSave where object.managedObjectContext === self {
+        for object in objects where object.managedObjectContext === self {
             do {
                 if object.isDeleted {
                     if !object.isDisplaced { try object.validateForDelete() }

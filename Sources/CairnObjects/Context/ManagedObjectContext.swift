@@ -176,8 +176,8 @@ public final class ManagedObjectContext {
         object.scope = scope(of: object.entity)
         object.managedObjectContext = self
         object.flags.formUnion([.inserted, .fulfilled, .temporary])
-        registry.register(object)
         objectDidChange(object, isReal: true)
+        registry.registerLater(object)
         object.giveComputedDefaults()
         object.awakeFromInsert()
     }
@@ -194,6 +194,7 @@ public final class ManagedObjectContext {
 
     /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
     func abandon() {
+        registry.forgetWaiting()
         changed.removeAll()
         pendingDeletes = []
         absorbedObjects = []

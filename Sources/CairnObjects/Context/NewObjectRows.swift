@@ -17,34 +17,48 @@ struct NewObjectRows: NewRowSource {
     private(set) var objects: [ManagedObject] = []
     private(set) var groups: [NewObjects] = []
     private let registry: ObjectRegistry
-    /// By place among the changed objects of the context: that among the new ones.
+    /// By place among the changed objects of the context: that among the new ones. Made when it is first needed.
     private var positions: [Int32] = []
+    private let places: Int
+
+    /// Changed objects that are saved by this too, since they have nothing to be written.
+    private(set) var others: [ManagedObject] = []
 
     /// The new objects among changed ones; nil if there is more to be saved than those, or if there are few of them.
-    init?(_ changed: [ManagedObject], in context: ManagedObjectContext) {
+    init?(_ changed: borrowing ChangedObjects, in context: ManagedObjectContext) {
         registry = context.registry
+        places = changed.places
         guard changed.count >= Self.fewest else { return nil }
         objects.reserveCapacity(changed.count)
         var groupOfEntity = [Int](repeating: -1, count: context.schema.entities.count)
-        for object in changed {
-            if let rarer = object.rarer, !rarer.awakened.isEmpty || object.hasPairChanges {
-                return nil
-            }
-            guard object.isInserted else {
-                if object.isDeleted || object.hasEdits { return nil }
-                continue
-            }
-            if object.isDeleted { continue }
-            guard object.hasTemporaryID, !object.isRecreated else { return nil }
-            let entity = object.entity.index
-            if groupOfEntity[entity] < 0 {
-                groupOfEntity[entity] = groups.count
-                groups.append(NewObjects(entity: entity))
-            }
-            groups[groupOfEntity[entity]].positions.append(Int32(objects.count))
-            objects.append(object)
+        var isPlain = true
+        changed.look { object in
+            isPlain = take(object, &groupOfEntity)
+            return isPlain
         }
-        guard objects.count >= Self.fewest else { return nil }
+        guard isPlain, objects.count >= Self.fewest else { return nil }
+    }
+
+    /// Notes an object; false if it makes the save more than one of new objects.
+    private mutating func take(_ object: ManagedObject, _ groupOfEntity: inout [Int]) -> Bool {
+        if let rarer = object.rarer, !rarer.awakened.isEmpty || object.hasPairChanges {
+            return false
+        }
+        guard object.isInserted else {
+            if object.isDeleted || object.hasEdits { return false }
+            others.append(object)
+            return true
+        }
+        if object.isDeleted { return true }
+        guard object.hasTemporaryID, !object.isRecreated else { return false }
+        let entity = object.entity.index
+        if groupOfEntity[entity] < 0 {
+            groupOfEntity[entity] = groups.count
+            groups.append(NewObjects(entity: entity))
+        }
+        groups[groupOfEntity[entity]].positions.append(Int32(objects.count))
+        objects.append(object)
+        return true
     }
 
     /// As few as that are not worth the room that a batch of columns takes.
@@ -133,8 +147,7 @@ struct NewObjectRows: NewRowSource {
     /// The place of an object among the new ones.
     mutating func position(of object: ManagedObject) -> Int? {
         if positions.isEmpty {
-            positions = Array(
-                repeating: -1, count: (objects.map(\.changedIndex).max() ?? 0) + 1)
+            positions = Array(repeating: -1, count: places)
             for (position, object) in objects.enumerated() {
                 positions[object.changedIndex] = Int32(position)
             }
@@ -163,7 +176,7 @@ extension ManagedObjectContext {
     /// done.
     func saveNewObjects() throws(StoreError) -> Bool {
         guard let store = store as? any ColumnStore,
-            var rows = NewObjectRows(changed.inOrder, in: self)
+            var rows = NewObjectRows(changed, in: self)
         else { return false }
         guard
             let numbers = try store.insert(
@@ -175,9 +188,9 @@ extension ManagedObjectContext {
 
     /// Does to the objects what the store has done.
     private func finish(_ rows: inout NewObjectRows, _ numbers: NewNumbers) {
-        let objects = changed.inOrder
+        let isPlain = rows.others.isEmpty && !rows.objects.contains { $0.rarer != nil }
         var names: [ObjectID: ObjectID] = [:]
-        if objects.contains(where: { $0.rarer != nil }) || hasTransientRelationships {
+        if !isPlain || hasTransientRelationships {
             names.reserveCapacity(rows.objects.count)
             for (position, object) in rows.objects.enumerated() {
                 names[object.objectID] = identity.id(
@@ -187,18 +200,21 @@ extension ManagedObjectContext {
         for object in rows.objects where object.ownScope.layout.hasReferences {
             permanentTargets(of: object, &rows, numbers)
         }
-        registry.rename(rows.objects, numbers.numbers.lazy.map(UInt64.init))
+        registry.rename(rows.objects, numbers)
         for object in rows.objects {
             object.flags.subtract([.inserted, .updated])
             object.commitSlots()
         }
-        for object in objects {
-            object.isUpdated = false
-            guard let rarer = object.rarer else { continue }
-            rarer.untracked = ColumnSet()
-            for index in rarer.toMany.keys { rarer.toMany[index]?.commit(names) }
+        for object in rows.others { object.isUpdated = false }
+        if !isPlain {
+            for object in rows.objects + rows.others {
+                guard let rarer = object.rarer else { continue }
+                rarer.untracked = ColumnSet()
+                for index in rarer.toMany.keys { rarer.toMany[index]?.commit(names) }
+            }
         }
         renameTransients(names)
+        let objects = rows.others.isEmpty ? rows.objects : changed.inOrder
         changed.removeAll()
         revision += 1
         for object in objects { object.didSave() }

@@ -45,6 +45,9 @@ final class ObjectRegistry: Sendable {
     }
 
     private let hierarchies: [UInt32]
+    /// New objects whose temporary numbers nobody has asked for yet.
+    private nonisolated(unsafe) var waiting: [Unmanaged<ManagedObject>] = []
+    // Touched by the context's thread alone.
     private let state: Mutex<State>
 
     init(identity: StoreIdentity, temporaryStore: UUID) {
@@ -72,46 +75,55 @@ final class ObjectRegistry: Sendable {
 
     /// The object of a number in the tables at a place, if somebody holds it.
     func object(_ number: UInt64, isTemporary: Bool, at place: Int) -> ManagedObject? {
-        let retained = state.withLock { state in
-            let found =
+        if isTemporary { enterWaiting() }
+        return state.withLock { state in
+            Retained(
                 isTemporary
-                ? state.tables[place].temporary.object(number)
-                : state.tables[place].permanent.object(number)
-            return Address(found.flatMap { cairn_try_retain($0) })
-        }
-        return retained.object
+                    ? state.tables[place].temporary.object(number)
+                    : state.tables[place].permanent.object(number))
+        }.object
     }
 
-    /// Carries a retained object out of the lock.
-    private struct Address: @unchecked Sendable {
-        // It is taken at once by the caller, who is the only one to have it.
-        let pointer: UnsafeMutableRawPointer?
+    /// Carries an object that was retained out of the lock: nothing if it is just going.
+    private struct Retained {
+        private let address: UInt
 
-        init(_ pointer: UnsafeMutableRawPointer?) { self.pointer = pointer }
-
-        var object: ManagedObject? {
-            pointer.map { Unmanaged<ManagedObject>.fromOpaque($0).takeRetainedValue() }
+        init(_ address: UInt) {
+            let object = UnsafeMutableRawPointer(bitPattern: address)
+            self.address = UInt(bitPattern: object.flatMap { cairn_try_retain($0) })
         }
+
+        /// The object, to be taken once.
+        var object: ManagedObject? {
+            UnsafeMutableRawPointer(bitPattern: address).map {
+                Unmanaged<ManagedObject>.fromOpaque($0).takeRetainedValue()
+            }
+        }
+    }
+
+    private func address(_ object: ManagedObject) -> UInt {
+        UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     }
 
     /// Enters an object under its number.
     func register(_ object: ManagedObject) {
         guard let place = object.scope?.place else { return }
-        let (number, isTemporary) = (object.reference, object.hasTemporaryID)
-        let address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+        let (number, isTemporary, address) = (
+            object.reference, object.hasTemporaryID, address(object)
+        )
         object.isRegistered = true
         state.withLock { state in
-            guard let pointer = UnsafeMutableRawPointer(bitPattern: address) else { return }
             if isTemporary {
-                state.tables[place].temporary.set(number, pointer)
+                state.tables[place].temporary.set(number, address)
             } else {
-                state.tables[place].permanent.set(number, pointer)
+                state.tables[place].permanent.set(number, address)
             }
         }
     }
 
     /// Takes an object out that goes on living outside the context, or gets another id.
     func remove(_ object: ManagedObject) {
+        if object.hasTemporaryID { enterWaiting() }
         guard object.isRegistered else { return }
         object.isRegistered = false
         deregister(object)
@@ -121,49 +133,73 @@ final class ObjectRegistry: Sendable {
     /// one's.
     func deregister(_ object: ManagedObject) {
         guard let place = object.scope?.place else { return }
-        let (number, isTemporary) = (object.reference, object.hasTemporaryID)
-        let address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+        let (number, isTemporary, address) = (
+            object.reference, object.hasTemporaryID, address(object)
+        )
         state.withLock { state in
-            guard let pointer = UnsafeMutableRawPointer(bitPattern: address) else { return }
             if isTemporary {
-                state.tables[place].temporary.remove(number, pointer)
+                state.tables[place].temporary.remove(number, address)
             } else {
-                state.tables[place].permanent.remove(number, pointer)
+                state.tables[place].permanent.remove(number, address)
             }
         }
     }
 
-    /// Gives new objects of one entity permanent numbers, one after the other in the order of the lists.
-    func rename(_ objects: [ManagedObject], _ numbers: some Sequence<UInt64>) {
-        let addresses = objects.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) }
-        let places = objects.map { $0.scope?.place ?? 0 }
-        let old = objects.map(\.reference)
-        let new = Array(numbers)
-        for (object, number) in zip(objects, new) {
-            object.reference = number
-            object.hasTemporaryID = false
+    /// Enters a new object under its temporary number, at the latest when somebody looks for one. Mostly nobody does before
+    /// the save gives it another. Until then the context must keep it alive.
+    func registerLater(_ object: ManagedObject) {
+        guard object.scope?.place != nil else { return }
+        waiting.append(Unmanaged.passUnretained(object))
+    }
+
+    /// Enters the new objects that wait.
+    private func enterWaiting() {
+        if waiting.isEmpty { return }
+        let objects = waiting
+        waiting = []
+        for object in objects { register(object._withUnsafeGuaranteedRef { $0 }) }
+    }
+
+    /// Forgets the new objects that wait: the context lets them go.
+    func forgetWaiting() { waiting = [] }
+
+    /// Gives new objects permanent numbers, in the order of the list.
+    func rename(_ objects: [ManagedObject], _ numbers: NewNumbers) {
+        if waiting.count == objects.count { waiting = [] } else { enterWaiting() }
+        for object in objects where object.isRegistered { remove(object) }
+        for (position, object) in objects.enumerated() {
+            object.reference = UInt64(numbers[position])
+            object.flags.subtract(.temporary)
+            object.flags.formUnion(.registered)
         }
+        let places = hierarchies.count == 1 ? [objects.count] : counts(objects)
         state.withLock { state in
-            for index in addresses.indices {
-                guard let pointer = UnsafeMutableRawPointer(bitPattern: addresses[index]) else {
-                    continue
-                }
-                state.tables[places[index]].temporary.remove(old[index], pointer)
-                state.tables[places[index]].permanent.set(new[index], pointer)
+            for place in 0..<state.count { state.tables[place].permanent.reserve(places[place]) }
+            for object in objects {
+                guard let place = object.scope?.place else { continue }
+                state.tables[place].permanent.set(
+                    object.reference,
+                    UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
             }
         }
+    }
+
+    private func counts(_ objects: [ManagedObject]) -> [Int] {
+        var counts = hierarchies.map { _ in 0 }
+        for object in objects {
+            if let place = object.scope?.place { counts[place] += 1 }
+        }
+        return counts
     }
 
     /// All objects that somebody holds, in no order.
     var objects: [ManagedObject] {
+        enterWaiting()
         let found = state.withLock { state in
-            var found: [Address] = []
+            var found: [Retained] = []
             for index in 0..<state.count {
-                func take(_ pointer: UnsafeMutableRawPointer) {
-                    if let object = cairn_try_retain(pointer) { found.append(Address(object)) }
-                }
-                state.tables[index].permanent.forEach(take)
-                state.tables[index].temporary.forEach(take)
+                state.tables[index].permanent.forEach { found.append(Retained($0)) }
+                state.tables[index].temporary.forEach { found.append(Retained($0)) }
             }
             return found
         }

@@ -5,7 +5,7 @@
 //
 // Removing moves what follows back, so that there are no marks of what was here.
 //
-// Invariants: no number occurs twice; a slot is free exactly if its object is nil; at most three quarters are
+// Invariants: no number occurs twice; a slot is free exactly if its address is 0; at most three quarters are
 // taken.
 // Threads: whoever holds the registry's lock.
 
@@ -13,7 +13,8 @@
 struct ObjectTable: ~Copyable {
     private struct Slot {
         var number: UInt64
-        var object: UnsafeMutableRawPointer?
+        /// The object's address; 0 for none.
+        var object: UInt
     }
 
     private var slots: UnsafeMutablePointer<Slot>
@@ -22,7 +23,7 @@ struct ObjectTable: ~Copyable {
 
     init() {
         slots = .allocate(capacity: 16)
-        slots.initialize(repeating: Slot(number: 0, object: nil), count: 16)
+        slots.initialize(repeating: Slot(number: 0, object: 0), count: 16)
         mask = 15
     }
 
@@ -33,21 +34,21 @@ struct ObjectTable: ~Copyable {
         return Int(truncatingIfNeeded: (scattered >> 28 & ~15) | number & 15) & mask
     }
 
-    /// The object of a number.
-    @inline(__always) func object(_ number: UInt64) -> UnsafeMutableRawPointer? {
+    /// The address of the object of a number; 0 if there is none.
+    @inline(__always) func object(_ number: UInt64) -> UInt {
         var at = home(number)
-        while let object = slots[at].object {
-            if slots[at].number == number { return object }
+        while slots[at].object != 0 {
+            if slots[at].number == number { return slots[at].object }
             at = (at &+ 1) & mask
         }
-        return nil
+        return 0
     }
 
     /// Enters an object, in place of one of the same number if there is one.
-    mutating func set(_ number: UInt64, _ object: UnsafeMutableRawPointer) {
+    mutating func set(_ number: UInt64, _ object: UInt) {
         if count &* 4 >= mask &* 3 { resize((mask + 1) * 2) }
         var at = home(number)
-        while slots[at].object != nil {
+        while slots[at].object != 0 {
             if slots[at].number == number {
                 slots[at].object = object
                 return
@@ -59,11 +60,11 @@ struct ObjectTable: ~Copyable {
     }
 
     /// Takes a number out if that object has it.
-    mutating func remove(_ number: UInt64, _ object: UnsafeMutableRawPointer) {
+    mutating func remove(_ number: UInt64, _ object: UInt) {
         var at = home(number)
-        while let known = slots[at].object {
+        while slots[at].object != 0 {
             if slots[at].number == number {
-                if known == object { vacate(at) }
+                if slots[at].object == object { vacate(at) }
                 return
             }
             at = (at &+ 1) & mask
@@ -75,14 +76,14 @@ struct ObjectTable: ~Copyable {
         var at = place
         while true {
             at = (at &+ 1) & mask
-            guard slots[at].object != nil else { break }
+            guard slots[at].object != 0 else { break }
             // It may move back unless its home lies behind the hole.
             if (at &- home(slots[at].number)) & mask >= (at &- hole) & mask {
                 slots[hole] = slots[at]
                 hole = at
             }
         }
-        slots[hole].object = nil
+        slots[hole].object = 0
         count &-= 1
         if mask > 1023, count &* 16 < mask { resize((mask + 1) / 4) }
     }
@@ -94,23 +95,30 @@ struct ObjectTable: ~Copyable {
         if size > mask + 1 { resize(size) }
     }
 
-    private mutating func resize(_ size: Int) {
+    /// Makes it empty.
+    mutating func removeAll() {
+        if count == 0 { return }
+        if mask > 1023 { resize(16, keeps: false) } else { resize(mask + 1, keeps: false) }
+        count = 0
+    }
+
+    private mutating func resize(_ size: Int, keeps: Bool = true) {
         let (old, end) = (slots, mask + 1)
         slots = .allocate(capacity: size)
-        slots.initialize(repeating: Slot(number: 0, object: nil), count: size)
+        slots.initialize(repeating: Slot(number: 0, object: 0), count: size)
         mask = size - 1
-        for index in 0..<end where old[index].object != nil {
+        for index in 0..<end where keeps && old[index].object != 0 {
             var at = home(old[index].number)
-            while slots[at].object != nil { at = (at &+ 1) & mask }
+            while slots[at].object != 0 { at = (at &+ 1) & mask }
             slots[at] = old[index]
         }
         old.deallocate()
     }
 
     /// Calls the body with every object.
-    func forEach(_ body: (UnsafeMutableRawPointer) -> Void) {
+    func forEach(_ body: (UInt) -> Void) {
         for index in 0...mask {
-            if let object = slots[index].object { body(object) }
+            if slots[index].object != 0 { body(slots[index].object) }
         }
     }
 }
