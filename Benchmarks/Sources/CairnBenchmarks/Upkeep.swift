@@ -14,8 +14,8 @@ enum Upkeep {
         defer { try? FileManager.default.removeItem(at: folder) }
         var rows = Product.rows(count)
         let path = folder.appending(path: "store").path
-        _ = try CairnPeer.insert(rows, at: path)
-        let fresh = try Main.size(of: path)
+        try loaded(rows, path)
+        let fresh = Folder.size(path)
         print("upkeep: \(count) rows, freshly loaded and closed: \(perRow(fresh, count)) bytes a row")
         try opening(path, rows[count / 2].serialCode, count, folder)
         try memory(path, count)
@@ -27,7 +27,31 @@ enum Upkeep {
         String(format: "%.1f", Double(bytes) / Double(count))
     }
 
+    /// Loads a store and closes it.
+    private static func loaded(_ rows: [Product], _ path: String) throws {
+        let peer = try made(path, .full)
+        try peer.insert(rows[...])
+        try peer.close()
+    }
+
+    /// An empty store in a new folder.
+    private static func made(_ path: String, _ durability: Durability) throws -> CairnPeer {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return try CairnPeer(at: path, durability: durability)
+    }
+
     // MARK: Opening
+
+    /// Opens a store and finds one row; seconds for both.
+    private static func open(_ key: String, _ path: String) throws -> Double {
+        let start = ContinuousClock.now
+        let peer = try CairnPeer(at: path, durability: .full)
+        let row = try peer.find(key)
+        let seconds = (ContinuousClock.now - start).seconds
+        precondition(row != nil, "the row is there")
+        try peer.close()
+        return seconds
+    }
 
     /// Opens the store without its checkpoint, and one whose writer was killed.
     private static func opening(_ path: String, _ key: String, _ count: Int, _ folder: URL) throws {
@@ -36,24 +60,23 @@ enum Upkeep {
         for _ in 0..<5 {
             try? FileManager.default.removeItem(atPath: copy)
             try FileManager.default.copyItem(atPath: path, toPath: copy)
-            for name in try FileManager.default.contentsOfDirectory(atPath: copy)
-            where name.hasPrefix("checkpoint") {
-                try FileManager.default.removeItem(atPath: "\(copy)/\(name)")
+            for file in Folder.files(copy) where file.contains("/checkpoint") {
+                try FileManager.default.removeItem(atPath: file)
             }
-            try PageCache.drop(copy)
-            seconds.append(try CairnPeer.open(key, at: copy))
+            Folder.dropFromMemory(copy)
+            seconds.append(try open(key, copy))
         }
         report("opening without a checkpoint, files not in memory", seconds, count)
         // A store that is open looks like one whose writer was killed at that moment.
         let victim = folder.appending(path: "victim").path
-        let store = try LogStore.open(at: victim, schema: Schema(CairnPeer.model))
-        try CairnPeer.write(Product.rows(count), to: store, unit: 10_000)
+        let store = try made(victim, .full)
+        try Workload.inUnits(Product.rows(count), store.upsert)
         seconds = []
         for _ in 0..<5 {
             try? FileManager.default.removeItem(atPath: copy)
             try FileManager.default.copyItem(atPath: victim, toPath: copy)
-            try PageCache.drop(copy)
-            seconds.append(try CairnPeer.open(key, at: copy))
+            Folder.dropFromMemory(copy)
+            seconds.append(try open(key, copy))
         }
         report("opening after a kill, files not in memory", seconds, count)
         try store.close()
@@ -70,7 +93,7 @@ enum Upkeep {
     // MARK: Memory
 
     private static func memory(_ path: String, _ count: Int) throws {
-        let store = try LogStore.open(at: path)
+        let store = try CairnPeer.open(path, .full)
         // Everything of the state is asked for once.
         _ = try store.check()
         let statistics = try store.statistics()
@@ -84,23 +107,24 @@ enum Upkeep {
 
     /// Updates every row three times, and lets compaction in the background do what it does.
     private static func updates(_ path: String, _ rows: inout [Product], fresh: Int) throws {
-        let store = try LogStore.open(at: path)
+        let peer = try CairnPeer(at: path, durability: .full)
+        let store = peer.store
         for round in 1...3 {
             for index in rows.indices { rows[index].quantity += Int64(round) }
-            try CairnPeer.write(rows, to: store, unit: 10_000)
+            try Workload.inUnits(rows, peer.upsert)
         }
         // The background is idle when nothing has moved for a while.
         var before = (bytes: 0, moved: UInt64(0))
         var quiet = 0
         while quiet < 20 {
             Thread.sleep(forTimeInterval: 0.1)
-            let now = (bytes: try Main.size(of: path), moved: try store.statistics().written.compacted)
+            let now = (bytes: Folder.size(path), moved: try store.statistics().written.compacted)
             quiet = now == before ? quiet + 1 : 0
             before = now
         }
         let total = try store.statistics().written
         try store.close()
-        let after = try Main.size(of: path)
+        let after = Folder.size(path)
         print(
             String(
                 format:
@@ -108,28 +132,27 @@ enum Upkeep {
                 Double(after) / Double(fresh), perRow(after, rows.count), Double(total.commits) / 1048576,
                 Double(total.compacted) / 1048576, Double(total.checkpoints) / 1048576,
                 total.amplification ?? 0))
-        let again = try LogStore.open(at: path)
+        let again = try CairnPeer.open(path, .full)
         _ = try again.compact()
         try again.close()
         print(
             String(
                 format: "and compacted when asked: %.2f times",
-                Double(try Main.size(of: path)) / Double(fresh)))
+                Double(Folder.size(path)) / Double(fresh)))
     }
 
     // MARK: Latency
 
     /// Commits one row at a time, alone and beside compaction, and tells how long commits took.
     private static func latency(_ path: String, _ rows: [Product]) throws {
-        var options = LogStoreOptions()
-        options.durability = .relaxed
-        let store = try LogStore.open(at: path, schema: Schema(CairnPeer.model), options: options)
+        let peer = try made(path, .relaxed)
+        let store = peer.store
         var rows = rows
         for _ in 0..<2 {
             for index in rows.indices { rows[index].quantity += 1 }
-            try CairnPeer.write(rows, to: store, unit: 10_000)
+            try Workload.inUnits(rows, peer.upsert)
         }
-        let alone = try times(store, &rows, while: { $0 < 100_000 })
+        let alone = try times(peer, &rows, while: { $0 < 100_000 })
         let isDone = Atomic(false)
         var beside: [Double] = []
         try withExtendedLifetime(isDone) {
@@ -144,7 +167,7 @@ enum Upkeep {
                 isDone.store(true, ordering: .releasing)
                 group.leave()
             }
-            beside = try times(store, &rows, while: { _ in !isDone.load(ordering: .acquiring) })
+            beside = try times(peer, &rows, while: { _ in !isDone.load(ordering: .acquiring) })
             group.wait()
         }
         try store.close()
@@ -154,14 +177,14 @@ enum Upkeep {
     }
 
     private static func times(
-        _ store: LogStore, _ rows: inout [Product], while goesOn: (Int) -> Bool
+        _ peer: CairnPeer, _ rows: inout [Product], while goesOn: (Int) -> Bool
     ) throws -> [Double] {
         var times: [Double] = []
         var index = 0
         while goesOn(times.count) {
             rows[index].quantity += 1
             let start = ContinuousClock.now
-            try CairnPeer.write([rows[index]], to: store, unit: 1)
+            try peer.upsert(rows[index...index])
             times.append((ContinuousClock.now - start).seconds)
             index = (index + 7919) % rows.count
         }
