@@ -9,9 +9,10 @@ import Synchronization
 
 enum Upkeep {
     static func run(rows count: Int) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "cairn-upkeep-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        try Folder.temporary(in: Folder.usual) { try run(rows: count, in: URL(filePath: $0)) }
+    }
+
+    private static func run(rows count: Int, in folder: URL) throws {
         var rows = Product.rows(count)
         let path = folder.appending(path: "store").path
         try loaded(rows, path)

@@ -14,7 +14,7 @@ struct Campaign {
     func run(_ workloads: [Workload], _ peers: [PeerEntry], withMachine: Bool) throws -> Table {
         var table = Table(rows: rows, rounds: rounds)
         try Folder.temporary(in: folder) { folder in
-            for workload in workloads {
+            for workload in workloads where rows <= workload.most {
                 switch workload.work {
                 case .machine where !withMachine: continue
                 case .machine:

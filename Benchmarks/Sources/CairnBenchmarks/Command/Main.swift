@@ -45,12 +45,10 @@ struct CompareCommand: ParsableCommand {
     var large: Int?
     @Flag(help: "All workloads and peers once with 20,000 rows: does it run, and do the peers agree?")
     var quick = false
-    @Option(help: "A file for everything that was measured, as JSON.")
-    var json: String?
-    @Option(help: "A file for the picture.")
-    var svg: String?
+    @Option(help: "A folder for the tables, for all that was measured as JSON, and for the picture.")
+    var results: String?
     @Option(help: "A folder on the disk to measure.")
-    var folder = FileManager.default.temporaryDirectory.path
+    var folder = Folder.usual
 
     func run() throws {
         let workloads = try chosen()
@@ -58,28 +56,41 @@ struct CompareCommand: ParsableCommand {
         var report = Report(
             date: Report.today, machine: Machine.current,
             settings: Dictionary(uniqueKeysWithValues: PeerEntry.all.map { ($0.name, $0.type.settings) }))
-        print(TextReport.head(report))
+        var text = ""
+        func say(_ part: String) {
+            print(part)
+            text += part + "\n"
+        }
+        say(TextReport.head(report, workloads))
         let sizes = try rows.map(Self.numbers) ?? (quick ? [20_000] : [100_000, 1_000_000])
         for size in sizes {
             let table = try Campaign(folder: folder, rows: size, rounds: rounds ?? (quick ? 1 : 5))
                 .run(workloads, entries, withMachine: peers?.contains(PeerEntry.machine) ?? true)
-            print(TextReport.table(table, entries))
+            say(TextReport.table(table, entries))
             report.tables.append(table)
         }
         let large = large ?? (quick || only != nil ? 0 : 10_000_000)
         if large > 0, let cairn = PeerEntry.named("cairn"), let last = report.tables.last {
             let table = try Campaign(folder: folder, rows: large, rounds: 1)
                 .run(workloads, [cairn], withMachine: false)
-            print(TextReport.growth(from: last, to: table))
+            say(TextReport.growth(from: last, to: table))
             report.tables.append(table)
         }
-        if let json { try report.json.write(to: URL(filePath: json)) }
-        if let svg { try Data(Picture.draw(report).utf8).write(to: URL(filePath: svg)) }
+        if let results {
+            try write(Data(text.utf8), "benchmarks.txt", in: results)
+            try write(report.json, "benchmarks.json", in: results)
+            try write(Data(Picture.draw(report).utf8), "benchmarks.svg", in: results)
+        }
         let problems = report.tables.flatMap(\.disagreements)
         guard problems.isEmpty else {
             for problem in problems { print("DISAGREEMENT: \(problem)") }
             throw ExitCode.failure
         }
+    }
+
+    private func write(_ data: Data, _ name: String, in folder: String) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try data.write(to: URL(filePath: "\(folder)/\(name)"))
     }
 
     private func chosen() throws -> [Workload] {

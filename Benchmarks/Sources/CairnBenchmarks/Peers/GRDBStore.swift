@@ -13,11 +13,17 @@ enum GRDBStore {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             for pragma in [
-                "synchronous = \(durability == .full ? "FULL" : "NORMAL")",
                 "cache_size = -262144", "mmap_size = 1073741824", "wal_autocheckpoint = 16384",
             ] { try database.execute(sql: "PRAGMA \(pragma)") }
         }
         let pool = try DatabasePool(path: "\(folder)/store.sqlite", configuration: configuration)
+        // Opening a pool sets NORMAL by itself, after what is prepared above.
+        try pool.writeWithoutTransaction {
+            let wanted = durability == .full ? 2 : 1
+            try $0.execute(sql: "PRAGMA synchronous = \(wanted)")
+            let mode = try Int.fetchOne($0, sql: "PRAGMA synchronous")
+            precondition(mode == wanted, "commits are as durable as is asked for")
+        }
         try pool.write { database in
             try database.create(table: "product", options: .ifNotExists) { table in
                 table.autoIncrementedPrimaryKey("id")

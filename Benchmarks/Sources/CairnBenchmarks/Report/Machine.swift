@@ -14,6 +14,7 @@ struct Machine: Codable {
     var swift: String
     var sqlite: String
     var lmdb: String
+    var rocksdb: String
 
     static var current: Machine {
         Machine(
@@ -27,7 +28,11 @@ struct Machine: Codable {
             cairn: ProcessInfo.processInfo.environment["CAIRN_COMMIT"] ?? "unknown commit",
             swift: ProcessInfo.processInfo.environment["CAIRN_SWIFT"] ?? "unknown version",
             sqlite: String(cString: sqlite3_libversion()),
-            lmdb: "\(MDB_VERSION_MAJOR).\(MDB_VERSION_MINOR).\(MDB_VERSION_PATCH)")
+            lmdb: "\(MDB_VERSION_MAJOR).\(MDB_VERSION_MINOR).\(MDB_VERSION_PATCH)",
+            // Its C API does not tell.
+            rocksdb: ["MAJOR", "MINOR", "PATCH"].map {
+                line("/usr/include/rocksdb/version.h", "#define ROCKSDB_\($0)") ?? "?"
+            }.joined(separator: "."))
     }
 
     var text: String {
@@ -37,8 +42,8 @@ struct Machine: Codable {
     /// The value of the first line that begins with a name.
     private static func line(_ file: String, _ name: String) -> String? {
         let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").first { $0.hasPrefix(name) }.flatMap {
-            $0.split(maxSplits: 1, whereSeparator: { $0 == ":" || $0 == "=" }).last.map(String.init)?
+        return text.split(separator: "\n").first { $0.hasPrefix(name) }.map {
+            $0.dropFirst(name.count).drop { " \t:=".contains($0) }
                 .trimmingCharacters(in: .whitespaces)
         }
     }

@@ -55,6 +55,7 @@ extension Table.Line {
     struct Figure {
         let median: Double
         let spread: Double
+        let runs: Int
     }
 
     func figure(_ metric: Metric, _ peer: String) -> Figure? {
@@ -63,7 +64,8 @@ extension Table.Line {
         let half = values.count / 2
         let median = values.count % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2
         guard median > 0, let least = values.first, let most = values.last else { return nil }
-        return Figure(median: median, spread: (most - least) / 2 / median)
+        return Figure(
+            median: median, spread: (most - least) / 2 / median, runs: values.count)
     }
 
     /// How many times better than SQLite a peer is.

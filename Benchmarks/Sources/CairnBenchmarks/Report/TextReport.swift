@@ -3,13 +3,16 @@
 import Foundation
 
 enum TextReport {
-    static func head(_ report: Report) -> String {
+    static func head(_ report: Report, _ workloads: [Workload]) -> String {
+        let titles = workloads.map { "  \($0.name): \($0.title)" }
         let settings = PeerEntry.all.map { "  \($0.name): \(report.settings[$0.name] ?? "")" }
         return """
             \(report.date), Cairn \(report.machine.cairn), \(report.machine.text)
             Each cell: median, ± half the spread in percent, and how many times better than SQLite.
             How the peers are set up:
             \(settings.joined(separator: "\n"))
+            The workloads:
+            \(titles.joined(separator: "\n"))
 
             """
     }
@@ -56,11 +59,11 @@ enum TextReport {
 
     private static func cells(_ line: Table.Line, _ metric: Metric, _ peers: [PeerEntry]) -> [String] {
         if let limit = line.figure(metric, PeerEntry.machine) {
-            return ["\(text(limit.median, metric.unit)) \(percent(limit.spread))"]
+            return [cell(limit, metric)]
         }
         return peers.map { peer in
             guard let figure = line.figure(metric, peer.name) else { return "-" }
-            let value = "\(text(figure.median, metric.unit)) \(percent(figure.spread))"
+            let value = cell(figure, metric)
             guard peer.name != PeerEntry.base, let ratio = line.ratio(metric, peer.name) else { return value }
             return "\(value) \(factor(ratio))"
         }
@@ -102,8 +105,9 @@ enum TextReport {
         String(format: value < 9.995 ? "%.2f" : value < 99.95 ? "%.1f" : "%.0f", value)
     }
 
-    private static func percent(_ spread: Double) -> String {
-        String(format: "±%.0f", spread * 100)
+    private static func cell(_ figure: Table.Line.Figure, _ metric: Metric) -> String {
+        let median = text(figure.median, metric.unit)
+        return figure.runs > 1 ? median + String(format: " ±%.0f", figure.spread * 100) : median
     }
 
     static func grouped(_ number: Int) -> String {

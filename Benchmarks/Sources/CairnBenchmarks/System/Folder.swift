@@ -3,6 +3,11 @@
 import Foundation
 
 enum Folder {
+    /// Where runs put their files if nothing else is said: on the disk that the program was built on, since
+    /// the system's folder for temporary files is often no disk at all.
+    static let usual = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().path
+
     /// The files in a folder and below it.
     static func files(_ folder: String) -> [String] {
         let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []

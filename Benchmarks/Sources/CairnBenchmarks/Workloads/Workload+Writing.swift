@@ -19,7 +19,7 @@ extension Workload {
         ) { try insert($0, .full) { rows, peer in try inUnits(rows, peer.insert) } },
         Workload(
             "insert-dictionary", "insert from dictionaries, one transaction, durable at return",
-            start: .nothing
+            start: .nothing, most: 2_000_000
         ) { job in
             let rows = Product.rows(job.rows)
             let dictionaries = rows.map(\.dictionary)

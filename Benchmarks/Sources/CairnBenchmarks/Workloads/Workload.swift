@@ -22,14 +22,18 @@ struct Workload: Sendable {
     var start = Start.rows
     /// Whether the run changes what it starts from, and so needs a copy.
     var changes = false
+    /// The greatest number of rows at which it is run: what it is given has to fit into memory.
+    var most = Int.max
     /// What is read off a run; the first is the figure that the workload is about.
     var metrics = [Metric.time("row")]
     let work: Work
 
     init(
         _ name: String, _ title: String, start: Start = .rows, changes: Bool = false,
-        metrics: [Metric] = [.time("row")], work: @escaping @Sendable (Job) throws -> Outcome
+        most: Int = .max, metrics: [Metric] = [.time("row")],
+        work: @escaping @Sendable (Job) throws -> Outcome
     ) {
+        self.most = most
         self.name = name
         self.title = title
         self.start = start
@@ -66,9 +70,13 @@ struct Metric: Sendable {
     static let size = Metric(title: "size of the closed store per row", unit: .bytes) {
         Double($0.diskBytes) / Double(max(1, $0.operations))
     }
-    static let memory = Metric(title: "peak memory above the rows'", unit: .mebibytes) {
-        Double($0.peakKiB) / 1024
+    static let memory = peak("peak memory above the given rows'")
+    static let readingMemory = peak("peak memory of reading the first time, mapped files included")
+
+    private static func peak(_ title: String) -> Metric {
+        Metric(title: title, unit: .mebibytes) { Double($0.peakKiB) / 1024 }
     }
+
     static let written = Metric(title: "bytes written per byte of data, with closing", unit: .factor) {
         Double($0.writtenBytes) / Double(max(1, $0.dataBytes))
     }
