@@ -17,7 +17,8 @@ enum Upkeep {
         let path = folder.appending(path: "store").path
         try loaded(rows, path)
         let fresh = Folder.size(path)
-        print("upkeep: \(count) rows, freshly loaded and closed: \(perRow(fresh, count)) bytes a row")
+        print(
+            "upkeep: \(count) rows, freshly loaded and closed: \(perRow(fresh, count)) bytes a row")
         try opening(path, rows[count / 2].serialCode, count, folder)
         try memory(path, count)
         try updates(path, &rows, fresh: fresh)
@@ -88,7 +89,8 @@ enum Upkeep {
     private static func report(_ what: String, _ seconds: [Double], _ count: Int) {
         let median = seconds.sorted()[seconds.count / 2]
         print(
-            "\(what): \(String(format: "%.1f ms, %.0f ns a row", median * 1e3, median * 1e9 / Double(count)))")
+            "\(what): \(String(format: "%.1f ms, %.0f ns a row", median * 1e3, median * 1e9 / Double(count)))"
+        )
     }
 
     // MARK: Memory
@@ -130,7 +132,8 @@ enum Upkeep {
             String(
                 format:
                     "after updating every row three times, compaction in the background, and closing: %.2f times the fresh folder (%@ bytes a row); commits wrote %.1f MiB, compaction %.1f, checkpoints %.1f: %.2f bytes for each one needed",
-                Double(after) / Double(fresh), perRow(after, rows.count), Double(total.commits) / 1048576,
+                Double(after) / Double(fresh), perRow(after, rows.count),
+                Double(total.commits) / 1048576,
                 Double(total.compacted) / 1048576, Double(total.checkpoints) / 1048576,
                 total.amplification ?? 0))
         let again = try CairnPeer.open(path, .full)
@@ -193,12 +196,16 @@ enum Upkeep {
     }
 
     private static func tell(_ what: String, _ times: [Double]) {
-        func at(_ share: Double) -> Double { times[min(times.count - 1, Int(Double(times.count) * share))] * 1e6 }
+        func at(_ share: Double) -> Double {
+            times[min(times.count - 1, Int(Double(times.count) * share))] * 1e6
+        }
         guard !times.isEmpty else { return }
         print(
             String(
-                format: "  %@: %d commits, median %.1f us, p99 %.1f us, p99.9 %.1f us, longest %.0f us",
-                what.padding(toLength: 18, withPad: " ", startingAt: 0), times.count, at(0.5), at(0.99),
+                format:
+                    "  %@: %d commits, median %.1f us, p99 %.1f us, p99.9 %.1f us, longest %.0f us",
+                what.padding(toLength: 18, withPad: " ", startingAt: 0), times.count, at(0.5),
+                at(0.99),
                 at(0.999), at(1)))
     }
 }

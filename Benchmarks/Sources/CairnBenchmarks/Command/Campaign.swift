@@ -18,10 +18,12 @@ struct Campaign {
                 switch workload.work {
                 case .machine where !withMachine: continue
                 case .machine:
-                    table.lines.append(try run(workload, [PeerEntry.machine: PeerEntry.machine], folder))
+                    table.lines.append(
+                        try run(workload, [PeerEntry.machine: PeerEntry.machine], folder))
                 case .peer:
                     let names = peers.map { ($0.name, $0.filledBy) }
-                    table.lines.append(try run(workload, Dictionary(uniqueKeysWithValues: names), folder))
+                    table.lines.append(
+                        try run(workload, Dictionary(uniqueKeysWithValues: names), folder))
                 }
             }
         }

@@ -22,12 +22,14 @@ struct BenchmarkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "CairnBenchmarks",
         abstract: "Runs Cairn and its peers side by side.",
-        subcommands: [CompareCommand.self, UpkeepCommand.self], defaultSubcommand: CompareCommand.self)
+        subcommands: [CompareCommand.self, UpkeepCommand.self],
+        defaultSubcommand: CompareCommand.self)
 }
 
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compare", abstract: "Prints a table of medians, spreads and ratios to SQLite.",
+        commandName: "compare",
+        abstract: "Prints a table of medians, spreads and ratios to SQLite.",
         discussion: """
             Workloads: \(Workload.all.map(\.name).joined(separator: ", ")).
             Peers: \(PeerEntry.all.map(\.name).joined(separator: ", ")), and machine for the limits.
@@ -41,11 +43,14 @@ struct CompareCommand: ParsableCommand {
     var rows: String?
     @Option(help: "Rounds: how often each workload is run by each peer.")
     var rounds: Int?
-    @Option(help: "Rows at which Cairn runs alone, to be held against the largest of --rows; 0 = not.")
+    @Option(
+        help: "Rows at which Cairn runs alone, to be held against the largest of --rows; 0 = not.")
     var large: Int?
-    @Flag(help: "All workloads and peers once with 20,000 rows: does it run, and do the peers agree?")
+    @Flag(
+        help: "All workloads and peers once with 20,000 rows: does it run, and do the peers agree?")
     var quick = false
-    @Option(help: "A folder for the tables, for all that was measured as JSON, and for the picture.")
+    @Option(
+        help: "A folder for the tables, for all that was measured as JSON, and for the picture.")
     var results: String?
     @Option(help: "A folder on the disk to measure.")
     var folder = Folder.usual
@@ -55,7 +60,8 @@ struct CompareCommand: ParsableCommand {
         let entries = try chosenPeers()
         var report = Report(
             date: Report.today, machine: Machine.current,
-            settings: Dictionary(uniqueKeysWithValues: PeerEntry.all.map { ($0.name, $0.type.settings) }))
+            settings: Dictionary(
+                uniqueKeysWithValues: PeerEntry.all.map { ($0.name, $0.type.settings) }))
         var text = ""
         func say(_ part: String) {
             print(part)
@@ -102,7 +108,8 @@ struct CompareCommand: ParsableCommand {
         return Workload.all.filter { workload in
             names.contains { name in
                 // A whole name means that workload alone.
-                Workload.all.contains { $0.name == name } ? workload.name == name : workload.name.hasPrefix(name)
+                Workload.all.contains { $0.name == name }
+                    ? workload.name == name : workload.name.hasPrefix(name)
             }
         }
     }
@@ -130,7 +137,8 @@ struct CompareCommand: ParsableCommand {
 struct UpkeepCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upkeep",
-        abstract: "What a store of Cairn costs beside its requests: opening, space, memory, compaction.")
+        abstract:
+            "What a store of Cairn costs beside its requests: opening, space, memory, compaction.")
 
     @Argument(help: "How many rows.")
     var rows = 1_000_000

@@ -36,7 +36,9 @@ enum SingleRun {
     }
 
     /// Starts a process for one run and waits for what it says.
-    static func start(_ peer: String, _ workload: String, rows: Int, folder: String) throws -> Answer {
+    static func start(_ peer: String, _ workload: String, rows: Int, folder: String) throws
+        -> Answer
+    {
         let process = Process()
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = ["--run", peer, workload, "\(rows)", folder]

@@ -145,7 +145,9 @@ final class CairnPeer: Peer {
         }
         var counts: [String: Int] = [:]
         for row in try store.snapshot().fetch(fetch(includesRows: true)).rows {
-            counts[row.cells.value(column, of: columns.entity, in: store.identity).text, default: 0] += 1
+            counts[
+                row.cells.value(column, of: columns.entity, in: store.identity).text, default: 0] +=
+                1
         }
         var groups = Groups()
         for count in counts.values { groups.add(count) }
@@ -157,7 +159,8 @@ final class CairnPeer: Peer {
         .compare("category", .equal, .string(ProductFilter.category)),
     ])
 
-    private func fetch(_ predicate: PredicateNode? = nil, includesRows: Bool = false) -> StoreFetch {
+    private func fetch(_ predicate: PredicateNode? = nil, includesRows: Bool = false) -> StoreFetch
+    {
         var fetch = StoreFetch(entity: columns.entity.index, predicate: predicate)
         fetch.includesRows = includesRows
         return fetch

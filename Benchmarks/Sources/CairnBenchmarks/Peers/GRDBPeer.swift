@@ -2,8 +2,9 @@
 
 import GRDB
 
-final class GRDBPeer: Peer {
-    static let settings = GRDBStore.settings + "; cached statements, unchecked arguments, rows by position"
+final class GRDBPeer: GRDBBased {
+    static let settings =
+        GRDBStore.settings + "; cached statements, unchecked arguments, rows by position"
 
     private static let columns = "serialCode, name, price, quantity, updatedAt, category, flag"
     private static let insertion =
@@ -16,17 +17,9 @@ final class GRDBPeer: Peer {
     private static let filter =
         "price < \(ProductFilter.priceBelow) AND category = '\(ProductFilter.category)'"
 
-    private let pool: DatabasePool
+    let pool: DatabasePool
 
-    convenience init(at folder: String, durability: Durability) throws {
-        self.init(try GRDBStore.open(folder, durability))
-    }
-
-    private init(_ pool: DatabasePool) { self.pool = pool }
-
-    // A pool is used by any number of threads.
-    func another() -> GRDBPeer { GRDBPeer(pool) }
-    func close() throws { try GRDBStore.close(pool) }
+    init(_ pool: DatabasePool) { self.pool = pool }
 
     // MARK: Writing
 
@@ -89,17 +82,15 @@ final class GRDBPeer: Peer {
         try each("WHERE serialCode >= ? ORDER BY serialCode LIMIT ?", [key, limit], body)
     }
 
-    private func each(_ rest: String, _ arguments: StatementArguments, _ body: (Product) -> Void) throws {
+    private func each(_ rest: String, _ arguments: StatementArguments, _ body: (Product) -> Void)
+        throws
+    {
         try pool.read { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(Self.columns) FROM product \(rest)")
             let rows = try Row.fetchCursor(statement, arguments: arguments)
             while let row = try rows.next() { body(Self.product(row)) }
         }
-    }
-
-    func groups(by text: ProductText) throws -> Groups {
-        try pool.read { try GRDBStore.groups(by: text, $0) }
     }
 
     private static func product(_ row: Row) -> Product {

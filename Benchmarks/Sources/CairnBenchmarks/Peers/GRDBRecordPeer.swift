@@ -2,7 +2,7 @@
 
 import GRDB
 
-final class GRDBRecordPeer: Peer {
+final class GRDBRecordPeer: GRDBBased {
     static let settings = GRDBStore.settings + "; Codable records and the query interface"
 
     /// A product as GRDB's documentation has records.
@@ -59,17 +59,9 @@ final class GRDBRecordPeer: Peer {
         var amount: Int64
     }
 
-    private let pool: DatabasePool
+    let pool: DatabasePool
 
-    convenience init(at folder: String, durability: Durability) throws {
-        self.init(try GRDBStore.open(folder, durability))
-    }
-
-    private init(_ pool: DatabasePool) { self.pool = pool }
-
-    // A pool is used by any number of threads.
-    func another() -> GRDBRecordPeer { GRDBRecordPeer(pool) }
-    func close() throws { try GRDBStore.close(pool) }
+    init(_ pool: DatabasePool) { self.pool = pool }
 
     // MARK: Writing
 
@@ -114,10 +106,13 @@ final class GRDBRecordPeer: Peer {
     }
 
     private static func find(_ key: String, _ database: Database) throws -> Product? {
-        try ProductRecord.filter(ProductRecord.Columns.serialCode == key).fetchOne(database)?.product
+        try ProductRecord.filter(ProductRecord.Columns.serialCode == key).fetchOne(database)?
+            .product
     }
 
-    func countMatches() throws -> Int { try pool.read { try ProductRecord.matching.fetchCount($0) } }
+    func countMatches() throws -> Int {
+        try pool.read { try ProductRecord.matching.fetchCount($0) }
+    }
 
     func matches(_ body: (Product) -> Void) throws { try each(ProductRecord.matching, body) }
 
@@ -135,10 +130,6 @@ final class GRDBRecordPeer: Peer {
         try pool.read { database in
             for record in try request.fetchAll(database) { body(record.product) }
         }
-    }
-
-    func groups(by text: ProductText) throws -> Groups {
-        try pool.read { try GRDBStore.groups(by: text, $0) }
     }
 
     // MARK: Families

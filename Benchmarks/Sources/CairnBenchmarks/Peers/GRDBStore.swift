@@ -44,20 +44,34 @@ enum GRDBStore {
         }
         return pool
     }
+}
 
-    static func close(_ pool: DatabasePool) throws {
+/// A peer on a pool, which any number of threads use.
+protocol GRDBBased: Peer {
+    var pool: DatabasePool { get }
+    init(_ pool: DatabasePool)
+}
+
+extension GRDBBased {
+    init(at folder: String, durability: Durability) throws {
+        self.init(try GRDBStore.open(folder, durability))
+    }
+
+    func another() -> Self { Self(pool) }
+
+    func close() throws {
         try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try pool.close()
     }
-}
 
-extension GRDBStore {
-    static func groups(by text: ProductText, _ database: Database) throws -> Groups {
-        let statement = try database.cachedStatement(
-            sql: "SELECT COUNT(*) FROM product GROUP BY \(text.rawValue) HAVING COUNT(*) >= 2")
-        let counts = try Int.fetchCursor(statement)
-        var groups = Groups()
-        while let count = try counts.next() { groups.add(count) }
-        return groups
+    func groups(by text: ProductText) throws -> Groups {
+        try pool.read { database in
+            let counts = try Int.fetchCursor(
+                database,
+                sql: "SELECT COUNT(*) FROM product GROUP BY \(text.rawValue) HAVING COUNT(*) >= 2")
+            var groups = Groups()
+            while let count = try counts.next() { groups.add(count) }
+            return groups
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 import CLMDB
 
-final class LMDBPeer: Peer, @unchecked Sendable {
+final class LMDBPeer: RecordPeer, @unchecked Sendable {
     // A handle with its buffer is used by one thread at a time.
 
     static let settings = """
@@ -120,7 +120,7 @@ final class LMDBPeer: Peer, @unchecked Sendable {
         }
     }
 
-    private func eachRecord(_ body: (UnsafeRawBufferPointer) -> Void) {
+    func eachRecord(_ body: (UnsafeRawBufferPointer) -> Void) {
         store.reading { transaction in
             store.each(store.rows, transaction) { _, _, value in
                 body(value.bytes)
@@ -128,18 +128,6 @@ final class LMDBPeer: Peer, @unchecked Sendable {
             }
         }
     }
-
-    func countMatches() -> Int {
-        var count = 0
-        eachRecord { if Record.matches($0) { count += 1 } }
-        return count
-    }
-
-    func matches(_ body: (Product) -> Void) {
-        eachRecord { if Record.matches($0) { body(Record.decode($0)) } }
-    }
-
-    func every(_ body: (Product) -> Void) { eachRecord { body(Record.decode($0)) } }
 
     func range(from key: String, limit: Int, _ body: (Product) -> Void) {
         var (key, rest) = (key, limit)
@@ -156,12 +144,6 @@ final class LMDBPeer: Peer, @unchecked Sendable {
         }
     }
 
-    func groups(by text: ProductText) -> Groups {
-        var counter = TextCounter()
-        eachRecord { counter.add(Record.bytes(text, $0)) }
-        return counter.groups
-    }
-
     // MARK: Families
 
     func insertFamilies(_ count: Int) {
@@ -169,8 +151,9 @@ final class LMDBPeer: Peer, @unchecked Sendable {
             for parent in 0..<count {
                 for (index, child) in Family.children(of: parent).enumerated() {
                     let id = parent * Family.childrenPerParent + index
-                    let bytes = withUnsafeBytes(of: child.amount) { Array($0) } + child.label.utf8
-                    bytes.withUnsafeBytes { put($0, store.children, id, MDB_APPEND, transaction) }
+                    child.record.withUnsafeBytes {
+                        put($0, store.children, id, MDB_APPEND, transaction)
+                    }
                     withUnsafeBytes(of: id) {
                         put($0, store.postings, parent, MDB_APPENDDUP, transaction)
                     }
@@ -201,10 +184,7 @@ final class LMDBPeer: Peer, @unchecked Sendable {
                     while code == 0 {
                         var value = MDB_val()
                         LMDBStore.check(mdb_get(transaction, store.children, &id, &value))
-                        body(
-                            Child(
-                                label: String(decoding: value.bytes.dropFirst(8), as: UTF8.self),
-                                amount: value.bytes.loadUnaligned(as: Int64.self)))
+                        body(Child(record: value.bytes))
                         code = mdb_cursor_get(cursor, &key, &id, MDB_NEXT_DUP)
                     }
                 }

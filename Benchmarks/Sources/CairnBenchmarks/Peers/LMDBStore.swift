@@ -17,7 +17,8 @@ final class LMDBStore: @unchecked Sendable {
         self.environment = environment
         Self.check(mdb_env_set_mapsize(environment, 16 << 30))
         Self.check(mdb_env_set_maxdbs(environment, 4))
-        Self.check(mdb_env_open(environment, folder, UInt32(flags | MDB_NOTLS | MDB_NOMEMINIT), 0o644))
+        Self.check(
+            mdb_env_open(environment, folder, UInt32(flags | MDB_NOTLS | MDB_NOMEMINIT), 0o644))
         var transaction: OpaquePointer?
         Self.check(mdb_txn_begin(environment, nil, 0, &transaction))
         func database(_ name: String, _ flags: Int32) -> MDB_dbi {

@@ -23,7 +23,8 @@ struct PeerEntry: Sendable {
     static let all = [
         PeerEntry("sqlite", "SQLite, C API", SQLitePeer.self),
         PeerEntry("cairn", "Cairn, engine level", CairnPeer.self),
-        PeerEntry("cairn-objects", "Cairn, managed objects", CairnObjectPeer.self, filledBy: "cairn"),
+        PeerEntry(
+            "cairn-objects", "Cairn, managed objects", CairnObjectPeer.self, filledBy: "cairn"),
         PeerEntry("grdb", "GRDB, statements", GRDBPeer.self),
         PeerEntry("grdb-records", "GRDB, Codable records", GRDBRecordPeer.self, filledBy: "grdb"),
         PeerEntry("lmdb", "LMDB", LMDBPeer.self),

@@ -4,7 +4,7 @@
 
 import CRocksDB
 
-final class RocksDBPeer: Peer, @unchecked Sendable {
+final class RocksDBPeer: RecordPeer, @unchecked Sendable {
     // A handle with its buffer is used by one thread at a time.
 
     static let settings = RocksDBStore.settings
@@ -107,7 +107,9 @@ final class RocksDBPeer: Peer, @unchecked Sendable {
             precondition(part.allSatisfy { $0.utf8.count == width }, "keys are of one length")
             var ids: [UInt64] = []
             Array(part.joined().utf8).withUnsafeBytes {
-                store.get(.keys, keys: $0, width: width) { ids.append($1.loadUnaligned(as: UInt64.self)) }
+                store.get(.keys, keys: $0, width: width) {
+                    ids.append($1.loadUnaligned(as: UInt64.self))
+                }
             }
             ids.withUnsafeBytes {
                 store.get(.rows, keys: $0, width: 8) { body(Record.decode($1)) }
@@ -115,19 +117,7 @@ final class RocksDBPeer: Peer, @unchecked Sendable {
         }
     }
 
-    func countMatches() -> Int {
-        var count = 0
-        eachRecord { if Record.matches($0) { count += 1 } }
-        return count
-    }
-
-    func matches(_ body: (Product) -> Void) {
-        eachRecord { if Record.matches($0) { body(Record.decode($0)) } }
-    }
-
-    func every(_ body: (Product) -> Void) { eachRecord { body(Record.decode($0)) } }
-
-    private func eachRecord(_ body: (UnsafeRawBufferPointer) -> Void) {
+    func eachRecord(_ body: (UnsafeRawBufferPointer) -> Void) {
         store.each(.rows) { _, value in
             body(value)
             return true
@@ -145,12 +135,6 @@ final class RocksDBPeer: Peer, @unchecked Sendable {
         }
     }
 
-    func groups(by text: ProductText) -> Groups {
-        var counter = TextCounter()
-        eachRecord { counter.add(Record.bytes(text, $0)) }
-        return counter.groups
-    }
-
     // MARK: Families
 
     func insertFamilies(_ count: Int) {
@@ -158,12 +142,13 @@ final class RocksDBPeer: Peer, @unchecked Sendable {
             for parent in 0..<count {
                 for (index, child) in Family.children(of: parent).enumerated() {
                     let id = parent * Family.childrenPerParent + index
-                    let bytes = withUnsafeBytes(of: child.amount) { Array($0) } + child.label.utf8
+                    let bytes = child.record
                     let ids = [UInt64(parent).bigEndian, UInt64(id).bigEndian]
                     ids.withUnsafeBytes { posting in
                         batch.put(.postings, posting, UnsafeRawBufferPointer(start: nil, count: 0))
                         bytes.withUnsafeBytes {
-                            batch.put(.children, UnsafeRawBufferPointer(rebasing: posting[8...]), $0)
+                            batch.put(
+                                .children, UnsafeRawBufferPointer(rebasing: posting[8...]), $0)
                         }
                     }
                 }
@@ -176,11 +161,9 @@ final class RocksDBPeer: Peer, @unchecked Sendable {
             RocksDBStore.withKey(parent) { key in
                 store.each(.postings, from: key) { posting, _ in
                     guard posting.prefix(8).elementsEqual(key) else { return false }
-                    let child = store.get(.children, UnsafeRawBufferPointer(rebasing: posting[8...])) {
-                        Child(
-                            label: String(decoding: $0.dropFirst(8), as: UTF8.self),
-                            amount: $0.loadUnaligned(as: Int64.self))
-                    }
+                    let child = store.get(
+                        .children, UnsafeRawBufferPointer(rebasing: posting[8...])
+                    ) { Child(record: $0) }
                     if let child { body(child) }
                     return true
                 }

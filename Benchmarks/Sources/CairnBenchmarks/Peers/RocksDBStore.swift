@@ -80,7 +80,8 @@ final class RocksDBStore: @unchecked Sendable {
     }
 
     private func lastID() -> Int? {
-        let iterator = rocksdb_create_iterator_cf(database, readOptions, handles[Family.rows.rawValue])
+        let iterator = rocksdb_create_iterator_cf(
+            database, readOptions, handles[Family.rows.rawValue])
         defer { rocksdb_iter_destroy(iterator) }
         rocksdb_iter_seek_to_last(iterator)
         guard rocksdb_iter_valid(iterator) != 0 else { return nil }
@@ -102,7 +103,8 @@ final class RocksDBStore: @unchecked Sendable {
     /// Runs a closure that checks keys and writes, alone for them.
     func locked<R>(_ rows: ArraySlice<Product>, _ body: () throws -> R) rethrows -> R {
         if rows.count == 1, let row = rows.first {
-            let lock = locks[Int(truncatingIfNeeded: UInt(bitPattern: row.serialCode.hashValue) % 64)]
+            let lock = locks[
+                Int(truncatingIfNeeded: UInt(bitPattern: row.serialCode.hashValue) % 64)]
             return try lock.withLock(body)
         }
         for lock in locks { lock.lock() }

@@ -172,7 +172,8 @@ final class SQLitePeer: Peer {
 
     func groups(by text: ProductText) -> Groups {
         let statement = SQLiteStatement(
-            connection, "SELECT COUNT(*) FROM ZPRODUCT GROUP BY \(text.column) HAVING COUNT(*) >= 2")
+            connection, "SELECT COUNT(*) FROM ZPRODUCT GROUP BY \(text.column) HAVING COUNT(*) >= 2"
+        )
         var groups = Groups()
         while statement.next() { groups.add(Int(statement.integer(0))) }
         statement.finalize()

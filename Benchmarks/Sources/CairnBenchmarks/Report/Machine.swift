@@ -20,7 +20,8 @@ struct Machine: Codable {
         Machine(
             processor: line("/proc/cpuinfo", "model name") ?? "unknown processor",
             cores: ProcessInfo.processInfo.activeProcessorCount,
-            memoryGiB: Int((Double(ProcessInfo.processInfo.physicalMemory) / 1_073_741_824).rounded()),
+            memoryGiB: Int(
+                (Double(ProcessInfo.processInfo.physicalMemory) / 1_073_741_824).rounded()),
             system: line("/etc/os-release", "PRETTY_NAME")?.filter { $0 != "\"" } ?? "Linux",
             kernel: (try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8))?
                 .trimmingCharacters(in: .whitespacesAndNewlines) ?? "",

@@ -25,7 +25,8 @@ struct Picture {
         ("insert", 1, "size of the store"),
     ]
     private static let colours = [
-        "cairn": "#2f81f7", "cairn-objects": "#79b8ff", "grdb": "#d9822b", "grdb-records": "#edb879",
+        "cairn": "#2f81f7", "cairn-objects": "#79b8ff", "grdb": "#d9822b",
+        "grdb-records": "#edb879",
         "lmdb": "#3fa45b", "rocksdb": "#a371c9",
     ]
     private static let grey = "#848d97"
@@ -85,7 +86,9 @@ struct Picture {
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(size)" font-family="sans-serif" font-size="12" \
             fill="\(Self.grey)">
             """,
-            text(0, 18, "Times better than SQLite, \(TextReport.grouped(table.rows)) rows", "font-size=\"16\""),
+            text(
+                0, 18, "Times better than SQLite, \(TextReport.grouped(table.rows)) rows",
+                "font-size=\"16\""),
         ]
         parts += legend() + scale()
         for (index, line) in lines.enumerated() {

@@ -41,11 +41,13 @@ enum TextReport {
                 let other = small.lines.first(where: { $0.workload == line.workload })
             else { continue }
             for metric in workload.metrics {
-                guard let before = other.figure(metric, "cairn"), let after = line.figure(metric, "cairn")
+                guard let before = other.figure(metric, "cairn"),
+                    let after = line.figure(metric, "cairn")
                 else { continue }
                 rows.append([
                     label(workload, metric), text(before.median, metric.unit),
-                    text(after.median, metric.unit), String(format: "%.2f", after.median / before.median),
+                    text(after.median, metric.unit),
+                    String(format: "%.2f", after.median / before.median),
                 ])
             }
         }
@@ -57,14 +59,18 @@ enum TextReport {
         "\(workload.name)\(metric.title.isEmpty ? "" : ", \(metric.title)")"
     }
 
-    private static func cells(_ line: Table.Line, _ metric: Metric, _ peers: [PeerEntry]) -> [String] {
+    private static func cells(_ line: Table.Line, _ metric: Metric, _ peers: [PeerEntry])
+        -> [String]
+    {
         if let limit = line.figure(metric, PeerEntry.machine) {
             return [cell(limit, metric)]
         }
         return peers.map { peer in
             guard let figure = line.figure(metric, peer.name) else { return "-" }
             let value = cell(figure, metric)
-            guard peer.name != PeerEntry.base, let ratio = line.ratio(metric, peer.name) else { return value }
+            guard peer.name != PeerEntry.base, let ratio = line.ratio(metric, peer.name) else {
+                return value
+            }
             return "\(value) \(factor(ratio))"
         }
     }

@@ -10,10 +10,12 @@ enum Folder {
 
     /// The files in a folder and below it.
     static func files(_ folder: String) -> [String] {
-        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        let names =
+            FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
         return names.map { "\(folder)/\($0)" }.filter {
             var isFolder: ObjCBool = false
-            return FileManager.default.fileExists(atPath: $0, isDirectory: &isFolder) && !isFolder.boolValue
+            return FileManager.default.fileExists(atPath: $0, isDirectory: &isFolder)
+                && !isFolder.boolValue
         }
     }
 
@@ -48,9 +50,14 @@ enum Folder {
         Glibc.close(descriptor)
     }
 
-    /// A new folder that is removed after the closure.
+    /// A new folder that is removed after the closure; also removes what killed programs have left there.
     static func temporary<R>(in parent: String, _ body: (String) throws -> R) throws -> R {
-        let folder = "\(parent)/cairn-bench-\(UUID().uuidString)"
+        let prefix = "cairn-bench-"
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        where name.hasPrefix(prefix) && kill(Int32(name.dropFirst(prefix.count)) ?? 0, 0) != 0 {
+            try? FileManager.default.removeItem(atPath: "\(parent)/\(name)")
+        }
+        let folder = "\(parent)/\(prefix)\(ProcessInfo.processInfo.processIdentifier)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         return try body(folder)

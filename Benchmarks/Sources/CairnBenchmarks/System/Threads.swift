@@ -18,7 +18,9 @@ enum Threads {
     }
 
     /// Runs a closure in this thread while another runs in one of its own, and waits for both.
-    static func beside<R>(_ other: @escaping @Sendable () -> Void, _ body: () throws -> R) rethrows -> R {
+    static func beside<R>(_ other: @escaping @Sendable () -> Void, _ body: () throws -> R) rethrows
+        -> R
+    {
         let group = DispatchGroup()
         group.enter()
         Thread.detachNewThread {

@@ -8,7 +8,8 @@ extension Workload {
     static let limits = [
         Workload(limit: "limit-copy", "limit: copying the rows' bytes in memory") { job in
             let source = records(job.rows)
-            let target = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 64)
+            let target = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: source.count, alignment: 64)
             defer { target.deallocate() }
             source.withUnsafeBytes { target.copyMemory(from: $0) }
             return repeated(job) {
@@ -42,7 +43,9 @@ extension Workload {
                 black_hole(target)
             }
         },
-        Workload(limit: "limit-write", "limit: write() of the rows' bytes") { try write($0, syncs: false) },
+        Workload(limit: "limit-write", "limit: write() of the rows' bytes") {
+            try write($0, syncs: false)
+        },
         Workload(limit: "limit-sync", "limit: write() and fdatasync() of the rows' bytes") {
             try write($0, syncs: true)
         },
@@ -51,7 +54,8 @@ extension Workload {
     /// All rows as bytes.
     private static func records(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
-        let record = UnsafeMutableRawBufferPointer.allocate(byteCount: Record.capacity, alignment: 8)
+        let record = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Record.capacity, alignment: 8)
         defer { record.deallocate() }
         guard let base = record.baseAddress else { preconditionFailure("the record has room") }
         for row in Product.rows(count) {
@@ -84,7 +88,8 @@ extension Workload {
             source.withUnsafeBytes { bytes in
                 for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
                     let part = bytes[start..<min(start + 1 << 20, bytes.count)]
-                    let count = Glibc.write(descriptor, part.withUnsafeBytes { $0.baseAddress }, part.count)
+                    let count = Glibc.write(
+                        descriptor, part.withUnsafeBytes { $0.baseAddress }, part.count)
                     precondition(count == part.count, "the disk has room")
                 }
             }

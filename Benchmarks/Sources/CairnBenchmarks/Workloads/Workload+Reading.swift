@@ -40,14 +40,16 @@ extension Workload {
     ]
 
     static let grouping = ProductText.allCases.map { text in
-        Workload("group-\(text.rawValue)", "groups of at least two rows by \(text.rawValue)") { job in
+        Workload("group-\(text.rawValue)", "groups of at least two rows by \(text.rawValue)") {
+            job in
             try warm(job) { peer in try peer.groups(by: text).text }
         }
     }
 
     static let opening = [
         Workload(
-            "open-cold", "opening and one row by key, files not in memory", metrics: [.time("opening")]
+            "open-cold", "opening and one row by key, files not in memory",
+            metrics: [.time("opening")]
         ) { job in
             let key = lookupKeys(job.rows, count: 1)
             Folder.dropFromMemory(job.folder)

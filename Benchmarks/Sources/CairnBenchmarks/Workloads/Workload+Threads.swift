@@ -8,10 +8,10 @@ extension Workload {
         commit("commit-full-4", "commit of one row, durable at return, 4 threads", 4, .full, 2000),
         commit(
             "commit-relaxed-1", "commit of one row, not durable at return, 1 thread", 1, .relaxed,
-            20_000),
+            5000),
         commit(
             "commit-relaxed-4", "commit of one row, not durable at return, 4 threads", 4, .relaxed,
-            20_000),
+            5000),
     ]
 
     private static func commit(
@@ -35,7 +35,8 @@ extension Workload {
 
     static let beside = [
         Workload(
-            "beside", "lookups in one thread while another upserts 100 rows a commit", changes: true,
+            "beside", "lookups in one thread while another upserts 100 rows a commit",
+            changes: true,
             metrics: [
                 .time("lookup"), .extra("perWrittenRow", "the writer, per row", .seconds),
             ]

@@ -24,7 +24,9 @@ extension Workload {
             let rows = Product.rows(job.rows)
             let dictionaries = rows.map(\.dictionary)
             let peer = try job.open(.full)
-            var outcome = try job.measure(rows.count) { try peer.insert(dictionaries: dictionaries) }
+            var outcome = try job.measure(rows.count) {
+                try peer.insert(dictionaries: dictionaries)
+            }
             try outcome.finish(peer, job, writing: rows)
             return outcome
         },
@@ -50,7 +52,8 @@ extension Workload {
     ]
 
     static let changing = [
-        Workload("delete", "delete half of the rows by a predicate, one transaction", changes: true) {
+        Workload("delete", "delete half of the rows by a predicate, one transaction", changes: true)
+        {
             job in
             try change(job) { peer in
                 var count = 0

@@ -15,7 +15,9 @@ extension Workload {
     }
 
     static let serving = [
-        ycsb("A", "half reads, half updates", .scattered) { share, key in share < 0.5 ? .read(key) : .update(key) },
+        ycsb("A", "half reads, half updates", .scattered) { share, key in
+            share < 0.5 ? .read(key) : .update(key)
+        },
         ycsb("B", "95 % reads, 5 % updates", .scattered) { share, key in
             share < 0.95 ? .read(key) : .update(key)
         },
@@ -23,7 +25,8 @@ extension Workload {
         ycsb("D", "95 % reads of what is new, 5 % inserts", .newest) { share, key in
             share < 0.95 ? .read(key) : .insert(0)
         },
-        ycsb("E", "95 % ranges of up to 100 rows, 5 % inserts", .scattered, most: 2000) { share, key in
+        ycsb("E", "95 % ranges of up to 100 rows, 5 % inserts", .scattered, most: 2000) {
+            share, key in
             share < 0.95 ? .range(key, 1 + Int(share * 1e6) % 100) : .insert(0)
         },
         ycsb("F", "half reads, half read-change-write", .scattered) { share, key in

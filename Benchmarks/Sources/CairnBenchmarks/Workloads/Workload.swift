@@ -77,7 +77,9 @@ struct Metric: Sendable {
         Metric(title: title, unit: .mebibytes) { Double($0.peakKiB) / 1024 }
     }
 
-    static let written = Metric(title: "bytes written per byte of data, with closing", unit: .factor) {
+    static let written = Metric(
+        title: "bytes written per byte of data, with closing", unit: .factor
+    ) {
         Double($0.writtenBytes) / Double(max(1, $0.dataBytes))
     }
 

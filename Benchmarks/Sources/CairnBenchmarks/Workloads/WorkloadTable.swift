@@ -13,7 +13,9 @@ extension Workload {
             Workload("prepare", "", start: .nothing) { job in
                 let peer = try job.open()
                 let rows = Product.rows(job.rows)
-                let outcome = try job.measure(rows.count) { try inUnits(rows) { try peer.insert($0) } }
+                let outcome = try job.measure(rows.count) {
+                    try inUnits(rows) { try peer.insert($0) }
+                }
                 try peer.close()
                 return outcome
             }
