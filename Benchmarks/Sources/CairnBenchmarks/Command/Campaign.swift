@@ -36,11 +36,16 @@ struct Campaign {
         var line = Table.Line(workload: workload.name)
         var turn = peers.keys.sorted()
         for round in 0..<rounds {
-            for peer in turn where line.notOffered[peer] == nil {
+            for peer in turn where line.notOffered[peer] == nil && line.failures[peer] == nil {
                 progress("\(rows) rows, \(workload.name), round \(round + 1) of \(rounds), \(peer)")
-                let answer = try run(workload, peer, filledBy: peers[peer] ?? peer, folder)
-                line.notOffered[peer] = answer.notOffered
-                if let outcome = answer.outcome { line.runs[peer, default: []].append(outcome) }
+                do {
+                    let answer = try run(workload, peer, filledBy: peers[peer] ?? peer, folder)
+                    line.notOffered[peer] = answer.notOffered
+                    if let outcome = answer.outcome { line.runs[peer, default: []].append(outcome) }
+                } catch let failure as SingleRun.Failure {
+                    // The others go on; the campaign fails at its end.
+                    line.failures[peer] = failure.description
+                }
             }
             turn.append(turn.removeFirst())
         }

@@ -74,6 +74,7 @@ struct CompareCommand: ParsableCommand {
                 .run(workloads, entries, withMachine: peers?.contains(PeerEntry.machine) ?? true)
             say(TextReport.table(table, entries))
             report.tables.append(table)
+            try save(report, text)
         }
         let large = large ?? (quick || only != nil ? 0 : 10_000_000)
         if large > 0, let cairn = PeerEntry.named("cairn"), let last = report.tables.last {
@@ -81,22 +82,27 @@ struct CompareCommand: ParsableCommand {
                 .run(workloads, [cairn], withMachine: false)
             say(TextReport.growth(from: last, to: table))
             report.tables.append(table)
+            try save(report, text)
         }
-        if let results {
-            try write(Data(text.utf8), "benchmarks.txt", in: results)
-            try write(report.json, "benchmarks.json", in: results)
-            try write(Data(Picture.draw(report).utf8), "benchmarks.svg", in: results)
-        }
-        let problems = report.tables.flatMap(\.disagreements)
+        let problems =
+            report.tables.flatMap(\.failures).map { "FAILED: \($0)" }
+            + report.tables.flatMap(\.disagreements).map { "DISAGREEMENT: \($0)" }
         guard problems.isEmpty else {
-            for problem in problems { print("DISAGREEMENT: \(problem)") }
+            print(problems.joined(separator: "\n"))
             throw ExitCode.failure
         }
     }
 
-    private func write(_ data: Data, _ name: String, in folder: String) throws {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try data.write(to: URL(filePath: "\(folder)/\(name)"))
+    /// Writes what there is so far, so that hours are not lost to a fault in the last one.
+    private func save(_ report: Report, _ text: String) throws {
+        guard let results else { return }
+        try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
+        let files = [
+            "txt": Data(text.utf8), "json": try report.json, "svg": Data(Picture.draw(report).utf8),
+        ]
+        for (kind, data) in files {
+            try data.write(to: URL(filePath: "\(results)/benchmarks.\(kind)"))
+        }
     }
 
     private func chosen() throws -> [Workload] {

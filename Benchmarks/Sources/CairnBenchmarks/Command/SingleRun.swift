@@ -16,13 +16,15 @@ enum SingleRun {
         }
         let answer: Answer
         do {
-            let outcome =
+            var outcome =
                 switch workload.work {
                 case .peer(let work):
                     try work(Job(peer: entry(peer).type, rows: rows, folder: folder))
                 case .machine(let work):
                     try work(Job(peer: entry(PeerEntry.base).type, rows: rows, folder: folder))
                 }
+            outcome.writtenBytes += ProcessFigures.written
+            outcome.diskBytes = Folder.size(folder)
             answer = Answer(outcome: outcome)
         } catch let error as NotOffered {
             answer = Answer(notOffered: error.reason)

@@ -18,7 +18,7 @@ struct Report: Codable {
     var json: Data {
         get throws {
             let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             return try encoder.encode(self)
         }
     }
@@ -33,11 +33,15 @@ struct Table: Codable {
         var runs: [String: [Outcome]] = [:]
         /// Why a peer has none.
         var notOffered: [String: String] = [:]
+        /// Peers whose run ended without an answer.
+        var failures: [String: String] = [:]
     }
 
     var rows: Int
     var rounds: Int
     var lines: [Line] = []
+
+    var failures: [String] { lines.flatMap { $0.failures.values.sorted() } }
 
     /// Workloads in which peers found different things.
     var disagreements: [String] {

@@ -18,12 +18,14 @@ enum TextReport {
     }
 
     static func table(_ table: Table, _ peers: [PeerEntry]) -> String {
-        var rows = [[""] + peers.map(\.name)]
+        let hasMachine = table.lines.contains { $0.runs[PeerEntry.machine] != nil }
+        let names = peers.map(\.name) + (hasMachine ? [PeerEntry.machine] : [])
+        var rows = [[""] + names]
         var notes: [String] = []
         for line in table.lines {
             guard let workload = Workload.named(line.workload) else { continue }
             for metric in workload.metrics {
-                rows.append([label(workload, metric)] + cells(line, metric, peers))
+                rows.append([label(workload, metric)] + cells(line, metric, names))
             }
             for (peer, reason) in line.notOffered.sorted(by: { $0.key < $1.key }) {
                 notes.append("\(line.workload), \(peer): \(reason)")
@@ -59,16 +61,15 @@ enum TextReport {
         "\(workload.name)\(metric.title.isEmpty ? "" : ", \(metric.title)")"
     }
 
-    private static func cells(_ line: Table.Line, _ metric: Metric, _ peers: [PeerEntry])
+    private static func cells(_ line: Table.Line, _ metric: Metric, _ peers: [String])
         -> [String]
     {
-        if let limit = line.figure(metric, PeerEntry.machine) {
-            return [cell(limit, metric)]
-        }
-        return peers.map { peer in
-            guard let figure = line.figure(metric, peer.name) else { return "-" }
+        peers.map { peer in
+            guard let figure = line.figure(metric, peer) else {
+                return peer == PeerEntry.machine ? "" : "-"
+            }
             let value = cell(figure, metric)
-            guard peer.name != PeerEntry.base, let ratio = line.ratio(metric, peer.name) else {
+            guard peer != PeerEntry.base, let ratio = line.ratio(metric, peer) else {
                 return value
             }
             return "\(value) \(factor(ratio))"

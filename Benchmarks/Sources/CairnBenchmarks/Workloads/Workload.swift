@@ -125,7 +125,7 @@ struct Job: Sendable {
         let before = ProcessFigures.resident
         outcome.seconds = try seconds(work)
         outcome.peakKiB = max(0, ProcessFigures.peak - before)
-        // The caller ends it after closing.
+        // Closing writes too: the run adds what there is at its end.
         outcome.writtenBytes = -written
         return outcome
     }
@@ -145,9 +145,7 @@ extension Outcome {
         try peer.every { tally.addFully($0) }
         check += check.isEmpty ? tally.text : " \(tally.text)"
         try peer.close()
-        writtenBytes += ProcessFigures.written
         dataBytes = rows.reduce(0) { $0 + $1.bytes }
-        diskBytes = Folder.size(job.folder)
     }
 }
 
