@@ -109,7 +109,8 @@ enum TextReport {
 
     /// Three digits.
     private static func short(_ value: Double) -> String {
-        String(format: value < 9.995 ? "%.2f" : value < 99.95 ? "%.1f" : "%.0f", value)
+        let digits = value < 0.01 ? 4 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0
+        return String(format: "%.\(digits)f", value)
     }
 
     private static func cell(_ figure: Table.Line.Figure, _ metric: Metric) -> String {
