@@ -9,14 +9,16 @@ import Synchronization
 
 enum Upkeep {
     static func run(rows count: Int) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "cairn-upkeep-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        try Folder.temporary(in: Folder.usual) { try run(rows: count, in: URL(filePath: $0)) }
+    }
+
+    private static func run(rows count: Int, in folder: URL) throws {
         var rows = Product.rows(count)
         let path = folder.appending(path: "store").path
-        _ = try CairnPeer.insert(rows, at: path)
-        let fresh = try Main.size(of: path)
-        print("upkeep: \(count) rows, freshly loaded and closed: \(perRow(fresh, count)) bytes a row")
+        try loaded(rows, path)
+        let fresh = Folder.size(path)
+        print(
+            "upkeep: \(count) rows, freshly loaded and closed: \(perRow(fresh, count)) bytes a row")
         try opening(path, rows[count / 2].serialCode, count, folder)
         try memory(path, count)
         try updates(path, &rows, fresh: fresh)
@@ -27,7 +29,31 @@ enum Upkeep {
         String(format: "%.1f", Double(bytes) / Double(count))
     }
 
+    /// Loads a store and closes it.
+    private static func loaded(_ rows: [Product], _ path: String) throws {
+        let peer = try made(path, .full)
+        try peer.insert(rows[...])
+        try peer.close()
+    }
+
+    /// An empty store in a new folder.
+    private static func made(_ path: String, _ durability: Durability) throws -> CairnPeer {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return try CairnPeer(at: path, durability: durability)
+    }
+
     // MARK: Opening
+
+    /// Opens a store and finds one row; seconds for both.
+    private static func open(_ key: String, _ path: String) throws -> Double {
+        let start = ContinuousClock.now
+        let peer = try CairnPeer(at: path, durability: .full)
+        let row = try peer.find(key)
+        let seconds = (ContinuousClock.now - start).seconds
+        precondition(row != nil, "the row is there")
+        try peer.close()
+        return seconds
+    }
 
     /// Opens the store without its checkpoint, and one whose writer was killed.
     private static func opening(_ path: String, _ key: String, _ count: Int, _ folder: URL) throws {
@@ -36,24 +62,23 @@ enum Upkeep {
         for _ in 0..<5 {
             try? FileManager.default.removeItem(atPath: copy)
             try FileManager.default.copyItem(atPath: path, toPath: copy)
-            for name in try FileManager.default.contentsOfDirectory(atPath: copy)
-            where name.hasPrefix("checkpoint") {
-                try FileManager.default.removeItem(atPath: "\(copy)/\(name)")
+            for file in Folder.files(copy) where file.contains("/checkpoint") {
+                try FileManager.default.removeItem(atPath: file)
             }
-            try PageCache.drop(copy)
-            seconds.append(try CairnPeer.open(key, at: copy))
+            Folder.dropFromMemory(copy)
+            seconds.append(try open(key, copy))
         }
         report("opening without a checkpoint, files not in memory", seconds, count)
         // A store that is open looks like one whose writer was killed at that moment.
         let victim = folder.appending(path: "victim").path
-        let store = try LogStore.open(at: victim, schema: Schema(CairnPeer.model))
-        try CairnPeer.write(Product.rows(count), to: store, unit: 10_000)
+        let store = try made(victim, .full)
+        try Workload.inUnits(Product.rows(count), store.upsert)
         seconds = []
         for _ in 0..<5 {
             try? FileManager.default.removeItem(atPath: copy)
             try FileManager.default.copyItem(atPath: victim, toPath: copy)
-            try PageCache.drop(copy)
-            seconds.append(try CairnPeer.open(key, at: copy))
+            Folder.dropFromMemory(copy)
+            seconds.append(try open(key, copy))
         }
         report("opening after a kill, files not in memory", seconds, count)
         try store.close()
@@ -64,13 +89,14 @@ enum Upkeep {
     private static func report(_ what: String, _ seconds: [Double], _ count: Int) {
         let median = seconds.sorted()[seconds.count / 2]
         print(
-            "\(what): \(String(format: "%.1f ms, %.0f ns a row", median * 1e3, median * 1e9 / Double(count)))")
+            "\(what): \(String(format: "%.1f ms, %.0f ns a row", median * 1e3, median * 1e9 / Double(count)))"
+        )
     }
 
     // MARK: Memory
 
     private static func memory(_ path: String, _ count: Int) throws {
-        let store = try LogStore.open(at: path)
+        let store = try CairnPeer.open(path, .full)
         // Everything of the state is asked for once.
         _ = try store.check()
         let statistics = try store.statistics()
@@ -84,52 +110,53 @@ enum Upkeep {
 
     /// Updates every row three times, and lets compaction in the background do what it does.
     private static func updates(_ path: String, _ rows: inout [Product], fresh: Int) throws {
-        let store = try LogStore.open(at: path)
+        let peer = try CairnPeer(at: path, durability: .full)
+        let store = peer.store
         for round in 1...3 {
             for index in rows.indices { rows[index].quantity += Int64(round) }
-            try CairnPeer.write(rows, to: store, unit: 10_000)
+            try Workload.inUnits(rows, peer.upsert)
         }
         // The background is idle when nothing has moved for a while.
         var before = (bytes: 0, moved: UInt64(0))
         var quiet = 0
         while quiet < 20 {
             Thread.sleep(forTimeInterval: 0.1)
-            let now = (bytes: try Main.size(of: path), moved: try store.statistics().written.compacted)
+            let now = (bytes: Folder.size(path), moved: try store.statistics().written.compacted)
             quiet = now == before ? quiet + 1 : 0
             before = now
         }
         let total = try store.statistics().written
         try store.close()
-        let after = try Main.size(of: path)
+        let after = Folder.size(path)
         print(
             String(
                 format:
                     "after updating every row three times, compaction in the background, and closing: %.2f times the fresh folder (%@ bytes a row); commits wrote %.1f MiB, compaction %.1f, checkpoints %.1f: %.2f bytes for each one needed",
-                Double(after) / Double(fresh), perRow(after, rows.count), Double(total.commits) / 1048576,
+                Double(after) / Double(fresh), perRow(after, rows.count),
+                Double(total.commits) / 1048576,
                 Double(total.compacted) / 1048576, Double(total.checkpoints) / 1048576,
                 total.amplification ?? 0))
-        let again = try LogStore.open(at: path)
+        let again = try CairnPeer.open(path, .full)
         _ = try again.compact()
         try again.close()
         print(
             String(
                 format: "and compacted when asked: %.2f times",
-                Double(try Main.size(of: path)) / Double(fresh)))
+                Double(Folder.size(path)) / Double(fresh)))
     }
 
     // MARK: Latency
 
     /// Commits one row at a time, alone and beside compaction, and tells how long commits took.
     private static func latency(_ path: String, _ rows: [Product]) throws {
-        var options = LogStoreOptions()
-        options.durability = .relaxed
-        let store = try LogStore.open(at: path, schema: Schema(CairnPeer.model), options: options)
+        let peer = try made(path, .relaxed)
+        let store = peer.store
         var rows = rows
         for _ in 0..<2 {
             for index in rows.indices { rows[index].quantity += 1 }
-            try CairnPeer.write(rows, to: store, unit: 10_000)
+            try Workload.inUnits(rows, peer.upsert)
         }
-        let alone = try times(store, &rows, while: { $0 < 100_000 })
+        let alone = try times(peer, &rows, while: { $0 < 100_000 })
         let isDone = Atomic(false)
         var beside: [Double] = []
         try withExtendedLifetime(isDone) {
@@ -144,7 +171,7 @@ enum Upkeep {
                 isDone.store(true, ordering: .releasing)
                 group.leave()
             }
-            beside = try times(store, &rows, while: { _ in !isDone.load(ordering: .acquiring) })
+            beside = try times(peer, &rows, while: { _ in !isDone.load(ordering: .acquiring) })
             group.wait()
         }
         try store.close()
@@ -154,14 +181,14 @@ enum Upkeep {
     }
 
     private static func times(
-        _ store: LogStore, _ rows: inout [Product], while goesOn: (Int) -> Bool
+        _ peer: CairnPeer, _ rows: inout [Product], while goesOn: (Int) -> Bool
     ) throws -> [Double] {
         var times: [Double] = []
         var index = 0
         while goesOn(times.count) {
             rows[index].quantity += 1
             let start = ContinuousClock.now
-            try CairnPeer.write([rows[index]], to: store, unit: 1)
+            try peer.upsert(rows[index...index])
             times.append((ContinuousClock.now - start).seconds)
             index = (index + 7919) % rows.count
         }
@@ -169,12 +196,16 @@ enum Upkeep {
     }
 
     private static func tell(_ what: String, _ times: [Double]) {
-        func at(_ share: Double) -> Double { times[min(times.count - 1, Int(Double(times.count) * share))] * 1e6 }
+        func at(_ share: Double) -> Double {
+            times[min(times.count - 1, Int(Double(times.count) * share))] * 1e6
+        }
         guard !times.isEmpty else { return }
         print(
             String(
-                format: "  %@: %d commits, median %.1f us, p99 %.1f us, p99.9 %.1f us, longest %.0f us",
-                what.padding(toLength: 18, withPad: " ", startingAt: 0), times.count, at(0.5), at(0.99),
+                format:
+                    "  %@: %d commits, median %.1f us, p99 %.1f us, p99.9 %.1f us, longest %.0f us",
+                what.padding(toLength: 18, withPad: " ", startingAt: 0), times.count, at(0.5),
+                at(0.99),
                 at(0.999), at(1)))
     }
 }

@@ -16,4 +16,18 @@ enum Threads {
         }
         group.wait()
     }
+
+    /// Runs a closure in this thread while another runs in one of its own, and waits for both.
+    static func beside<R>(_ other: @escaping @Sendable () -> Void, _ body: () throws -> R) rethrows
+        -> R
+    {
+        let group = DispatchGroup()
+        group.enter()
+        Thread.detachNewThread {
+            other()
+            group.leave()
+        }
+        defer { group.wait() }
+        return try body()
+    }
 }

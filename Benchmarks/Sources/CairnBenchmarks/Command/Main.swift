@@ -1,0 +1,153 @@
+// Runs Cairn and its peers on the same work, alternating, each run in a process of its own, and prints
+// medians, spreads and ratios.
+//
+//   bash Benchmarks/run --help
+
+import ArgumentParser
+import Foundation
+
+@main
+enum Main {
+    static func main() throws {
+        // A single run, as the campaign below starts it: --run PEER WORKLOAD ROWS FOLDER.
+        let arguments = CommandLine.arguments
+        if arguments.count == 6, arguments[1] == "--run" {
+            return try SingleRun.main(arguments[2], arguments[3], arguments[4], arguments[5])
+        }
+        BenchmarkCommand.main()
+    }
+}
+
+struct BenchmarkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "CairnBenchmarks",
+        abstract: "Runs Cairn and its peers side by side.",
+        subcommands: [CompareCommand.self, UpkeepCommand.self],
+        defaultSubcommand: CompareCommand.self)
+}
+
+struct CompareCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Prints a table of medians, spreads and ratios to SQLite.",
+        discussion: """
+            Workloads: \(Workload.all.map(\.name).joined(separator: ", ")).
+            Peers: \(PeerEntry.all.map(\.name).joined(separator: ", ")), and machine for the limits.
+            """)
+
+    @Option(help: "Workloads, or the beginnings of their names, with commas between.")
+    var only: String?
+    @Option(help: "Peers, with commas between. SQLite should be among them: ratios are to it.")
+    var peers: String?
+    @Option(help: "Numbers of rows, with commas between.")
+    var rows: String?
+    @Option(help: "Rounds: how often each workload is run by each peer.")
+    var rounds: Int?
+    @Option(
+        help: "Rows at which Cairn runs alone, to be held against the largest of --rows; 0 = not.")
+    var large: Int?
+    @Flag(
+        help: "All workloads and peers once with 20,000 rows: does it run, and do the peers agree?")
+    var quick = false
+    @Option(
+        help: "A folder for the tables, for all that was measured as JSON, and for the picture.")
+    var results: String?
+    @Option(help: "A folder on the disk to measure.")
+    var folder = Folder.usual
+
+    func run() throws {
+        let workloads = try chosen()
+        let entries = try chosenPeers()
+        var report = Report(
+            date: Report.today, machine: Machine.current,
+            settings: Dictionary(
+                uniqueKeysWithValues: PeerEntry.all.map { ($0.name, $0.type.settings) }))
+        var text = ""
+        func say(_ part: String) {
+            print(part)
+            text += part + "\n"
+        }
+        say(TextReport.head(report, workloads))
+        let sizes = try rows.map(Self.numbers) ?? (quick ? [20_000] : [100_000, 1_000_000])
+        for size in sizes {
+            let table = try Campaign(folder: folder, rows: size, rounds: rounds ?? (quick ? 1 : 5))
+                .run(workloads, entries, withMachine: peers?.contains(PeerEntry.machine) ?? true)
+            say(TextReport.table(table, entries))
+            report.tables.append(table)
+            try save(report, text)
+        }
+        let large = large ?? (quick || only != nil ? 0 : 10_000_000)
+        if large > 0, let cairn = PeerEntry.named("cairn"), let last = report.tables.last {
+            let table = try Campaign(folder: folder, rows: large, rounds: 1)
+                .run(workloads, [cairn], withMachine: false)
+            say(TextReport.growth(from: last, to: table))
+            report.tables.append(table)
+            try save(report, text)
+        }
+        let problems =
+            report.tables.flatMap(\.failures).map { "FAILED: \($0)" }
+            + report.tables.flatMap(\.disagreements).map { "DISAGREEMENT: \($0)" }
+        guard problems.isEmpty else {
+            print(problems.joined(separator: "\n"))
+            throw ExitCode.failure
+        }
+    }
+
+    /// Writes what there is so far, so that hours are not lost to a fault in the last one.
+    private func save(_ report: Report, _ text: String) throws {
+        guard let results else { return }
+        try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
+        let files = [
+            "txt": Data(text.utf8), "json": try report.json, "svg": Data(Picture.draw(report).utf8),
+        ]
+        for (kind, data) in files {
+            try data.write(to: URL(filePath: "\(results)/benchmarks.\(kind)"))
+        }
+    }
+
+    private func chosen() throws -> [Workload] {
+        guard let only else { return Workload.all }
+        let names = only.split(separator: ",")
+        for name in names where !Workload.all.contains(where: { $0.name.hasPrefix(name) }) {
+            throw ValidationError("there is no workload whose name begins with \(name)")
+        }
+        return Workload.all.filter { workload in
+            names.contains { name in
+                // A whole name means that workload alone.
+                Workload.all.contains { $0.name == name }
+                    ? workload.name == name : workload.name.hasPrefix(name)
+            }
+        }
+    }
+
+    private func chosenPeers() throws -> [PeerEntry] {
+        guard let peers else { return PeerEntry.all }
+        return try peers.split(separator: ",").filter { $0 != PeerEntry.machine }.map { name in
+            guard let entry = PeerEntry.named(String(name)) else {
+                throw ValidationError("there is no peer named \(name)")
+            }
+            return entry
+        }
+    }
+
+    private static func numbers(_ text: String) throws -> [Int] {
+        try text.split(separator: ",").map {
+            guard let number = Int($0.filter { $0 != "_" }), number >= 100 else {
+                throw ValidationError("\($0) is not a number of rows; at least 100 are needed")
+            }
+            return number
+        }
+    }
+}
+
+struct UpkeepCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "upkeep",
+        abstract:
+            "What a store of Cairn costs beside its requests: opening, space, memory, compaction.")
+
+    @Argument(help: "How many rows.")
+    var rows = 1_000_000
+
+    func run() throws { try Upkeep.run(rows: rows) }
+}

@@ -1,0 +1,1 @@
+../../../../Sources/CairnTool/Quickstart/AirportReleases.swift

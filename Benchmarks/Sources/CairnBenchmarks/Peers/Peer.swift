@@ -1,0 +1,89 @@
+// What a peer can be asked to do: whole pieces of work, so that what is measured is inside the peer and no
+// call per row goes through this protocol, but for what is a request of its own.
+//
+// A peer checks uniqueness by itself, and traps where a row that must be new is not.
+// Threads: a handle is used by one thread at a time; `another` gives one for a further thread.
+
+/// When a commit returns.
+enum Durability: Sendable {
+    /// When it is on the disk.
+    case full
+    /// When others see it; a crash of the machine may lose the last ones.
+    case relaxed
+}
+
+/// A peer does not offer what it was asked for.
+struct NotOffered: Error {
+    let reason: String
+}
+
+protocol Peer: AnyObject, Sendable {
+    /// How it is set up, for the report.
+    static var settings: String { get }
+
+    /// Opens what is in a folder, which is there; or makes it.
+    init(at folder: String, durability: Durability) throws
+    /// A handle of its own for a further thread.
+    func another() throws -> Self
+    /// Ends the use, as a program does that means to open it again.
+    func close() throws
+
+    /// Inserts rows that are new, in one transaction.
+    func insert(_ rows: ArraySlice<Product>) throws
+    /// The same from dictionaries.
+    func insert(dictionaries: [[String: Any]]) throws
+    /// Inserts rows, or updates those whose serial code is stored, in one transaction.
+    func upsert(_ rows: ArraySlice<Product>) throws
+
+    /// One row by its serial code, by a request of its own.
+    func find(_ key: String) throws -> Product?
+    /// The rows of many serial codes, in one go.
+    func lookup(_ keys: [String], _ body: (Product) -> Void) throws
+    /// How many rows match the filter.
+    func countMatches() throws -> Int
+    /// The rows that match the filter.
+    func matches(_ body: (Product) -> Void) throws
+    /// Every row.
+    func every(_ body: (Product) -> Void) throws
+    /// The rows at and after a serial code, in its order.
+    func range(from key: String, limit: Int, _ body: (Product) -> Void) throws
+    /// The groups of at least two rows with the same text.
+    func groups(by text: ProductText) throws -> Groups
+
+    /// Deletes the rows that have the flag, in one transaction; how many.
+    func deleteFlagged() throws -> Int
+    /// Multiplies the price of every row, in one transaction.
+    func multiplyPrices(by factor: Double) throws
+
+    /// Stores parents 0..<count with their children.
+    func insertFamilies(_ count: Int) throws
+    /// Learns how the parents are named here, outside the clock.
+    func findParents() throws
+    /// The children of parents by their numbers.
+    func children(of parents: [Int], _ body: (Child) -> Void) throws
+
+    /// Holds every row as long as the closure runs, in the form in which the peer gives rows to programs;
+    /// without their values if it can.
+    func hold(withValues: Bool, _ body: () throws -> Void) throws
+}
+
+extension Peer {
+    func insert(dictionaries: [[String: Any]]) throws {
+        let rows = dictionaries.map {
+            guard let row = Product(dictionary: $0) else {
+                preconditionFailure("the dictionary says a whole row")
+            }
+            return row
+        }
+        try insert(rows[...])
+    }
+
+    func findParents() throws {}
+
+    func hold(withValues: Bool, _ body: () throws -> Void) throws {
+        guard withValues else { throw NotOffered(reason: "has no faults") }
+        var rows: [Product] = []
+        try every { rows.append($0) }
+        try withExtendedLifetime(rows, body)
+    }
+}

@@ -1,0 +1,82 @@
+// Everything that was measured, as it goes into JSON.
+
+import Foundation
+
+struct Report: Codable {
+    var date: String
+    var machine: Machine
+    /// How each peer is set up.
+    var settings: [String: String]
+    var tables: [Table] = []
+
+    static var today: String {
+        let format = DateFormatter()
+        format.dateFormat = "yyyy-MM-dd"
+        return format.string(from: Date())
+    }
+
+    var json: Data {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            return try encoder.encode(self)
+        }
+    }
+}
+
+/// All workloads at one number of rows.
+struct Table: Codable {
+    /// One workload.
+    struct Line: Codable {
+        var workload: String
+        /// All runs of each peer.
+        var runs: [String: [Outcome]] = [:]
+        /// Why a peer has none.
+        var notOffered: [String: String] = [:]
+        /// Peers whose run ended without an answer.
+        var failures: [String: String] = [:]
+    }
+
+    var rows: Int
+    var rounds: Int
+    var lines: [Line] = []
+
+    var failures: [String] { lines.flatMap { $0.failures.values.sorted() } }
+
+    /// Workloads in which peers found different things.
+    var disagreements: [String] {
+        lines.compactMap { line in
+            let checks = line.runs.flatMap { peer, runs in runs.map { (peer, $0.check) } }
+            guard Set(checks.map(\.1)).count > 1 else { return nil }
+            let found = checks.map { "\($0): \($1)" }.sorted().joined(separator: "; ")
+            return "\(line.workload) at \(rows) rows: \(found)"
+        }
+    }
+}
+
+extension Table.Line {
+    /// A figure of a peer: its median, and half its spread as a part of that.
+    struct Figure {
+        let median: Double
+        let spread: Double
+        let runs: Int
+    }
+
+    func figure(_ metric: Metric, _ peer: String) -> Figure? {
+        guard let runs = runs[peer], !runs.isEmpty else { return nil }
+        let values = runs.map(metric.value).sorted()
+        let half = values.count / 2
+        let median = values.count % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2
+        guard median > 0, let least = values.first, let most = values.last else { return nil }
+        return Figure(
+            median: median, spread: (most - least) / 2 / median, runs: values.count)
+    }
+
+    /// How many times better than SQLite a peer is.
+    func ratio(_ metric: Metric, _ peer: String) -> Double? {
+        guard let base = figure(metric, PeerEntry.base), let own = figure(metric, peer) else {
+            return nil
+        }
+        return base.median / own.median
+    }
+}

@@ -1,0 +1,129 @@
+// (c) lookups, (d) filters and all rows, (e) groups, (i) opening, (k) walking along relationships.
+
+extension Workload {
+    static let reading = [
+        Workload(
+            "lookup", "lookup by unique key to a struct, a request for each key",
+            metrics: [.time("key")]
+        ) { job in
+            let keys = lookupKeys(job.rows)
+            return try read(job, keys.count) { peer, tally in
+                for key in keys { if let row = try peer.find(key) { tally.add(row) } }
+            }
+        },
+        Workload(
+            "lookup-batch", "lookup by unique key to a struct, all keys in one go",
+            metrics: [.time("key")]
+        ) { job in
+            let keys = lookupKeys(job.rows)
+            return try read(job, keys.count) { peer, tally in
+                try peer.lookup(keys) { tally.add($0) }
+            }
+        },
+        Workload("count", "count of 1 % by two conditions") { job in
+            try warm(job) { peer in "\(try peer.countMatches())" }
+        },
+        Workload("filter", "1 % of the rows by two conditions to structs") { job in
+            try warm(job) { peer in
+                var tally = Tally()
+                try peer.matches { tally.add($0) }
+                return tally.text
+            }
+        },
+        Workload("all", "every row to a struct", metrics: [.time("row"), .readingMemory]) { job in
+            try warm(job) { peer in
+                var tally = Tally()
+                try peer.every { tally.add($0) }
+                return tally.text
+            }
+        },
+    ]
+
+    static let grouping = ProductText.allCases.map { text in
+        Workload("group-\(text.rawValue)", "groups of at least two rows by \(text.rawValue)") {
+            job in
+            try warm(job) { peer in try peer.groups(by: text).text }
+        }
+    }
+
+    static let opening = [
+        Workload(
+            "open-cold", "opening and one row by key, files not in memory",
+            metrics: [.time("opening")]
+        ) { job in
+            let key = lookupKeys(job.rows, count: 1)
+            Folder.dropFromMemory(job.folder)
+            return try open(job, key)
+        },
+        Workload(
+            "open-warm", "opening and one row by key, files in memory", metrics: [.time("opening")]
+        ) { job in
+            let key = lookupKeys(job.rows, count: 1)
+            _ = try open(job, key)
+            return try open(job, key)
+        },
+    ]
+
+    static let walking = [
+        Workload(
+            "traverse", "10 children of each parent, parents in random order", start: .families,
+            most: 2_000_000, metrics: [.time("child")]
+        ) { job in
+            let parents = job.rows / Family.childrenPerParent
+            var random = SplitMix64(state: 3)
+            let order = (0..<parents).shuffled(using: &random)
+            let peer = try job.open()
+            try peer.findParents()
+            var tally = Tally()
+            var outcome = try job.measure(parents * Family.childrenPerParent) {
+                try peer.children(of: order) { tally.add($0) }
+            }
+            outcome.check = tally.text
+            try peer.close()
+            return outcome
+        }
+    ]
+
+    /// Serial codes in random order, as many as there are rows, and at most 100,000.
+    static func lookupKeys(_ rows: Int, count: Int = 100_000) -> [String] {
+        var random = SplitMix64(state: 7)
+        let all = Product.rows(rows)
+        return (0..<min(rows, count)).map { _ in all[Int(random.next() % UInt64(rows))].serialCode }
+    }
+
+    static func read(
+        _ job: Job, _ operations: Int, _ work: (any Peer, inout Tally) throws -> Void
+    ) throws -> Outcome {
+        let peer = try job.open()
+        var tally = Tally()
+        var outcome = try job.measure(operations) { try work(peer, &tally) }
+        outcome.check = tally.text
+        try peer.close()
+        return outcome
+    }
+
+    /// Reads twice: the time is that of the second, when what is read lies in memory as far as it goes there,
+    /// the memory that of the first.
+    private static func warm(_ job: Job, _ work: (any Peer) throws -> String) throws -> Outcome {
+        let peer = try job.open()
+        var found = ""
+        var outcome = try job.measure(job.rows) { found = try work(peer) }
+        outcome.seconds = try job.seconds { outcome.check = try work(peer) }
+        precondition(outcome.check == found, "reading twice finds the same")
+        try peer.close()
+        return outcome
+    }
+
+    private static func open(_ job: Job, _ keys: [String]) throws -> Outcome {
+        var peer: (any Peer)?
+        var tally = Tally()
+        var outcome = try job.measure(1) {
+            let opened = try job.open(.full)
+            for key in keys { if let row = try opened.find(key) { tally.add(row) } }
+            peer = opened
+        }
+        outcome.check = tally.text
+        try peer?.close()
+        return outcome
+    }
+}
