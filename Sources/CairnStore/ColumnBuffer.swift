@@ -14,7 +14,7 @@ package import CairnModel
 /// One column of a `ColumnBatch`.
 public struct ColumnBuffer {
     /// How the plain values lie in memory.
-    package enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable, BitwiseCopyable {
         /// 64-bit integers: integers, booleans and references.
         case integer
         /// Doubles and dates.

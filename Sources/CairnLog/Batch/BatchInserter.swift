@@ -272,12 +272,11 @@ struct BatchInserter: ~Copyable {
             return
         }
         guard let old = try builder.storedRow(entity: stored, number: number) else { return }
-        let reader = BatchRowReader(catalog: builder.catalog, entity: entityIndex)
         var values = old.values
         for column in entity.columns.indices {
             let isUntouched = batch.columns[column].states[row] == ColumnBuffer.State.untouched
             if isUntouched && keeps(column) { continue }
-            values[column] = reader.value(batch, row, column)
+            values[column] = batch.value(column, row: row)
         }
         if values == old.values {
             result.unchangedCount += 1

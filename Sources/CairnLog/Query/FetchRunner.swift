@@ -25,7 +25,7 @@ struct FetchRunner {
     let engine: Engine
     let state: EngineState
     let fetch: StoreFetch
-    private let filter: Filter?
+    let filter: Filter?
     /// Where what is written for sure ends; a state that is published has nothing behind it.
     private let writtenLSN: UInt64
 
@@ -43,10 +43,10 @@ struct FetchRunner {
         }
     }
 
-    private var catalog: Catalog { state.catalog }
+    var catalog: Catalog { state.catalog }
 
     /// The entities whose rows are asked for.
-    private var family: [Int] {
+    var family: [Int] {
         fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]
     }
 
@@ -69,7 +69,10 @@ struct FetchRunner {
             total = try match(numbers).count
         } else {
             total = 0
-            try scan { _, _, live in total += live.count }
+            try scan { _, _, slots in
+                total += slots.count
+                return true
+            }
         }
         total = max(0, total - max(0, fetch.offset))
         return min(total, max(0, fetch.limit ?? total))
@@ -83,16 +86,17 @@ struct FetchRunner {
             hits = try match(numbers)
             plan = name
         } else {
-            try scan { block, entity, live throws(StoreError) in
+            try scan { block, entity, slots throws(StoreError) in
                 let numbers = try block.numbers()
-                for slot in live {
-                    let number = numbers.number(slot)
+                for slot in slots {
+                    let number = numbers.number(Int(slot))
                     hits.append(
                         Hit(
                             number: number,
                             cell: state.directories[catalog.entities[entity].tree][number],
                             entity: entity))
                 }
+                return true
             }
             plan = "scan of \(family.map { catalog.entities[$0].name }.joined(separator: ", "))"
         }
@@ -139,7 +143,7 @@ struct FetchRunner {
         try block(state.blocks.entry(handle))
     }
 
-    private func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
+    func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
         if writtenLSN != .max {
             let segment = state.segments.current
             if segment.number == entry.segment,
@@ -151,43 +155,10 @@ struct FetchRunner {
         return try engine.block(entry, in: state)
     }
 
-    // MARK: Scanning
-
-    /// Calls the body with each block that has matches, and their slots.
-    private func scan(
-        _ body: (CachedBlock, Int, [Int]) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        let selection = UnsafeMutablePointer<UInt8>.allocate(capacity: FormatLimits.maximumRows)
-        defer { selection.deallocate() }
-        var live: [Int] = []
-        for entity in family {
-            let stored = catalog.entities[entity]
-            var handle = state.blocks.first(ofEntity: entity)
-            while handle != .none {
-                let entry = state.blocks.entry(handle)
-                if entry.live > 0 {
-                    let block = try block(entry)
-                    live.removeAll(keepingCapacity: true)
-                    if let filter {
-                        try filter.evaluate(block, stored, into: selection)
-                        for slot in 0..<block.rows where selection[slot] != 0 && entry.isLive(slot)
-                        {
-                            live.append(slot)
-                        }
-                    } else {
-                        for slot in 0..<block.rows where entry.isLive(slot) { live.append(slot) }
-                    }
-                    if !live.isEmpty { try body(block, entity, live) }
-                }
-                handle = state.blocks.next(after: entry)
-            }
-        }
-    }
-
     // MARK: Indexes
 
     /// Numbers that hold every match, if an index can name them; nil for a scan.
-    private func candidates() throws(StoreError) -> (numbers: [UInt32], plan: String)? {
+    func candidates() throws(StoreError) -> (numbers: [UInt32], plan: String)? {
         guard let predicate = fetch.predicate, let filter else { return nil }
         if case .number(let numbers) = filter { return (numbers.sorted(), "object ids") }
         let parts: [Filter] = if case .and(let parts) = filter { parts } else { [filter] }

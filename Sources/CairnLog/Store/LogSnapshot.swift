@@ -29,6 +29,7 @@ final class LogSnapshot: StoreSnapshot {
     let engine: Engine
     private let pin: Mutex<Pin>
     let commit: UInt64
+    let schema: Schema
     /// Who has it, as far as that was said.
     let name: String?
 
@@ -37,6 +38,7 @@ final class LogSnapshot: StoreSnapshot {
         self.name = name
         let pinned = engine.registry.pin()
         commit = pinned.state.commit
+        schema = pinned.state.catalog.schema
         pin = Mutex(Pin(state: pinned))
         engine.snapshots.withLock { $0[ObjectIdentifier(self)] = WeakSnapshot(self) }
     }
@@ -84,6 +86,28 @@ final class LogSnapshot: StoreSnapshot {
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         try reading { state throws(StoreError) in
             try FetchRunner(engine: engine, state: state, fetch: request).result()
+        }
+    }
+
+    func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)
+        throws(StoreError)
+    {
+        try check(request.entity, request.columns)
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            try BatchReader(request, engine, pinned).run(body)
+        }
+    }
+
+    func lookUpBatches(
+        _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
+        _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) {
+        try check(request.entity, request.columns)
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            var lookup = try KeyLookup(request, engine, pinned)
+            try lookup.run(keys: keys, body)
         }
     }
 
