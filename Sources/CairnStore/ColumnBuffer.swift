@@ -25,6 +25,9 @@ public struct ColumnBuffer {
         case bytes
         /// 16 bytes each: UUIDs.
         case fixed16
+
+        /// Whether it is `bytes`. Beyond the module, comparing kinds is a call.
+        @inlinable package var isBytes: Bool { if case .bytes = self { true } else { false } }
     }
 
     /// What is known of a cell.

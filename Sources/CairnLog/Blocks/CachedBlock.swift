@@ -67,8 +67,10 @@ final class CachedBlock: @unchecked Sendable {
 
     /// The same as they are read without counting references; good as long as the block is kept. Of a column that the
     /// block does not have, cells that are all nil.
-    func cells(_ column: Catalog.StoredColumn) throws(StoreError) -> CellColumn {
-        guard let index = index(of: column.propertyID) else {
+    ///
+    /// - Parameter place: where the column is among those of its entity, which is mostly where the block has it.
+    func cells(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError) -> CellColumn {
+        guard let index = index(of: column.propertyID, near: place) else {
             return CellColumn(allNil: column.kind, ones: Self.ones)
         }
         let known = try decoded(index)
@@ -97,6 +99,12 @@ final class CachedBlock: @unchecked Sendable {
     func column(propertyID: UInt32) throws(StoreError) -> DecodedColumn? {
         guard let index = index(of: propertyID) else { return nil }
         return try decoded(index).pointee.unsafelyUnwrapped.decoded
+    }
+
+    @inline(__always)
+    private func index(of propertyID: UInt32, near place: Int) -> Int? {
+        if place < head.columns.count, head.columns[place].propertyID == propertyID { return place }
+        return index(of: propertyID)
     }
 
     private func index(of propertyID: UInt32) -> Int? {

@@ -29,10 +29,12 @@ struct BatchReader {
             engine, pinned, entity: fetch.entity, columns: request.columns)
         defer { rows.finish() }
         let isFree = fetch.sort.isEmpty && fetch.limit == nil && fetch.offset == 0
-        if isFree, try runner.candidates() == nil {
-            try scan(runner, &rows, body)
-        } else {
+        if !isFree {
             try gather(try runner.hits().hits, &rows, body)
+        } else if let hits = try runner.indexed()?.hits {
+            try gather(hits, &rows, body)
+        } else {
+            try scan(runner, &rows, body)
         }
     }
 
@@ -77,7 +79,7 @@ struct BatchReader {
             let stored = pinned.state.catalog.entities[entity]
             var hasReferences = false
             for column in columns {
-                cells[column] = try block.cells(stored.columns[column])
+                cells[column] = try block.cells(stored.columns[column], at: column)
                 if cells[column].externals != nil { hasReferences = true }
             }
             cells[width] = try block.numberCells()

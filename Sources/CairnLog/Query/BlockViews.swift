@@ -6,6 +6,7 @@
 // Invariants: a view is good until `trim`.
 // Threads: owned by one reading.
 
+import CCairn
 import CairnStore
 
 /// A block as one reading sees it.
@@ -38,6 +39,11 @@ struct BlockView {
         UnsafePointer((memory + Self.headSize).assumingMemoryBound(to: CellColumn.self))
     }
 
+    /// Asks for the view itself.
+    @inline(__always) func prefetchCells(columns: Int) {
+        for index in 0..<columns { cairn_prefetch(cells + index) }
+    }
+
     /// Asks for the memory of a row, apart from its bytes.
     @inline(__always) func prefetch(_ slot: Int, columns: Int) {
         for index in 0..<columns { (cells + index).pointee.prefetch(slot) }
@@ -45,7 +51,7 @@ struct BlockView {
 
     /// Asks for the memory of a row's bytes.
     @inline(__always) func prefetchBytes(_ slot: Int, columns: Int) {
-        for index in 0..<columns where (cells + index).pointee.kind == .bytes {
+        for index in 0..<columns where (cells + index).pointee.kind.isBytes {
             (cells + index).pointee.prefetchBytes(slot)
         }
     }
@@ -118,7 +124,7 @@ struct BlockViews: ~Copyable {
             for (position, column) in columns.enumerated() {
                 cells.storeBytes(
                     of: column < stored.columns.count
-                        ? try block.cells(stored.columns[column]) : .absent,
+                        ? try block.cells(stored.columns[column], at: column) : .absent,
                     toByteOffset: position * size, as: CellColumn.self)
             }
         } catch {
@@ -149,7 +155,7 @@ struct BlockViews: ~Copyable {
 
     /// Lets all blocks go if they take more than so many bytes.
     mutating func trim(to budget: Int) {
-        guard cost > budget else { return }
+        guard cost > budget, count > 0 else { return }
         for index in 0..<capacity {
             entries[index].view?.free()
             entries[index] = Entry()

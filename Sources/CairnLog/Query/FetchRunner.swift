@@ -65,8 +65,8 @@ struct FetchRunner {
         var total: Int
         if filter == nil {
             total = family.reduce(0) { $0 + state.counts[$1] }
-        } else if let numbers = try candidates()?.numbers {
-            total = try match(numbers).count
+        } else if let hits = try indexed()?.hits {
+            total = hits.count
         } else {
             total = 0
             try scan { _, _, slots in
@@ -82,8 +82,8 @@ struct FetchRunner {
     func hits() throws(StoreError) -> (hits: [Hit], plan: String) {
         var hits: [Hit] = []
         let plan: String
-        if let (numbers, name) = try candidates() {
-            hits = try match(numbers)
+        if let (found, name) = try indexed() {
+            hits = found
             plan = name
         } else {
             try scan { block, entity, slots throws(StoreError) in
@@ -157,8 +157,38 @@ struct FetchRunner {
 
     // MARK: Indexes
 
+    /// What matches, in no order, if an index can name it; nil for a scan.
+    func indexed() throws(StoreError) -> (hits: [Hit], plan: String)? {
+        if let (hits, plan) = try keyed() { return (hits, plan) }
+        guard let (numbers, plan) = try candidates() else { return nil }
+        return (try match(numbers), plan)
+    }
+
+    /// The objects that have one of a list of keys: each key is asked for by itself.
+    private func keyed() throws(StoreError) -> (hits: [Hit], plan: String)? {
+        guard case .comparison(let comparison)? = fetch.predicate, comparison.operator == .in,
+            let known = KeyIndex(comparison, entity: fetch.entity, catalog: catalog)
+        else { return nil }
+        let family = Set(self.family)
+        var hits: [Hit] = []
+        var seen: Set<UInt32> = []
+        var key = KeyBuffer()
+        for value in comparison.values where key.load(value) {
+            let found = try known.find(
+                key, state.uniques[known.unique], state.directories[known.tree],
+                seed: state.hashSeed, catalog
+            ) { cell throws(StoreError) in
+                let entry = state.blocks.entry(cell.handle)
+                guard family.contains(Int(entry.entity)) else { return nil }
+                return (try block(entry), Int(entry.entity))
+            }
+            if let hit = found?.hit, seen.insert(hit.number).inserted { hits.append(hit) }
+        }
+        return (hits, catalog.uniques[known.unique].plan)
+    }
+
     /// Numbers that hold every match, if an index can name them; nil for a scan.
-    func candidates() throws(StoreError) -> (numbers: [UInt32], plan: String)? {
+    private func candidates() throws(StoreError) -> (numbers: [UInt32], plan: String)? {
         guard let predicate = fetch.predicate, let filter else { return nil }
         if case .number(let numbers) = filter { return (numbers.sorted(), "object ids") }
         let parts: [Filter] = if case .and(let parts) = filter { parts } else { [filter] }

@@ -136,7 +136,10 @@ struct KeyLookup: ~Copyable {
             let target = try target(probes[place].number, position: position + place, directory)
             guard isWanted[target.view.entity] else { continue }
             probes[place].target = target
-            rows.prefetch(target)
+            target.view.prefetchCells(columns: rows.width)
+        }
+        for place in 0..<count {
+            if let target = probes[place].target { rows.prefetch(target) }
         }
         for place in 0..<count {
             if let target = probes[place].target { rows.prefetchBytes(target) }

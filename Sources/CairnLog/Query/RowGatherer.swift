@@ -22,8 +22,10 @@ struct RowGatherer: ~Copyable {
     let origin: RowOrigin
     private let gathered: GatheredRows
     private var views: BlockViews
-    /// How many of the views' columns are handed over; those behind them are only looked at.
-    private let width: Int
+    /// How many columns a view has.
+    let width: Int
+    /// How many of them are handed over; those behind them are only looked at.
+    private let handed: Int
     /// What is gathered, by column of the entity.
     private let columns: UnsafeMutablePointer<ColumnBuffer>
     /// The column of the entity that is at each place of a view.
@@ -43,8 +45,10 @@ struct RowGatherer: ~Copyable {
         self.pinned = pinned
         origin = RowOrigin(engine.identity, entity: entity)
         let wanted = Array(columns)
-        width = wanted.count
-        views = BlockViews(columns: wanted + others.subtracting(columns))
+        handed = wanted.count
+        let viewed = wanted + others.subtracting(columns)
+        width = viewed.count
+        views = BlockViews(columns: viewed)
         let batch = engine.batches.take(pinned.state.catalog.description(of: entity))
         gathered = GatheredRows(batch, columns: columns)
         guard let base = batch.columns.baseAddress else {
@@ -73,7 +77,7 @@ struct RowGatherer: ~Copyable {
     @inline(never)
     private mutating func add(_ handle: BlockHandle) throws(StoreError) -> BlockView {
         let entry = pinned.state.blocks.entry(handle)
-        let block = try engine.block(entry, in: pinned.state)
+        let block = try engine.block(entry, in: pinned)
         return try views.add(
             handle, block, pinned.state.catalog.entities[Int(entry.entity)],
             entity: Int(entry.entity))
@@ -90,13 +94,13 @@ struct RowGatherer: ~Copyable {
     /// Asks for the memory of a row's cells.
     @inline(__always)
     func prefetch(_ target: Target) {
-        target.view.prefetch(target.slot, columns: views.columns.count)
+        target.view.prefetch(target.slot, columns: width)
     }
 
     /// Asks for the memory of its bytes.
     @inline(__always)
     func prefetchBytes(_ target: Target) {
-        target.view.prefetchBytes(target.slot, columns: views.columns.count)
+        target.view.prefetchBytes(target.slot, columns: width)
     }
 
     /// Reads a row, and hands rows over when there are enough of them; false if no more are wanted.
@@ -105,7 +109,7 @@ struct RowGatherer: ~Copyable {
         let row = gathered.batch.rows
         let cells = target.view.cells
         let slot = target.slot
-        for index in 0..<width {
+        for index in 0..<handed {
             let cell = cells + index
             let column = columns + order[index]
             if cell.pointee.isNil(slot) {
