@@ -142,6 +142,51 @@ struct ReadingTests {
         try shop.store.close()
     }
 
+    @Test("Asking the index for a key, or a list of keys, finds what looking at every row finds")
+    func keys() throws {
+        try Rounds.run("fetching by keys", everyDay: 4, whole: 100) { random in
+            let shop = try ReadableStore(cacheBytes: random.oneIn(3) ? 0 : nil)
+            try shop.fill(&random)
+            let snapshot = try shop.store.snapshot()
+            for _ in 0..<20 {
+                let entity = random.oneIn(3) ? shop.special : shop.thing
+                let isText = random.oneIn(2)
+                let values = (0..<Int.random(in: 0..<40, using: &random)).map { _ -> Value in
+                    if random.oneIn(10) { return .null }
+                    let number = Int.random(in: -20..<2500, using: &random)
+                    return isText ? .string("key \(number)") : .integer(Int64(number))
+                }
+                let name = isText ? "key" : "count"
+                func fetch(_ predicate: PredicateNode) throws -> StoreFetchResult {
+                    var fetch = StoreFetch(entity: entity.index, predicate: predicate)
+                    fetch.includesSubentities = !random.oneIn(4)
+                    fetch.includesRows = true
+                    let found = try snapshot.fetch(fetch)
+                    #expect(try snapshot.count(fetch) == found.ids.count)
+                    // A negation of a negation is more than the index can be asked.
+                    fetch.predicate = .not(.not(predicate))
+                    let scanned = try snapshot.fetch(fetch)
+                    #expect(found.ids == scanned.ids)
+                    #expect(found.rows.map(\.cells) == scanned.rows.map(\.cells))
+                    #expect(found.rows.map(\.version) == scanned.rows.map(\.version))
+                    #expect(found.rows.map(\.entity) == scanned.rows.map(\.entity))
+                    #expect(scanned.plan.hasPrefix("scan"))
+                    return found
+                }
+                let all = (values + values.prefix(5)).shuffled(using: &random)
+                #expect(
+                    try fetch(.comparison(.init(.key(name), .in, all))).plan
+                        == "unique index (\(name))")
+                for value in values.prefix(8) where value != .null {
+                    #expect(
+                        try fetch(.compare(name, .equal, value)).plan == "unique index (\(name))")
+                }
+                _ = try fetch(.compare(name, .equal, .null))
+            }
+            try shop.store.close()
+        }
+    }
+
     @Test("An answer is of the snapshot it was asked for, and a closure may write meanwhile")
     func writingMeanwhile() throws {
         var random = RandomSource(seed: 4)
