@@ -11,6 +11,8 @@ public protocol AttributeValue: Sendable {
     static func fits(_ type: AttributeType) -> Bool
     /// Puts the value into a cell.
     func _store(in column: inout ColumnBuffer, row: Int)
+    /// Takes the value out of a stored cell; nil if it has none that the type can be.
+    static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Self?
     /// The value as it crosses the borders of a store.
     var attributeValue: Value { get }
 }

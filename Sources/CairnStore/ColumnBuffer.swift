@@ -14,7 +14,7 @@ package import CairnModel
 /// One column of a `ColumnBatch`.
 public struct ColumnBuffer {
     /// How the plain values lie in memory.
-    package enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable, BitwiseCopyable {
         /// 64-bit integers: integers, booleans and references.
         case integer
         /// Doubles and dates.
@@ -25,6 +25,9 @@ public struct ColumnBuffer {
         case bytes
         /// 16 bytes each: UUIDs.
         case fixed16
+
+        /// Whether it is `bytes`. Beyond the module, comparing kinds is a call.
+        @inlinable package var isBytes: Bool { if case .bytes = self { true } else { false } }
     }
 
     /// What is known of a cell.

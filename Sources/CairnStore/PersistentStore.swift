@@ -48,9 +48,22 @@ public protocol PersistentStore: AnyObject, Sendable {
 public protocol StoreSnapshot: AnyObject, Sendable {
     /// The number of the commit whose state this is.
     var commit: UInt64 { get }
+    /// The model that the state has.
+    var schema: Schema { get }
 
     /// The objects that match, in order.
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult
+
+    /// Hands over the objects that are asked for, some at a time, until the closure returns false. People call
+    /// `read`.
+    func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool) throws(StoreError)
+
+    /// Hands over the objects that have the keys, in the order of the keys, some at a time, until the closure returns
+    /// false. `keys` is called until it returns true, and sets the columns of a key each time. People call `lookUp`.
+    func lookUpBatches(
+        _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
+        _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError)
 
     /// How many objects match; limit and offset are respected.
     func count(_ request: StoreFetch) throws(StoreError) -> Int

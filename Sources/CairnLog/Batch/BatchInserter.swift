@@ -12,7 +12,7 @@
 //
 // Rows get their block and slot before the block's bytes exist: the cells point into the batch meanwhile.
 //
-// Invariants: `staged` lists the batch's rows that live in the open block, by slot; nothing is written for
+// Invariants: `room.staged` lists the batch's rows that live in the open block, by slot; nothing is written for
 // a row that changes nothing (BL4).
 // Threads: within the turn, in one thread.
 
@@ -22,25 +22,18 @@ import CairnStore
 
 /// Carries out a batch insert.
 struct BatchInserter: ~Copyable {
-    private let request: BatchInsertRequest
+    private let request: Choices
     private let entityIndex: Int
     private let entity: Catalog.StoredEntity
     private let identity: StoreIdentity
     private let updates: Bool
-    /// The columns that keys are made of, once somebody has asked.
-    private var keyColumns: ColumnSet?
+    private var room: BatchRoom
     private(set) var result = BatchInsertResult()
 
     // The block that is being filled.
     private var handle = BlockHandle.none
     private var batch: ColumnBatch?
     private var firstRow = 0
-    private var staged: [UInt16] = []
-    private var numbers: [UInt32] = []
-    private var versions: [UInt32] = []
-
-    private var key = KeyBuffer()
-    private var other = KeyBuffer()
     private var touched = NumberSet()
     private var listed = NumberSet()
     /// Keys that another object had when the row came: row, constraint, the row's object.
@@ -48,16 +41,56 @@ struct BatchInserter: ~Copyable {
     private var refused: [StoreError] = []
     private var refusedCount = 0
 
+    /// What the request chooses. A copy of the request itself would count the references to all it has.
+    private struct Choices {
+        let setOnly: Bool
+        let prunesMissing: Bool
+        let failsOnConflict: Bool
+        let reportsOutcomes: Bool
+        let listsIDs: Bool
+    }
+
     /// A batch for an entity of the catalog.
     init(
         _ request: BatchInsertRequest, policy: MergePolicyKind, entity: Int, catalog: Catalog,
-        identity: StoreIdentity
+        identity: StoreIdentity, memory: CommitMemory
     ) {
-        self.request = request
+        self.request = Choices(
+            setOnly: request.setOnly, prunesMissing: request.prunesMissing,
+            failsOnConflict: request.failsOnConflict, reportsOutcomes: request.reportsOutcomes,
+            listsIDs: request.resultType == .objectIDs)
         self.entityIndex = entity
         self.entity = catalog.entities[entity]
         self.identity = identity
-        updates = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        let updates = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        self.updates = updates
+        let setOnly = request.setOnly
+        if let known = memory.batchRoom.pointee.take(),
+            known.fits(catalog, entity: entity, setOnly: setOnly, updates: updates)
+        {
+            room = known
+        } else {
+            room = BatchRoom(catalog, entity: entity, setOnly: setOnly, updates: updates)
+        }
+    }
+
+    /// The batch is carried out: the memory is for the next one.
+    consuming func end(_ memory: CommitMemory) -> BatchInsertResult {
+        let result = result
+        var room = room
+        room.probes.forget()
+        memory.batchRoom.pointee = consume room
+        return result
+    }
+
+    /// Says that so many rows will come. If those before were new, most of these will be too, and the indexes get their
+    /// size once.
+    mutating func expect(_ rows: Int, _ builder: inout CommitBuilder) {
+        let before =
+            result.insertedCount + result.updatedCount + result.unchangedCount
+            + result.skippedCount
+        guard rows > before, result.insertedCount >= before / 8 * 7 else { return }
+        for unique in entity.uniques { builder.reserveKeys(rows, unique: unique) }
     }
 
     /// Inserts the rows of a sealed column batch; `firstRow` is the number of its first row.
@@ -71,8 +104,12 @@ struct BatchInserter: ~Copyable {
             let end = blockEnd(batch, from: row, sizes: builder.engine.sizes)
             self.batch = batch
             while row < end {
-                try insert(row, of: batch, &builder)
-                row += 1
+                let last = min(row + BatchProbes.group, end)
+                try room.probes.look(batch, from: row, to: last, open: handle, &builder)
+                while row < last {
+                    try insert(row, of: batch, &builder)
+                    row += 1
+                }
             }
             try close(&builder)
         }
@@ -80,13 +117,15 @@ struct BatchInserter: ~Copyable {
     }
 
     private func blockEnd(_ batch: ColumnBatch, from start: Int, sizes: StoreSizes) -> Int {
+        let limit = min(batch.rows, start + sizes.rowsPerBlock)
+        // Mostly they all fit.
+        let all = batch.columns.reduce(0) { $0 + $1.used }
+        if all + room.fixedBytes * (limit - start) <= sizes.bytesPerBlock { return limit }
         var bytes = 0
         var row = start
-        let limit = min(batch.rows, start + sizes.rowsPerBlock)
-        let fixed = batch.columns.reduce(0) { $0 + ($1.kind == .bytes ? 2 : $1.kind.width) }
         while row < limit {
-            bytes += fixed
-            for column in batch.columns where column.kind == .bytes && column.hasValue(row) {
+            bytes += room.fixedBytes
+            for column in batch.columns where column.kind.isBytes && column.hasValue(row) {
                 bytes += min(Int(column.lengths[row]), sizes.largeValueBytes)
             }
             if bytes > sizes.bytesPerBlock && row > start { return row }
@@ -100,24 +139,24 @@ struct BatchInserter: ~Copyable {
     private mutating func insert(_ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
-        var known = false
-        for unique in entity.uniques {
-            let columns = builder.catalog.uniques[unique].columns
-            guard key.load(batch, row: row, columns: columns) else { continue }
-            known = true
-            if let number = try find(unique, &builder) {
-                return try meet(number, unique, row, of: batch, &builder)
+        let identity = room.probes.identity(row)
+        if let identity {
+            if updates,
+                let stored = room.probes.stored(row, of: batch, identity: identity, builder),
+                let view = stored.view, view.entity == entityIndex
+            {
+                return try update(
+                    stored.number, stored.cell, view, identity, row, of: batch, &builder)
             }
-            break
+            if let number = try find(identity, row, of: batch, &builder) {
+                return try meet(number, identity, row, of: batch, &builder)
+            }
         }
-        if known && entity.uniques.count > 1 && !updates {
+        if identity != nil, room.probes.constraints.count > 1, !updates {
             // Skipping policies leave a row out whichever constraint ties it to a stored object.
-            for unique in entity.uniques {
-                let columns = builder.catalog.uniques[unique].columns
-                guard key.load(batch, row: row, columns: columns),
-                    let number = try find(unique, &builder)
-                else { continue }
-                return try skip(row, number, unique, &builder)
+            for constraint in room.probes.constraints.indices {
+                guard let number = try find(constraint, row, of: batch, &builder) else { continue }
+                return try skip(row, number, room.probes.constraints[constraint].index, &builder)
             }
         }
         if request.setOnly, let missing = batch.missingColumn(row: row) {
@@ -125,10 +164,8 @@ struct BatchInserter: ~Copyable {
         }
         let number = try builder.issueNumber(tree: entity.tree)
         touch(number)
-        for unique in entity.uniques {
-            let columns = builder.catalog.uniques[unique].columns
-            guard key.load(batch, row: row, columns: columns) else { continue }
-            try enter(row, number, unique, &builder)
+        for constraint in 0..<room.probes.constraints.count {
+            try enter(row, of: batch, number, constraint, &builder)
         }
         stage(row, number, version: 1, &builder)
         addReferences(row, number, of: batch, &builder)
@@ -137,25 +174,51 @@ struct BatchInserter: ~Copyable {
         note(.inserted, number)
     }
 
-    /// Puts the key that is loaded into an index, and notes it if another object has it.
+    /// Puts a key of a row into its index, and notes it if another object has it.
+    @inline(__always)
     private mutating func enter(
-        _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
+        _ row: Int, of batch: ColumnBatch, _ number: UInt32, _ constraint: Int,
+        _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        let hash = key.hash(seed: builder.seed)
-        if entity.uniques.count > 1, try find(unique, &builder) != nil {
+        guard let hash = room.probes.hash(row, constraint) else { return }
+        let unique = room.probes.constraints[constraint].index
+        if room.probes.constraints.count > 1, try find(constraint, row, of: batch, &builder) != nil
+        {
             suspects.append((firstRow + row, unique, number, hash))
         }
         builder.insertKey(hash, number: number, unique: unique)
     }
 
-    /// The object that has the key that is loaded.
-    private mutating func find(_ unique: Int, _ builder: inout CommitBuilder) throws(StoreError)
-        -> UInt32?
-    {
-        var cursor = builder.state.uniques[unique].firstCandidate(
-            hash: key.hash(seed: builder.seed))
-        while let number = cursor.next() {
-            if try loadKey(of: number, unique, &builder), other.equals(key) { return number }
+    /// The object that has a key of a row.
+    @inline(__always)
+    private mutating func find(
+        _ constraint: Int, _ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> UInt32? {
+        guard let hash = room.probes.hash(row, constraint) else { return nil }
+        var cursor = builder.state.uniques[room.probes.constraints[constraint].index]
+            .firstCandidate(hash: hash)
+        guard let number = cursor.next() else { return nil }
+        return try find(constraint, row, of: batch, number, cursor, &builder)
+    }
+
+    /// The same from the first candidate on.
+    @inline(never)
+    private mutating func find(
+        _ constraint: Int, _ row: Int, of batch: ColumnBatch, _ first: UInt32,
+        _ rest: UniqueIndex.Cursor, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> UInt32? {
+        guard room.key.load(batch, row: row, columns: room.probes.constraints[constraint].columns)
+        else {
+            return nil
+        }
+        let unique = room.probes.constraints[constraint].index
+        var cursor = rest
+        var candidate: UInt32? = first
+        while let number = candidate {
+            if try loadKey(of: number, unique, &builder), room.other.equals(room.key) {
+                return number
+            }
+            candidate = cursor.next()
         }
         return nil
     }
@@ -166,11 +229,12 @@ struct BatchInserter: ~Copyable {
     {
         let cell = builder.state.directories[entity.tree][number]
         if cell.handle == handle, !cell.isEmpty, let batch {
-            return other.load(
-                batch, row: Int(staged[cell.slot]), columns: builder.catalog.uniques[unique].columns
+            return room.other.load(
+                batch, row: Int(room.staged[cell.slot]),
+                columns: builder.catalog.uniques[unique].columns
             )
         }
-        return try builder.loadKey(of: number, unique: unique, into: &other)
+        return try builder.loadKey(of: number, unique: unique, into: &room.other)
     }
 
     private mutating func skip(
@@ -189,35 +253,42 @@ struct BatchInserter: ~Copyable {
     // MARK: A row that is stored already
 
     private mutating func meet(
-        _ number: UInt32, _ unique: Int, _ row: Int, of batch: ColumnBatch,
+        _ number: UInt32, _ constraint: Int, _ row: Int, of batch: ColumnBatch,
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        guard updates else { return try skip(row, number, unique, &builder) }
-        touch(number)
+        guard updates else {
+            return try skip(row, number, room.probes.constraints[constraint].index, &builder)
+        }
         let cell = builder.state.directories[entity.tree][number]
         if cell.handle == handle, !cell.isEmpty {
+            touch(number)
             return try updateStaged(cell, number, row, of: batch, &builder)
         }
         let stored = Int(builder.state.blocks.entry(cell.handle).entity)
         guard stored == entityIndex else {
+            touch(number)
             return try updateOther(stored, number, row, of: batch, &builder)
         }
-        let block = try builder.block(cell.handle)
-        try complete(row, of: batch, from: block, cell.slot, builder.catalog)
-        if try isUnchanged(row, of: batch, block, cell.slot) {
+        try update(
+            number, cell, try room.probes.view(cell.handle, &builder), constraint, row, of: batch,
+            &builder)
+    }
+
+    /// A row whose object lies in a block, under the same key of the identifying constraint.
+    @inline(__always)
+    private mutating func update(
+        _ number: UInt32, _ cell: DirectoryCell, _ view: BlockView, _ identity: Int, _ row: Int,
+        of batch: ColumnBatch, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        touch(number)
+        if !room.kept.isEmpty { try complete(row, of: batch, from: view, cell.slot) }
+        if try isUnchanged(row, of: batch, view, cell.slot) {
             result.unchangedCount += 1
             note(.unchanged, nil)
             return
         }
-        for unique in entity.uniques {
-            let columns = builder.catalog.uniques[unique].columns
-            let had = try other.load(block, row: cell.slot, entity: entity, columns: columns)
-            let has = key.load(batch, row: row, columns: columns)
-            if had && has && key.equals(other) { continue }
-            if had {
-                builder.removeKey(other.hash(seed: builder.seed), number: number, unique: unique)
-            }
-            if has { try enter(row, number, unique, &builder) }
+        if room.probes.constraints.count > 1 {
+            try changeKeys(number, cell.slot, view, identity, row, of: batch, &builder)
         }
         builder.kill(cell.handle, slot: cell.slot)
         stage(row, number, version: DirectoryCell.next(cell.version), &builder)
@@ -226,12 +297,50 @@ struct BatchInserter: ~Copyable {
         note(.updated, number)
     }
 
+    /// Takes an object's keys out of the indexes that change, but for the one it was found by, and enters the new ones.
+    @inline(never)
+    private mutating func changeKeys(
+        _ number: UInt32, _ slot: Int, _ view: BlockView, _ identity: Int, _ row: Int,
+        of batch: ColumnBatch, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let block = view.block
+        for constraint in room.probes.constraints.indices where constraint != identity {
+            let columns = room.probes.constraints[constraint].columns
+            let unique = room.probes.constraints[constraint].index
+            let had = try room.other.load(block, row: slot, entity: entity, columns: columns)
+            let has = room.key.load(batch, row: row, columns: columns)
+            if had && has && room.key.equals(room.other) { continue }
+            if had {
+                builder.removeKey(
+                    room.other.hash(seed: builder.seed), number: number, unique: unique)
+            }
+            if has { try enterLoaded(row, number, unique, &builder) }
+        }
+    }
+
+    /// Puts the key that is loaded into an index: what a row leaves alone was not there when it was looked at.
+    private mutating func enterLoaded(
+        _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let hash = room.key.hash(seed: builder.seed)
+        if room.probes.constraints.count > 1 {
+            var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
+            while let candidate = cursor.next() {
+                if try loadKey(of: candidate, unique, &builder), room.other.equals(room.key) {
+                    suspects.append((firstRow + row, unique, number, hash))
+                    break
+                }
+            }
+        }
+        builder.insertKey(hash, number: number, unique: unique)
+    }
+
     /// A row whose object an earlier row of the open block inserted or updated.
     private mutating func updateStaged(
         _ cell: DirectoryCell, _ number: UInt32, _ row: Int, of batch: ColumnBatch,
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        let before = Int(staged[cell.slot])
+        let before = Int(room.staged[cell.slot])
         for (index, _) in entity.columns.enumerated()
         where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
             batch.columns[index].copyCell(from: before, to: row)
@@ -243,16 +352,17 @@ struct BatchInserter: ~Copyable {
         }
         for unique in entity.uniques {
             let columns = builder.catalog.uniques[unique].columns
-            let had = other.load(batch, row: before, columns: columns)
-            let has = key.load(batch, row: row, columns: columns)
-            if had && has && key.equals(other) { continue }
+            let had = room.other.load(batch, row: before, columns: columns)
+            let has = room.key.load(batch, row: row, columns: columns)
+            if had && has && room.key.equals(room.other) { continue }
             if had {
-                builder.removeKey(other.hash(seed: builder.seed), number: number, unique: unique)
+                builder.removeKey(
+                    room.other.hash(seed: builder.seed), number: number, unique: unique)
             }
-            if has { try enter(row, number, unique, &builder) }
+            if has { try enterLoaded(row, number, unique, &builder) }
         }
         // The number keeps its slot and its version: to the outside it is written once.
-        staged[cell.slot] = UInt16(row)
+        room.staged[cell.slot] = UInt16(row)
         result.updatedCount += 1
         note(.updated, number)
     }
@@ -272,12 +382,11 @@ struct BatchInserter: ~Copyable {
             return
         }
         guard let old = try builder.storedRow(entity: stored, number: number) else { return }
-        let reader = BatchRowReader(catalog: builder.catalog, entity: entityIndex)
         var values = old.values
         for column in entity.columns.indices {
             let isUntouched = batch.columns[column].states[row] == ColumnBuffer.State.untouched
             if isUntouched && keeps(column) { continue }
-            values[column] = reader.value(batch, row, column)
+            values[column] = batch.value(column, row: row)
         }
         if values == old.values {
             result.unchangedCount += 1
@@ -302,25 +411,25 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Fills the cells that the row leaves alone from what is stored.
-    private mutating func complete(
-        _ row: Int, of batch: ColumnBatch, from block: CachedBlock, _ slot: Int, _ catalog: Catalog
+    private func complete(
+        _ row: Int, of batch: ColumnBatch, from view: BlockView, _ slot: Int
     ) throws(StoreError) {
-        for (index, column) in entity.columns.enumerated()
-        where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
-            let keys =
-                keyColumns ?? ColumnSet(entity.uniques.flatMap { catalog.uniques[$0].columns })
-            keyColumns = keys
+        for index in room.kept
+        where batch.columns[index].states[row] == ColumnBuffer.State.untouched {
             // A key is made of the value, not of where that is kept.
             try batch.columns[index].copyCell(
-                from: block, column, slot, to: row, isWhole: keys.contains(index))
+                from: view.cells[index], view, slot, to: row,
+                isWhole: room.keyColumns.contains(index))
         }
     }
 
-    private func isUnchanged(
-        _ row: Int, of batch: ColumnBatch, _ block: CachedBlock, _ slot: Int
-    ) throws(StoreError) -> Bool {
-        for (index, column) in entity.columns.enumerated() {
-            guard try batch.columns[index].isEqual(row, block, column, slot) else { return false }
+    @inline(__always)
+    private func isUnchanged(_ row: Int, of batch: ColumnBatch, _ view: BlockView, _ slot: Int)
+        throws(StoreError) -> Bool
+    {
+        for index in batch.columns.indices
+        where try !batch.columns[index].isEqual(row, view.cells + index, view, slot) {
+            return false
         }
         return true
     }
@@ -330,24 +439,23 @@ struct BatchInserter: ~Copyable {
     private mutating func stage(
         _ row: Int, _ number: UInt32, version: UInt32, _ builder: inout CommitBuilder
     ) {
-        if staged.isEmpty { handle = builder.openBlock(entity: entityIndex) }
-        let slot = staged.count
-        staged.append(UInt16(row))
-        numbers.append(number)
-        versions.append(version)
+        if room.staged.isEmpty { handle = builder.openBlock(entity: entityIndex) }
+        let slot = room.staged.count
+        room.staged.append(UInt16(row))
+        room.numbers.append(number)
+        room.versions.append(version)
         builder.state.directories[entity.tree].set(
             number, DirectoryCell(handle: handle, slot: slot, version: version), in: &builder.pages)
     }
 
     private mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
-        guard !staged.isEmpty, let batch else { return }
+        guard !room.staged.isEmpty, let batch else { return }
         try builder.closeBlock(
-            handle, entity: entityIndex, batch: batch, selection: staged, numbers: numbers,
-            versions: versions)
+            handle, entity: entityIndex, batch: batch, selection: room.staged,
+            numbers: room.numbers,
+            versions: room.versions, hasCells: true)
         handle = .none
-        staged.removeAll(keepingCapacity: true)
-        numbers.removeAll(keepingCapacity: true)
-        versions.removeAll(keepingCapacity: true)
+        room.clear()
     }
 
     private func addReferences(
@@ -403,14 +511,14 @@ struct BatchInserter: ~Copyable {
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
         guard try builder.hasRow(tree: entity.tree, suspect.number),
-            try builder.loadKey(of: suspect.number, unique: suspect.unique, into: &key),
-            key.hash(seed: builder.seed) == suspect.hash
+            try builder.loadKey(of: suspect.number, unique: suspect.unique, into: &room.key),
+            room.key.hash(seed: builder.seed) == suspect.hash
         else { return }
         var cursor = builder.state.uniques[suspect.unique].firstCandidate(hash: suspect.hash)
         while let number = cursor.next() {
             guard number != suspect.number,
-                try builder.loadKey(of: number, unique: suspect.unique, into: &other),
-                other.equals(key)
+                try builder.loadKey(of: number, unique: suspect.unique, into: &room.other),
+                room.other.equals(room.key)
             else { continue }
             return refuse(
                 row: suspect.row, suspect.unique, number, "the key belongs to another object",
@@ -441,7 +549,7 @@ struct BatchInserter: ~Copyable {
 
     private mutating func note(_ outcome: BatchRowOutcome, _ number: UInt32?) {
         if request.reportsOutcomes { result.outcomes.append(outcome) }
-        if request.resultType == .objectIDs, let number, !listed.contains(number) {
+        if request.listsIDs, let number, !listed.contains(number) {
             listed.insert(number)
             result.objectIDs.append(identity.id(UInt64(number), entity: entityIndex))
         }

@@ -14,15 +14,18 @@ extension ColumnBuffer {
 
     /// The plain bits of a cell of a fixed kind; NaN in one form.
     @inline(__always) func word(_ row: Int) -> UInt64 {
-        kind == .float
-            ? UInt64(values.load(fromByteOffset: row &* 4, as: UInt32.self))
-            : values.load(fromByteOffset: row &* 8, as: UInt64.self)
+        if case .float = kind {
+            return UInt64(values.load(fromByteOffset: row &* 4, as: UInt32.self))
+        }
+        return values.load(fromByteOffset: row &* 8, as: UInt64.self)
     }
 
     /// The bytes of a cell of text, bytes or a UUID.
     @inline(__always) func cell(_ row: Int) -> UnsafeRawBufferPointer {
-        kind == .fixed16
-            ? UnsafeRawBufferPointer(start: values + row &* 16, count: 16) : bytes(row: row)
+        if case .fixed16 = kind {
+            return UnsafeRawBufferPointer(start: values + row &* 16, count: 16)
+        }
+        return bytes(row: row)
     }
 
     /// Whether two cells of the batch have the same value.
@@ -38,26 +41,30 @@ extension ColumnBuffer {
     }
 
     /// Whether a cell has the value of a stored one.
+    @inline(__always)
     func isEqual(
-        _ row: Int, _ block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int
+        _ row: Int, _ cells: UnsafePointer<CellColumn>, _ view: BlockView, _ slot: Int
     ) throws(StoreError) -> Bool {
         let has = hasValue(row)
-        guard let cells = try block.column(column), !cells.isNil(at: slot) else { return !has }
+        if cells.pointee.isNil(slot) { return !has }
         guard has else { return false }
         switch kind {
         case .integer:
-            return values.load(fromByteOffset: row &* 8, as: Int64.self) == cells.integer(at: slot)
-        case .double: return word(row) == cells.double(at: slot).bitPattern
-        case .float: return word(row) == UInt64(cells.float(at: slot).bitPattern)
-        case .fixed16: return compareCells(cell(row), cells.fixed16(at: slot)) == 0
+            return values.load(fromByteOffset: row &* 8, as: Int64.self)
+                == cells.pointee.integer(slot)
+        case .double: return word(row) == cells.pointee.double(slot).bitPattern
+        case .float: return word(row) == UInt64(cells.pointee.float(slot).bitPattern)
+        case .fixed16: return compareCells(cell(row), cells.pointee.fixed16(slot)) == 0
         case .bytes:
             let isReference = states[row] == State.external
-            if cells.isExternal(at: slot) {
-                if isReference { return compareCells(cell(row), cells.bytes(at: slot)) == 0 }
-                let stored = try block.large(cells.bytes(at: slot))
-                return stored.withUnsafeBytes { compareCells(cell(row), $0) == 0 }
+            let stored = cells.pointee.bytes(slot)
+            if cells.pointee.isExternal(slot) {
+                if isReference { return compareCells(bytes(row: row), stored) == 0 }
+                let whole = try view.block.large(stored)
+                return whole.withUnsafeBytes { compareCells(bytes(row: row), $0) == 0 }
             }
-            return !isReference && compareCells(cell(row), cells.bytes(at: slot)) == 0
+            let given = bytes(row: row)
+            return !isReference && given.count == stored.count && compareCells(given, stored) == 0
         }
     }
 
@@ -117,6 +124,26 @@ extension ColumnBuffer {
             return
         }
         copyCell(from: cells, slot, to: row)
+    }
+
+    /// The same of a block that is viewed; of a large one the value itself if that is needed.
+    mutating func copyCell(
+        from cells: CellColumn, _ view: BlockView, _ slot: Int, to row: Int, isWhole: Bool
+    ) throws(StoreError) {
+        if cells.isNil(slot) { return setNil(row: row) }
+        switch kind {
+        case .integer: setInteger(cells.integer(slot), row: row)
+        case .double: setDouble(cells.double(slot), row: row)
+        case .float: setFloat(cells.float(slot), row: row)
+        case .fixed16: setFixed16(cells.fixed16(slot), row: row)
+        case .bytes:
+            if isWhole, cells.isExternal(slot) {
+                let value = try view.block.large(cells.bytes(slot))
+                return value.withUnsafeBytes { setBytes($0, row: row) }
+            }
+            setBytes(cells.bytes(slot), row: row)
+            if cells.isExternal(slot) { states[row] = State.external }
+        }
     }
 
     /// Takes the value of a stored cell, of a large one the reference. Without a column every cell is nil.

@@ -1,19 +1,32 @@
 // A block in memory: its bytes as they are stored, and the columns that were asked for.
 //
-// A column is decoded when it is first asked for, once, and kept as long as the block is.
-// Threads: any; the decoded columns are behind a lock.
+// A column is decoded when it is first asked for, once, and kept as long as the block is. Who decodes it does so under a
+// lock, fills its place and only then says that it is there, so that whoever sees that needs no lock.
+//
+// Threads: any.
 
 import CairnFormat
 import CairnStore
 import Synchronization
 
 /// A block of rows that can be read.
-final class CachedBlock: Sendable {
+final class CachedBlock: @unchecked Sendable {
+    // What `columns` point at is written once, before `isDecoded` of the column says so, and under the lock.
+
+    /// A column that was decoded.
+    private struct Column {
+        let decoded: DecodedColumn
+        let cells: CellColumn
+    }
+
     let place: Place
     let head: BlockHead
     let rows: Int
     private let payload: RawBytes
-    private let decoded: Mutex<[DecodedColumn?]>
+    /// By column of the head.
+    private let columns: UnsafeMutablePointer<Column?>
+    private let isDecoded: UnsafeMutablePointer<Atomic<Bool>>
+    private let decoding = Mutex(())
     private let largeValues: LargeValueReader
 
     /// Reads the head of a block's payload.
@@ -29,7 +42,17 @@ final class CachedBlock: Sendable {
         self.place = place
         self.largeValues = largeValues
         rows = head.rows
-        decoded = Mutex(Array(repeating: nil, count: head.columns.count))
+        columns = .allocate(capacity: head.columns.count)
+        columns.initialize(repeating: nil, count: head.columns.count)
+        isDecoded = .allocate(capacity: head.columns.count)
+        for index in head.columns.indices { (isDecoded + index).initialize(to: Atomic(false)) }
+    }
+
+    deinit {
+        columns.deinitialize(count: head.columns.count)
+        columns.deallocate()
+        isDecoded.deinitialize(count: head.columns.count)
+        isDecoded.deallocate()
     }
 
     /// What the block takes in memory once its columns are decoded, about.
@@ -38,20 +61,64 @@ final class CachedBlock: Sendable {
     /// The cells of a column; nil if the block does not have it, so that every row is nil.
     func column(_ column: Catalog.StoredColumn) throws(StoreError) -> DecodedColumn? {
         guard let cells = try self.column(propertyID: column.propertyID) else { return nil }
-        guard cells.kind.rawValue == column.kind.rawValue + 1 else {
-            throw .damaged(
-                "a column has not the kind of its property (F-415)", segment: place.segment,
-                offset: UInt64(place.byteOffset))
-        }
+        try check(cells.kind, column)
         return cells
+    }
+
+    /// The same as they are read without counting references; good as long as the block is kept. Of a column that the
+    /// block does not have, cells that are all nil.
+    ///
+    /// - Parameter place: where the column is among those of its entity, which is mostly where the block has it.
+    func cells(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError) -> CellColumn {
+        guard let index = index(of: column.propertyID, near: place) else {
+            return CellColumn(allNil: column.kind, ones: Self.ones)
+        }
+        let known = try decoded(index)
+        try check(known.pointee.unsafelyUnwrapped.decoded.kind, column)
+        return known.pointee.unsafelyUnwrapped.cells
+    }
+
+    /// The object numbers in the same way.
+    func numberCells() throws(StoreError) -> CellColumn {
+        _ = try numbers()
+        guard let index = index(of: HiddenProperty.number) else {
+            preconditionFailure("a block whose numbers were read has them")
+        }
+        return try decoded(index).pointee.unsafelyUnwrapped.cells
+    }
+
+    @inline(__always)
+    private func check(_ kind: ColumnKind, _ column: Catalog.StoredColumn) throws(StoreError) {
+        if kind.rawValue == column.kind.rawValue + 1 { return }
+        throw .damaged(
+            "a column has not the kind of its property (F-415)", segment: place.segment,
+            offset: UInt64(place.byteOffset))
     }
 
     /// The cells of a column by its property id.
     func column(propertyID: UInt32) throws(StoreError) -> DecodedColumn? {
-        guard let index = head.columns.firstIndex(where: { $0.propertyID == propertyID }) else {
-            return nil
-        }
-        if let known = decoded.withLock({ $0[index] }) { return known }
+        guard let index = index(of: propertyID) else { return nil }
+        return try decoded(index).pointee.unsafelyUnwrapped.decoded
+    }
+
+    @inline(__always)
+    private func index(of propertyID: UInt32, near place: Int) -> Int? {
+        if place < head.columns.count, head.columns[place].propertyID == propertyID { return place }
+        return index(of: propertyID)
+    }
+
+    private func index(of propertyID: UInt32) -> Int? {
+        head.columns.firstIndex { $0.propertyID == propertyID }
+    }
+
+    @inline(__always)
+    private func decoded(_ index: Int) throws(StoreError) -> UnsafePointer<Column?> {
+        if !isDecoded[index].load(ordering: .acquiring) { try decode(index) }
+        return UnsafePointer(columns + index)
+    }
+
+    @inline(never)
+    private func decode(_ index: Int) throws(StoreError) {
         let column: DecodedColumn
         do {
             let entry = head.columns[index]
@@ -61,9 +128,21 @@ final class CachedBlock: Sendable {
         } catch {
             throw StoreError(error, at: place)
         }
-        decoded.withLock { $0[index] = column }
-        return column
+        decoding.withLock { _ in
+            // Somebody else may have been faster, and be reading.
+            if isDecoded[index].load(ordering: .relaxed) { return }
+            columns[index] = Column(decoded: column, cells: CellColumn(column))
+            isDecoded[index].store(true, ordering: .releasing)
+        }
     }
+
+    /// As many ones as a block may have rows.
+    private nonisolated(unsafe) static let ones: UnsafePointer<UInt8> = {
+        // Never written again.
+        let ones = UnsafeMutablePointer<UInt8>.allocate(capacity: FormatLimits.maximumRows)
+        ones.initialize(repeating: 1, count: FormatLimits.maximumRows)
+        return UnsafePointer(ones)
+    }()
 
     /// The object numbers of the rows.
     func numbers() throws(StoreError) -> DecodedColumn { try hidden(HiddenProperty.number) }
@@ -98,6 +177,19 @@ final class CachedBlock: Sendable {
             return bytes.withUnsafeBytes { body($0) }
         }
         return body(cells.cell(row))
+    }
+}
+
+extension CellColumn {
+    /// The cells of a column that is kept as long as they are used.
+    fileprivate init(_ column: DecodedColumn) {
+        guard let kind = ColumnBuffer.Kind(rawValue: column.kind.rawValue - 1) else {
+            preconditionFailure("stored columns are of the kinds of plain ones")
+        }
+        self.init(
+            kind: kind, values: column.values, base: column.base,
+            width: column.kind == .integer ? column.width : kind.width, offsets: column.offsets,
+            codes: column.codes, nils: column.nils, externals: column.externals)
     }
 }
 

@@ -70,7 +70,11 @@ struct KeyBuffer: ~Copyable {
 
     /// Whether the key equals other bytes.
     @inline(__always) func equals(_ other: borrowing KeyBuffer) -> Bool {
-        count == other.count && compareCells(bytes, other.bytes) == 0
+        equals(other.bytes)
+    }
+
+    @inline(__always) func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+        count == other.count && compareCells(bytes, other) == 0
     }
 }
 
@@ -131,6 +135,12 @@ extension KeyBuffer {
         return true
     }
 
+    /// Loads the key of one value; false if it is nil.
+    mutating func load(_ value: Value) -> Bool {
+        clear()
+        return append(value, compound: false, number: CommitBuilder.number)
+    }
+
     private mutating func append(_ value: Value, compound: Bool, number: (ObjectID) -> UInt32?)
         -> Bool
     {
@@ -154,7 +164,12 @@ extension KeyBuffer {
         case .float(let value):
             guard let bits = keyBits(value) else { return false }
             word(bits)
-        case .string(var text): text.withUTF8 { part(UnsafeRawBufferPointer($0), compound) }
+        case .string(let text):
+            // Without a mutable copy. Native strings are contiguous.
+            let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
+                part(UnsafeRawBufferPointer($0), compound)
+            }
+            if isDone == nil { Array(text.utf8).withUnsafeBytes { part($0, compound) } }
         case .uri(let value):
             var text = value.absoluteString
             text.withUTF8 { part(UnsafeRawBufferPointer($0), compound) }

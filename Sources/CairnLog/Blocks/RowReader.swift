@@ -11,23 +11,34 @@ struct RowReader {
     let identity: StoreIdentity
     let entity: Int
 
+    /// Asks for the memory of a row, all of it at once.
+    func prefetch(_ block: CachedBlock, _ row: Int) throws(StoreError) {
+        let columns = catalog.entities[entity].columns
+        for index in columns.indices { try block.cells(columns[index], at: index).prefetch(row) }
+        for index in columns.indices where columns[index].kind == .bytes {
+            try block.cells(columns[index], at: index).prefetchBytes(row)
+        }
+    }
+
     /// The raw cells of a row.
     func cells(_ block: CachedBlock, _ row: Int, _ builder: inout RowCellsBuilder)
         throws(StoreError) -> RowCells
     {
-        for (index, column) in catalog.entities[entity].columns.enumerated() {
-            guard let cells = try block.column(column), !cells.isNil(at: row) else { continue }
-            switch column.kind {
-            case .integer: builder.set(index, word: UInt64(bitPattern: cells.integer(at: row)))
-            case .double: builder.set(index, word: cells.double(at: row).bitPattern)
-            case .float: builder.set(index, word: UInt64(cells.float(at: row).bitPattern))
-            case .fixed16: builder.set(index, bytes: cells.fixed16(at: row))
+        let columns = catalog.entities[entity].columns
+        for index in columns.indices {
+            let cells = try block.cells(columns[index], at: index)
+            if cells.isNil(row) { continue }
+            switch cells.kind {
+            case .integer: builder.set(index, word: UInt64(bitPattern: cells.integer(row)))
+            case .double: builder.set(index, word: cells.double(row).bitPattern)
+            case .float: builder.set(index, word: UInt64(cells.float(row).bitPattern))
+            case .fixed16: builder.set(index, bytes: cells.fixed16(row))
             case .bytes:
-                if cells.isExternal(at: row) {
-                    let value = try block.large(cells.bytes(at: row))
+                if cells.isExternal(row) {
+                    let value = try block.large(cells.bytes(row))
                     value.withUnsafeBytes { builder.set(index, bytes: $0) }
                 } else {
-                    builder.set(index, bytes: cells.bytes(at: row))
+                    builder.set(index, bytes: cells.bytes(row))
                 }
             }
         }

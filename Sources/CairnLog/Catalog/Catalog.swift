@@ -87,6 +87,15 @@ package final class Catalog: Sendable {
         /// Its columns, by index in that entity and all its descendants.
         package let columns: [Int]
         package let names: [String]
+        /// What is said of a fetch that it answers.
+        let plan: String
+
+        init(entity: Int, columns: [Int], names: [String]) {
+            self.entity = entity
+            self.columns = columns
+            self.names = names
+            plan = "unique index (\(names.joined(separator: ", ")))"
+        }
     }
 
     /// A to-one column's inverse table.

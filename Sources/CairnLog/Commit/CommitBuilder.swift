@@ -207,6 +207,11 @@ struct CommitBuilder: ~Copyable {
         state.uniques[unique].insert(hash: hash, number: number, in: &pages)
     }
 
+    /// Says that so many keys more will come.
+    mutating func reserveKeys(_ more: Int, unique: Int) {
+        state.uniques[unique].reserve(state.uniques[unique].count + more, in: &pages)
+    }
+
     mutating func removeKey(_ hash: UInt64, number: UInt32, unique: Int) {
         if state.uniques[unique].remove(hash: hash, number: number, in: &pages) { return }
         contradict("a unique index has no entry for a key of object \(number) (IX1)")
@@ -228,10 +233,11 @@ struct CommitBuilder: ~Copyable {
         state.blocks.insert(BlockEntry(entity: UInt16(entity)), in: &pages)
     }
 
-    /// Writes rows of a batch as the block that was opened. Sets the cells of all rows.
+    /// Writes rows of a batch as the block that was opened. Sets the cells of all rows, unless they are set.
     mutating func closeBlock(
         _ handle: BlockHandle, entity: Int, batch: ColumnBatch, selection: [UInt16],
-        numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false
+        numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false,
+        hasCells: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
         let written = try engine.memory.encoder.pointee.write(
@@ -253,10 +259,12 @@ struct CommitBuilder: ~Copyable {
             engine.memory.smallRows.pointee.add(
                 handle, written, entity: entity, of: batch, selection, numbers, versions)
         }
-        for slot in numbers.indices {
-            state.directories[stored.tree].set(
-                numbers[slot],
-                DirectoryCell(handle: handle, slot: slot, version: versions[slot]), in: &pages)
+        if !hasCells {
+            for slot in numbers.indices {
+                state.directories[stored.tree].set(
+                    numbers[slot],
+                    DirectoryCell(handle: handle, slot: slot, version: versions[slot]), in: &pages)
+            }
         }
         state.counts[entity] += selection.count
         hasChanges = true
@@ -298,10 +306,10 @@ struct CommitBuilder: ~Copyable {
         state.commitEnd = log.end
     }
 
-    /// The pages of a commit that was sealed. What else it used is for the next one.
-    consuming func takePages() -> SealedPages {
+    /// State and pages of a commit that was sealed. What else it used is for the next one.
+    consuming func take() -> (state: EngineState, pages: SealedPages) {
         engine.memory.keep(log.takeBuffer())
-        return pages.seal()
+        return (state, pages.seal())
     }
 
     /// Lists what died, by place, in frames of at most a megabyte or so.

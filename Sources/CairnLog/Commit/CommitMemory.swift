@@ -12,6 +12,8 @@ final class CommitMemory: @unchecked Sendable {
     // Used by the holder of the turn alone.
     let encoder: UnsafeMutablePointer<RowBlockEncoder>
     let smallRows: UnsafeMutablePointer<SmallRowsByEntity>
+    /// Of the batch insert that was last.
+    let batchRoom: UnsafeMutablePointer<BatchRoom?>
     /// For the frames of a commit.
     let buffer: UnsafeMutablePointer<ByteWriter?>
 
@@ -23,6 +25,8 @@ final class CommitMemory: @unchecked Sendable {
         encoder.initialize(to: RowBlockEncoder())
         smallRows = .allocate(capacity: 1)
         smallRows.initialize(to: SmallRowsByEntity())
+        batchRoom = .allocate(capacity: 1)
+        batchRoom.initialize(to: nil)
         buffer = .allocate(capacity: 1)
         buffer.initialize(to: nil)
     }
@@ -39,6 +43,8 @@ final class CommitMemory: @unchecked Sendable {
         encoder.deallocate()
         smallRows.deinitialize(count: 1)
         smallRows.deallocate()
+        batchRoom.deinitialize(count: 1)
+        batchRoom.deallocate()
         buffer.deinitialize(count: 1)
         buffer.deallocate()
     }

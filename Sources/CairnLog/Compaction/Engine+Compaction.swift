@@ -304,13 +304,13 @@ extension Engine {
                         bytes: (try? segment.file.size()) ?? 0))
             }
             compaction.carriedBytes[side] = carriedBytes
-            registry.tellsOfReleases.store(true, ordering: .relaxed)
+            registry.tellsOfReleases = true
         }
     }
 
     /// Snapshots, the oldest first, with the bytes of retired segments that each keeps from being removed.
-    var pinnedSpace: [(snapshot: LogSnapshot, bytes: UInt64)] {
-        let all = snapshots.withLock { $0.values.compactMap(\.snapshot) }
+    var pinnedSpace: [(snapshot: SnapshotPin, bytes: UInt64)] {
+        let all = snapshots.all
             .filter(\.isHeld).sorted { $0.commit < $1.commit }
         let retired = compaction.withLock { $0.retired }
         return all.map { snapshot in
@@ -355,7 +355,7 @@ extension Engine {
             }
             let numbers = Set(needless.map(\.segment.number))
             compaction.retired.removeAll { numbers.contains($0.segment.number) }
-            registry.tellsOfReleases.store(!compaction.retired.isEmpty, ordering: .relaxed)
+            registry.tellsOfReleases = !compaction.retired.isEmpty
             return needless
         }
         guard !needless.isEmpty else { return }

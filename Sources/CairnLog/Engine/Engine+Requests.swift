@@ -89,12 +89,13 @@ extension Engine {
         ) { builder throws(StoreError) in
             var inserter = BatchInserter(
                 request, policy: request.mergePolicy ?? .error, entity: entity.index,
-                catalog: builder.catalog, identity: identity)
+                catalog: builder.catalog, identity: identity, memory: memory)
             var firstRow = 0
             for index in staged.indices {
                 let count = staged[index].rows
                 try inserter.insert(staged[index], firstRow: firstRow, &builder)
                 firstRow += count
+                if index == 0 { inserter.expect(rows - count, &builder) }
             }
             if !isEnd, let batch = staged.last {
                 // What was staged is written: only one batch is needed for the rest.
@@ -109,7 +110,7 @@ extension Engine {
                 }
             }
             try inserter.finish(&builder)
-            return inserter.result
+            return inserter.end(memory)
         }
         for batch in staged.suffix(2) { batches.give(batch) }
         var inserted = result

@@ -83,7 +83,7 @@ final class Engine: Sendable {
     /// The largest number that a segment was given.
     let lastSegment: Atomic<UInt32>
     /// The snapshots that somebody has.
-    let snapshots = Mutex<[ObjectIdentifier: WeakSnapshot]>([:])
+    let snapshots = SnapshotPins()
     /// What is known of the dead space, and what of it waits to be given back.
     let compaction: Mutex<CompactionProgress>
     /// The compaction that is under way.
@@ -167,6 +167,14 @@ final class Engine: Sendable {
         let place = entry.place
         return try checked(
             try cache.block(place) { () throws(StoreError) in try read(place, in: state) }, entry)
+    }
+
+    /// The same for a state that is pinned, of which no copy is made for a block in the cache.
+    func block(_ entry: BlockEntry, in pinned: PinnedState<EngineState>) throws(StoreError)
+        -> CachedBlock
+    {
+        if let known = cache.known(entry.place) { return try checked(known, entry) }
+        return try block(entry, in: pinned.state)
     }
 
     /// The same for a block that nobody will ask for again.
@@ -359,13 +367,14 @@ final class Engine: Sendable {
             abandon(builder, &turn)
             return .failed(error, turn.last)
         }
-        let held = HeldState(builder.state, epoch: builder.state.commit, pool: pool)
         let ticket = CommitTicket()
         let end = builder.log.end
         let mergedBytes = builder.mergedBytes
         let chunk = builder.log.rest()
+        let made = builder.take()
+        let held = HeldState(made.state, epoch: number, pool: pool)
         let sealed = SealedCommit(
-            held: held, pages: builder.takePages(), ticket: ticket, isFull: durability == .full)
+            held: held, pages: made.pages, ticket: ticket, isFull: durability == .full)
         guard queue.seal(sealed, chunk) else {
             sealed.pages.giveAll(to: pool)
             // The states it was made on will never be. Nothing of it is in the log once that is cut.

@@ -11,6 +11,8 @@
 // slot between an entry's home and the entry is full.
 // Threads: a value; see `PageTransaction`.
 
+import CCairn
+
 /// A hash table of one partition.
 struct HashPartition {
     let header: Page
@@ -138,6 +140,12 @@ struct HashPartition {
     @inline(__always) func home(_ half: UInt32, bits: Int) -> Int {
         let rest = half &<< UInt32(truncatingIfNeeded: bits)
         return Int(truncatingIfNeeded: (UInt64(rest) &* UInt64(capacity)) &>> 32)
+    }
+
+    /// Asks for the memory of an entry's home.
+    @inline(__always) func prefetch(_ half: UInt32, bits: Int) {
+        let slot = home(half, bits: bits)
+        cairn_prefetch(words(slot &>> 6) + (slot & 63) &* 8)
     }
 
     @inline(__always) subscript(_ slot: Int) -> UInt64 {

@@ -17,6 +17,8 @@
 // entry is full.
 // Threads: a value; see `PageTransaction`.
 
+import CCairn
+
 /// The objects by the hash of their key.
 struct UniqueIndex: Sendable {
     /// Partition → address of its header page.
@@ -138,6 +140,25 @@ struct UniqueIndex: Sendable {
         let header = self.header(of: half)
         if header.isNone { return Cursor(half: half) }
         return Cursor(HashPartition(header), half: half, bits: partitionBits)
+    }
+
+    /// Asks for the memory of the partition that a hash belongs to, of which `prefetchHome` asks for the slot.
+    @inline(__always)
+    func prefetchPartition(hash: UInt64) {
+        let address = UInt(partitions[partition(of: UInt32(truncatingIfNeeded: hash))])
+        if !CheckpointImage.isTagged(address) {
+            cairn_prefetch(UnsafeRawPointer(bitPattern: address))
+        }
+    }
+
+    /// Asks for the memory of the first slot that is looked at for a hash.
+    @inline(__always)
+    func prefetchHome(hash: UInt64) {
+        let half = UInt32(truncatingIfNeeded: hash)
+        let address = UInt(partitions[partition(of: half)])
+        // What is still in a checkpoint is not read before it is needed.
+        if address == 0 || CheckpointImage.isTagged(address) { return }
+        HashPartition(Page(address: address)).prefetch(half, bits: partitionBits)
     }
 
     @inline(__always) private func partition(of half: UInt32) -> UInt32 {

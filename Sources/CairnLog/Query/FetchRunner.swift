@@ -25,7 +25,7 @@ struct FetchRunner {
     let engine: Engine
     let state: EngineState
     let fetch: StoreFetch
-    private let filter: Filter?
+    let filter: Filter?
     /// Where what is written for sure ends; a state that is published has nothing behind it.
     private let writtenLSN: UInt64
 
@@ -43,10 +43,10 @@ struct FetchRunner {
         }
     }
 
-    private var catalog: Catalog { state.catalog }
+    var catalog: Catalog { state.catalog }
 
     /// The entities whose rows are asked for.
-    private var family: [Int] {
+    var family: [Int] {
         fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]
     }
 
@@ -65,11 +65,14 @@ struct FetchRunner {
         var total: Int
         if filter == nil {
             total = family.reduce(0) { $0 + state.counts[$1] }
-        } else if let numbers = try candidates()?.numbers {
-            total = try match(numbers).count
+        } else if let hits = try indexed()?.hits {
+            total = hits.count
         } else {
             total = 0
-            try scan { _, _, live in total += live.count }
+            try scan { _, _, slots in
+                total += slots.count
+                return true
+            }
         }
         total = max(0, total - max(0, fetch.offset))
         return min(total, max(0, fetch.limit ?? total))
@@ -79,20 +82,21 @@ struct FetchRunner {
     func hits() throws(StoreError) -> (hits: [Hit], plan: String) {
         var hits: [Hit] = []
         let plan: String
-        if let (numbers, name) = try candidates() {
-            hits = try match(numbers)
+        if let (found, name) = try indexed() {
+            hits = found
             plan = name
         } else {
-            try scan { block, entity, live throws(StoreError) in
+            try scan { block, entity, slots throws(StoreError) in
                 let numbers = try block.numbers()
-                for slot in live {
-                    let number = numbers.number(slot)
+                for slot in slots {
+                    let number = numbers.number(Int(slot))
                     hits.append(
                         Hit(
                             number: number,
                             cell: state.directories[catalog.entities[entity].tree][number],
                             entity: entity))
                 }
+                return true
             }
             plan = "scan of \(family.map { catalog.entities[$0].name }.joined(separator: ", "))"
         }
@@ -139,7 +143,7 @@ struct FetchRunner {
         try block(state.blocks.entry(handle))
     }
 
-    private func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
+    func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
         if writtenLSN != .max {
             let segment = state.segments.current
             if segment.number == entry.segment,
@@ -151,40 +155,37 @@ struct FetchRunner {
         return try engine.block(entry, in: state)
     }
 
-    // MARK: Scanning
+    // MARK: Indexes
 
-    /// Calls the body with each block that has matches, and their slots.
-    private func scan(
-        _ body: (CachedBlock, Int, [Int]) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        let selection = UnsafeMutablePointer<UInt8>.allocate(capacity: FormatLimits.maximumRows)
-        defer { selection.deallocate() }
-        var live: [Int] = []
-        for entity in family {
-            let stored = catalog.entities[entity]
-            var handle = state.blocks.first(ofEntity: entity)
-            while handle != .none {
-                let entry = state.blocks.entry(handle)
-                if entry.live > 0 {
-                    let block = try block(entry)
-                    live.removeAll(keepingCapacity: true)
-                    if let filter {
-                        try filter.evaluate(block, stored, into: selection)
-                        for slot in 0..<block.rows where selection[slot] != 0 && entry.isLive(slot)
-                        {
-                            live.append(slot)
-                        }
-                    } else {
-                        for slot in 0..<block.rows where entry.isLive(slot) { live.append(slot) }
-                    }
-                    if !live.isEmpty { try body(block, entity, live) }
-                }
-                handle = state.blocks.next(after: entry)
-            }
-        }
+    /// What matches, in no order, if an index can name it; nil for a scan.
+    func indexed() throws(StoreError) -> (hits: [Hit], plan: String)? {
+        if let (hits, plan) = try keyed() { return (hits, plan) }
+        guard let (numbers, plan) = try candidates() else { return nil }
+        return (try match(numbers), plan)
     }
 
-    // MARK: Indexes
+    /// The objects that have one of a list of keys: each key is asked for by itself.
+    private func keyed() throws(StoreError) -> (hits: [Hit], plan: String)? {
+        guard case .comparison(let comparison)? = fetch.predicate, comparison.operator == .in,
+            let known = KeyIndex(comparison, entity: fetch.entity, catalog: catalog)
+        else { return nil }
+        let family = Set(self.family)
+        var hits: [Hit] = []
+        var seen: Set<UInt32> = []
+        var key = KeyBuffer()
+        for value in comparison.values where key.load(value) {
+            let found = try known.find(
+                key, state.uniques[known.unique], state.directories[known.tree],
+                seed: state.hashSeed, catalog
+            ) { cell throws(StoreError) in
+                let entry = state.blocks.entry(cell.handle)
+                guard family.contains(Int(entry.entity)) else { return nil }
+                return (try block(entry), Int(entry.entity))
+            }
+            if let hit = found?.hit, seen.insert(hit.number).inserted { hits.append(hit) }
+        }
+        return (hits, catalog.uniques[known.unique].plan)
+    }
 
     /// Numbers that hold every match, if an index can name them; nil for a scan.
     private func candidates() throws(StoreError) -> (numbers: [UInt32], plan: String)? {

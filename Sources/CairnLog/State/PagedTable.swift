@@ -8,6 +8,8 @@
 // leaf remembered is the one at its place in the tree.
 // Threads: a value; see `PageTransaction`.
 
+import CCairn
+
 /// An array of records over raw pages.
 struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
     private var root = Page.none
@@ -50,6 +52,25 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         }
         if CheckpointImage.isTagged(page.address) { page = CheckpointImage.page(page.address) }
         return UnsafePointer(Self.record(index, in: page))
+    }
+
+    /// Asks for the memory of the record at an index.
+    @inline(__always)
+    func prefetch(_ index: UInt32) {
+        let index = Int(index)
+        if root.isNone || index >> coveredBits != 0 { return }
+        var page = root
+        var shift = rootShift
+        while shift > 0 {
+            let slot = (index &>> shift) & 511
+            page = Page(address: page.data.load(fromByteOffset: slot &* 8, as: UInt.self))
+            if page.isNone { return }
+            shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
+        }
+        // What is still in a checkpoint is not read before it is needed.
+        if !CheckpointImage.isTagged(page.address) {
+            cairn_prefetch(UnsafeRawPointer(Self.record(index, in: page)))
+        }
     }
 
     /// The first index from `start` on whose page was written; nil if there is none.

@@ -1,71 +1,57 @@
 // Which states are in use, and when a page that was replaced can be free.
 //
-// A page with birth b that commit r replaced is needed by the pinned states from b to r - 1. It is kept with
-// the youngest of them. When that one is let go, the page moves to the next older pinned state, if that is
-// not older than the page; else it is free. Waiting for the oldest pin instead would keep every page copied
-// since.
+// Their table does not know of what kind they are: code for any kind of state would look its types up at each turn, and a
+// snapshot comes and goes in less.
 //
-// A state may be made from nothing, in pages of a pool of its own. It shares no page with those before it: their
-// pool ends with the last of them.
-//
-// Invariants: ST2: what is kept is at most the sum over pinned states of their difference to the next younger
-// one. The published state is always in the table.
 // Threads: any; one lock.
 
 import Synchronization
 
 /// The states of a store that somebody can read.
 final class StateRegistry<State: Sendable>: Sendable {
-    private struct Entry: Sendable {
-        let held: HeldState<State>
-        var pins = 0
-        var kept: [Page] = []
-    }
-
-    /// Oldest first; the last one is published.
-    private let entries: Mutex<[Entry]>
-    /// Whether somebody wants to know when a state is not read any more.
-    let tellsOfReleases = Atomic(false)
-    private let released = Mutex<(@Sendable () -> Void)?>(nil)
+    private let table: PinTable
 
     init(_ state: State, epoch: UInt64, pool: PagePool) {
-        entries = Mutex([Entry(held: HeldState(state, epoch: epoch, pool: pool))])
+        table = PinTable(HeldState(state, epoch: epoch, pool: pool), epoch: epoch, pool: pool)
+    }
+
+    /// Whether somebody wants to know when a state is not read any more.
+    var tellsOfReleases: Bool {
+        get { table.tellsOfReleases.load(ordering: .relaxed) }
+        set { table.tellsOfReleases.store(newValue, ordering: .relaxed) }
     }
 
     /// Keeps the published state readable until the result is let go.
-    func pin() -> PinnedState<State> {
-        let held = entries.withLock { entries in
-            let last = entries.count - 1
-            entries[last].pins += 1
-            return entries[last].held
-        }
-        return PinnedState(held, registry: self)
-    }
+    func pin() -> PinnedState<State> { PinnedState(Self.held(table.pin()), table: table) }
 
     /// The published state, for a commit that is about to replace it and nobody else.
     func published() -> State { current().state }
 
     /// The same, shared.
-    func current() -> HeldState<State> { entries.withLock { $0[$0.count - 1].held } }
+    func current() -> HeldState<State> { Self.held(table.current) }
+
+    private static func held(_ object: AnyObject) -> HeldState<State> {
+        unsafeDowncast(object, to: HeldState<State>.self)
+    }
 
     /// What the pages of the published state are from.
-    var pool: PagePool { entries.withLock { $0[$0.count - 1].held }.pool }
+    var pool: PagePool { table.pool }
 
     /// How many states are kept readable, the published one included.
-    var count: Int { entries.withLock { $0.count } }
+    var count: Int { table.count }
 
     /// The number of the oldest state that is kept readable.
-    var oldestEpoch: UInt64 { entries.withLock { $0[0].held.epoch } }
+    var oldestEpoch: UInt64 { table.oldestEpoch }
 
     /// The numbers of the states that are kept readable, the oldest first.
-    var epochs: [UInt64] { entries.withLock { $0.map(\.held.epoch) } }
+    var epochs: [UInt64] { table.epochs }
 
     /// Says what is done when a state is not read any more, as long as `tellsOfReleases` is on. It may be done in any
     /// thread, whatever that has locked.
-    func onRelease(_ body: @escaping @Sendable () -> Void) { released.withLock { $0 = body } }
+    func onRelease(_ body: @escaping @Sendable () -> Void) { table.onRelease(body) }
 
     /// Pages that only older states need.
-    var keptPages: Int { entries.withLock { $0.reduce(0) { $0 + $1.kept.count } } }
+    var keptPages: Int { table.keptPages }
 
     /// Makes a state the one that readers get.
     ///
@@ -78,104 +64,11 @@ final class StateRegistry<State: Sendable>: Sendable {
 
     /// Makes a state the one that readers get.
     func publish(_ held: HeldState<State>, replaced: [Page]) {
-        var free: [UInt] = []
-        // What a state holds may end with it, and whatever that does must not happen under the lock.
-        let (dropped, before) = entries.withLock { entries -> (Entry?, PagePool) in
-            let last = entries.count - 1
-            let before = entries[last].held.pool
-            precondition(
-                held.epoch > entries[last].held.epoch,
-                "states are published in the order of commits")
-            let dropped = entries[last].pins == 0 ? entries.removeLast() : nil
-            Self.keep(replaced, of: before, in: &entries, before: entries.count, free: &free)
-            entries.append(Entry(held: held))
-            return (dropped, before)
-        }
-        if !free.isEmpty { before.give(free) }
-        withExtendedLifetime(dropped) {}
+        table.publish(held, epoch: held.epoch, pool: held.pool, replaced: replaced)
     }
-
-    /// Puts pages with the youngest state below `index`, or frees them.
-    private static func keep(
-        _ pages: [Page], of pool: PagePool, in entries: inout [Entry], before index: Int,
-        free: inout [UInt]
-    ) {
-        guard index > 0, entries[index - 1].held.pool === pool else {
-            free.append(contentsOf: pages.lazy.map(\.address))
-            return
-        }
-        let epoch = entries[index - 1].held.epoch
-        for page in pages {
-            if page.birth <= epoch {
-                entries[index - 1].kept.append(page)
-            } else {
-                free.append(page.address)
-            }
-        }
-    }
-
-    fileprivate func unpin(epoch: UInt64) {
-        var free: [UInt] = []
-        let dropped = entries.withLock { entries -> Entry? in
-            let index = Self.position(of: epoch, in: entries)
-            entries[index].pins -= 1
-            guard entries[index].pins == 0, index < entries.count - 1 else { return nil }
-            let dropped = entries.remove(at: index)
-            Self.keep(
-                dropped.kept, of: dropped.held.pool, in: &entries, before: index, free: &free)
-            return dropped
-        }
-        if let dropped, !free.isEmpty { dropped.held.pool.give(free) }
-        let isRelease = dropped != nil && tellsOfReleases.load(ordering: .relaxed)
-        withExtendedLifetime(dropped) {}
-        if isRelease { released.withLock { $0 }?() }
-    }
-
-    /// Where a state is in the table; most readers hold the published one.
-    private static func position(of epoch: UInt64, in entries: [Entry]) -> Int {
-        var low = 0
-        var high = entries.count - 1
-        if entries[high].held.epoch == epoch { return high }
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].held.epoch < epoch { low = middle + 1 } else { high = middle }
-        }
-        precondition(entries[low].held.epoch == epoch, "a pinned state is in the table")
-        return low
-    }
-
-    // MARK: Checking
 
     /// What is wrong with the table, a sentence each.
-    func _checkInvariants() -> [String] {
-        entries.withLock { entries in
-            var problems: [String] = []
-            var seen: Set<UInt> = []
-            for (index, entry) in entries.enumerated() {
-                let isPublished = index == entries.count - 1
-                if index > 0, entries[index - 1].held.epoch >= entry.held.epoch {
-                    problems.append("state \(entry.held.epoch) is behind a younger one")
-                }
-                if !isPublished, entry.pins <= 0 {
-                    problems.append("state \(entry.held.epoch) is kept and nobody reads it")
-                }
-                if isPublished, !entry.kept.isEmpty {
-                    problems.append("the published state keeps pages that no state needs")
-                }
-                for page in entry.kept {
-                    if page.birth > entry.held.epoch {
-                        problems.append(
-                            "state \(entry.held.epoch) keeps a page of commit \(page.birth)")
-                    }
-                    if !seen.insert(page.address).inserted {
-                        problems.append(
-                            "state \(entry.held.epoch) keeps a page that is kept already")
-                    }
-                }
-            }
-            return problems
-        }
-    }
+    func _checkInvariants() -> [String] { table._checkInvariants() }
 }
 
 /// A state and its number, shared by all who read it: pinning costs one reference count, however many
@@ -195,15 +88,15 @@ final class HeldState<State: Sendable>: Sendable {
 /// A state that stays readable as long as this lives.
 final class PinnedState<State: Sendable>: Sendable {
     private let held: HeldState<State>
-    private let registry: StateRegistry<State>
+    private let table: PinTable
 
-    fileprivate init(_ held: HeldState<State>, registry: StateRegistry<State>) {
+    fileprivate init(_ held: HeldState<State>, table: PinTable) {
         self.held = held
-        self.registry = registry
+        self.table = table
     }
 
     var state: State { held.state }
     var epoch: UInt64 { held.epoch }
 
-    deinit { registry.unpin(epoch: held.epoch) }
+    deinit { table.unpin(epoch: held.epoch) }
 }

@@ -11,67 +11,27 @@ import Synchronization
 
 /// A pinned state.
 final class LogSnapshot: StoreSnapshot {
-    /// Why a snapshot was given up.
-    struct Expiry: Sendable {
-        /// Bytes of files that it kept from being removed.
-        let keptBytes: UInt64
-        /// What all snapshots together may keep.
-        let limit: UInt64
-    }
-
-    private struct Pin: Sendable {
-        var state: PinnedState<EngineState>?
-        var expiry: Expiry?
-        /// The state after expiry, as long as something still runs on it.
-        weak var rest: PinnedState<EngineState>?
-    }
-
     let engine: Engine
-    private let pin: Mutex<Pin>
-    let commit: UInt64
-    /// Who has it, as far as that was said.
-    let name: String?
+    private let pin: SnapshotPin
+    let schema: Schema
 
     init(engine: Engine, name: String? = nil) {
         self.engine = engine
-        self.name = name
-        let pinned = engine.registry.pin()
-        commit = pinned.state.commit
-        pin = Mutex(Pin(state: pinned))
-        engine.snapshots.withLock { $0[ObjectIdentifier(self)] = WeakSnapshot(self) }
+        let state = engine.registry.pin()
+        schema = state.state.catalog.schema
+        pin = SnapshotPin(state, name: name)
+        engine.snapshots.add(pin)
     }
 
-    deinit { engine.snapshots.withLock { $0[ObjectIdentifier(self)] = nil } }
+    deinit { engine.snapshots.remove(pin) }
 
-    /// Lets go of the state, as soon as nothing runs on it; false if that was done before.
-    func expire(_ expiry: Expiry) -> Bool {
-        // What ends with the state must not end under the lock.
-        let state = pin.withLock { pin -> PinnedState<EngineState>? in
-            guard let state = pin.state else { return nil }
-            pin = Pin(state: nil, expiry: expiry, rest: state)
-            return state
-        }
-        return state != nil
-    }
-
-    /// Whether the state is kept, for whatever runs on it if the snapshot is expired.
-    var isHeld: Bool { pin.withLock { $0.state != nil || $0.rest != nil } }
+    var commit: UInt64 { pin.commit }
 
     /// Its state, unless it is expired.
-    var pinned: PinnedState<EngineState>? { pin.withLock { $0.state } }
+    var pinned: PinnedState<EngineState>? { pin.state }
 
     /// Its state, or the error that says why it is expired.
-    func readable() throws(StoreError) -> PinnedState<EngineState> {
-        let (state, expiry) = pin.withLock { ($0.state, $0.expiry) }
-        if let state { return state }
-        let who = name.map { "the snapshot \"\($0)\"" } ?? "the snapshot"
-        let why = expiry.map {
-            ": it kept \($0.keptBytes) bytes of files from being removed after compaction, and all snapshots may keep \($0.limit) (snapshotLimit)"
-        }
-        throw StoreError(
-            .snapshotExpired,
-            "\(who) of commit \(commit) was given up\(why ?? ""); take a new one")
-    }
+    func readable() throws(StoreError) -> PinnedState<EngineState> { try pin.readable() }
 
     /// Runs a closure over the state, which is all there if nothing is thrown.
     private func reading<R>(_ body: (EngineState) throws(StoreError) -> R) throws(StoreError) -> R {
@@ -82,8 +42,32 @@ final class LogSnapshot: StoreSnapshot {
     }
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
-        try reading { state throws(StoreError) in
-            try FetchRunner(engine: engine, state: state, fetch: request).result()
+        let pinned = try readable()
+        return try engine.withWholeState { () throws(StoreError) in
+            if let result = try KeyFetch.result(request, engine, pinned) { return result }
+            return try FetchRunner(engine: engine, state: pinned.state, fetch: request).result()
+        }
+    }
+
+    func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)
+        throws(StoreError)
+    {
+        try check(request.entity, request.columns)
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            try BatchReader(request, engine, pinned).run(body)
+        }
+    }
+
+    func lookUpBatches(
+        _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
+        _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) {
+        try check(request.entity, request.columns)
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            var lookup = try KeyLookup(request, engine, pinned)
+            try lookup.run(keys: keys, body)
         }
     }
 
@@ -137,11 +121,4 @@ final class LogSnapshot: StoreSnapshot {
                 .referrers(target, relationship: relationship, entity: entity)
         }
     }
-}
-
-/// A snapshot that somebody has.
-struct WeakSnapshot: Sendable {
-    weak let snapshot: LogSnapshot?
-
-    init(_ snapshot: LogSnapshot) { self.snapshot = snapshot }
 }

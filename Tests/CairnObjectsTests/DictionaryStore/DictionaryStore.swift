@@ -107,7 +107,7 @@ final class DictionaryStore: PersistentStore {
 /// A copy of the state.
 final class DictionarySnapshot: StoreSnapshot {
     private let state: DictionaryState
-    private let schema: Schema
+    let schema: Schema
 
     init(state: DictionaryState, schema: Schema) {
         self.state = state

@@ -56,10 +56,24 @@ private final class CountingSnapshot: StoreSnapshot {
     private func count() { counter.reads.add(1, ordering: .relaxed) }
 
     var commit: UInt64 { base.commit }
+    var schema: Schema { base.schema }
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         count()
         return try base.fetch(request)
+    }
+    func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)
+        throws(StoreError)
+    {
+        count()
+        try base.readBatches(request, body)
+    }
+    func lookUpBatches(
+        _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
+        _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) {
+        count()
+        try base.lookUpBatches(request, keys: keys, body)
     }
     func count(_ request: StoreFetch) throws(StoreError) -> Int {
         count()

@@ -1,0 +1,53 @@
+// What batch inserts into one entity use one after the other: what is known of its columns, and memory. A commit of one
+// row would take longer to make this anew than to write the row.
+//
+// Threads: used by the holder of the turn alone.
+
+import CairnModel
+import CairnStore
+
+/// Plan and memory of batch inserts into one entity.
+struct BatchRoom: ~Copyable {
+    private let catalog: Catalog
+    private let entity: Int
+    private let setOnly: Bool
+    private let updates: Bool
+    /// The columns that keys are made of.
+    let keyColumns: ColumnSet
+    /// The columns that an update leaves alone if the row does not name them.
+    let kept: [Int]
+    /// The bytes of a row in a block, without those of text and bytes.
+    let fixedBytes: Int
+    var probes: BatchProbes
+    var key = KeyBuffer()
+    var other = KeyBuffer()
+    /// The rows that live in the open block, by slot; their numbers and versions.
+    var staged: [UInt16] = []
+    var numbers: [UInt32] = []
+    var versions: [UInt32] = []
+
+    init(_ catalog: Catalog, entity: Int, setOnly: Bool, updates: Bool) {
+        self.catalog = catalog
+        self.entity = entity
+        self.setOnly = setOnly
+        self.updates = updates
+        let stored = catalog.entities[entity]
+        probes = BatchProbes(stored, catalog, readsRows: updates)
+        keyColumns = ColumnSet(stored.uniques.flatMap { catalog.uniques[$0].columns })
+        kept = stored.columns.indices.filter { setOnly || stored.columns[$0].target != nil }
+        fixedBytes = stored.columns.reduce(0) { $0 + ($1.kind.isBytes ? 2 : $1.kind.width) }
+    }
+
+    /// Whether it serves such a batch.
+    borrowing func fits(_ catalog: Catalog, entity: Int, setOnly: Bool, updates: Bool) -> Bool {
+        self.catalog === catalog && self.entity == entity && self.setOnly == setOnly
+            && self.updates == updates
+    }
+
+    /// Empties the block that is being filled.
+    mutating func clear() {
+        staged.removeAll(keepingCapacity: true)
+        numbers.removeAll(keepingCapacity: true)
+        versions.removeAll(keepingCapacity: true)
+    }
+}

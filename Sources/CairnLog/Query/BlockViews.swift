@@ -1,0 +1,166 @@
+// The columns that one reading needs of the blocks it meets, by handle.
+//
+// A block is looked for in the cache once; after that its cells are read without lock or reference count. It is kept as
+// long as it is here, so when the blocks take more than the cache may, all of them are let go.
+//
+// Invariants: a view is good until `trim`.
+// Threads: owned by one reading.
+
+import CCairn
+import CairnStore
+
+/// A block as one reading sees it.
+struct BlockView {
+    fileprivate let memory: UnsafeMutableRawPointer
+
+    fileprivate struct Head {
+        let block: CachedBlock
+        let entity: Int
+    }
+
+    fileprivate static let headSize = MemoryLayout<Head>.stride
+
+    /// The block's concrete entity.
+    @inline(__always) var entity: Int { memory.load(fromByteOffset: 8, as: Int.self) }
+
+    /// The block itself, as long as the view is there.
+    var block: CachedBlock { memory.load(as: Head.self).block }
+
+    fileprivate init(memory: UnsafeMutableRawPointer) { self.memory = memory }
+
+    /// Ends a view that nobody keeps.
+    func free() {
+        memory.assumingMemoryBound(to: Head.self).deinitialize(count: 1)
+        memory.deallocate()
+    }
+
+    /// The columns that the reading needs, in its order.
+    @inline(__always) var cells: UnsafePointer<CellColumn> {
+        UnsafePointer((memory + Self.headSize).assumingMemoryBound(to: CellColumn.self))
+    }
+
+    /// Asks for the view itself.
+    @inline(__always) func prefetchCells(columns: Int) {
+        for index in 0..<columns { cairn_prefetch(cells + index) }
+    }
+
+    /// Asks for the memory of a row, apart from its bytes.
+    @inline(__always) func prefetch(_ slot: Int, columns: Int) {
+        for index in 0..<columns { (cells + index).pointee.prefetch(slot) }
+    }
+
+    /// Asks for the memory of a row's bytes.
+    @inline(__always) func prefetchBytes(_ slot: Int, columns: Int) {
+        for index in 0..<columns where (cells + index).pointee.kind.isBytes {
+            (cells + index).pointee.prefetchBytes(slot)
+        }
+    }
+}
+
+/// The blocks that one reading has met.
+struct BlockViews: ~Copyable {
+    private struct Entry {
+        var handle: UInt32 = 0
+        var view: BlockView?
+    }
+
+    /// The columns, by index of the entity that is read.
+    let columns: [Int]
+    private var entries: UnsafeMutablePointer<Entry>
+    private var capacity = 16
+    private var count = 0
+    private var cost = 0
+
+    init(columns: [Int]) {
+        self.columns = columns
+        entries = .allocate(capacity: capacity)
+        entries.initialize(repeating: Entry(), count: capacity)
+    }
+
+    deinit {
+        for index in 0..<capacity { entries[index].view?.free() }
+        entries.deallocate()
+    }
+
+    /// The view of a block, if it is here.
+    @inline(__always)
+    subscript(_ handle: BlockHandle) -> BlockView? {
+        var index = home(handle.raw)
+        while let view = entries[index].view {
+            if entries[index].handle == handle.raw { return view }
+            index = (index &+ 1) & (capacity &- 1)
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private func home(_ handle: UInt32) -> Int {
+        // Handles are dense.
+        Int(handle) & (capacity &- 1)
+    }
+
+    /// Takes a block in.
+    mutating func add(
+        _ handle: BlockHandle, _ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int
+    ) throws(StoreError) -> BlockView {
+        let view = try make(block, stored, entity: entity)
+        if (count + 1) * 2 > capacity { grow() }
+        put(handle.raw, view)
+        count += 1
+        cost += block.cost
+        return view
+    }
+
+    /// A view that is not kept here: whoever asks frees it. A column that the block's entity does not have is nil in all
+    /// its rows.
+    func make(_ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int)
+        throws(StoreError) -> BlockView
+    {
+        let size = MemoryLayout<CellColumn>.stride
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: BlockView.headSize + columns.count * size, alignment: 16)
+        let cells = memory + BlockView.headSize
+        do throws(StoreError) {
+            for (position, column) in columns.enumerated() {
+                cells.storeBytes(
+                    of: column < stored.columns.count
+                        ? try block.cells(stored.columns[column], at: column) : .absent,
+                    toByteOffset: position * size, as: CellColumn.self)
+            }
+        } catch {
+            memory.deallocate()
+            throw error
+        }
+        memory.initializeMemory(
+            as: BlockView.Head.self, to: BlockView.Head(block: block, entity: entity))
+        return BlockView(memory: memory)
+    }
+
+    private func put(_ handle: UInt32, _ view: BlockView) {
+        var index = home(handle)
+        while entries[index].view != nil { index = (index + 1) & (capacity - 1) }
+        entries[index] = Entry(handle: handle, view: view)
+    }
+
+    private mutating func grow() {
+        let (old, oldCapacity) = (entries, capacity)
+        capacity *= 4
+        entries = .allocate(capacity: capacity)
+        entries.initialize(repeating: Entry(), count: capacity)
+        for index in 0..<oldCapacity {
+            if let view = old[index].view { put(old[index].handle, view) }
+        }
+        old.deallocate()
+    }
+
+    /// Lets all blocks go if they take more than so many bytes.
+    mutating func trim(to budget: Int) {
+        guard cost > budget, count > 0 else { return }
+        for index in 0..<capacity {
+            entries[index].view?.free()
+            entries[index] = Entry()
+        }
+        count = 0
+        cost = 0
+    }
+}

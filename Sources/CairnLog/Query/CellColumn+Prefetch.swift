@@ -1,0 +1,29 @@
+// Asking for the memory of cells before they are read: a row of a column block lies in as many cache lines as it has
+// columns, and those are fetched together or one after the other.
+
+import CCairn
+import CairnStore
+
+extension CellColumn {
+    /// Asks for the memory of a cell, apart from its bytes.
+    @inline(__always) func prefetch(_ row: Int) {
+        if let nils { cairn_prefetch(nils + row) }
+        if let codes { return cairn_prefetch(codes + row) }
+        guard let starts else {
+            if let values { cairn_prefetch(values + row &* Int(width)) }
+            return
+        }
+        cairn_prefetch(starts + row)
+    }
+
+    /// Asks for the bytes of a cell.
+    @inline(__always) func prefetchBytes(_ row: Int) {
+        // The few values of a dictionary are near anyway.
+        guard codes == nil, let starts, let values else { return }
+        let start = values + Int(starts[row])
+        cairn_prefetch(start)
+        // Most texts end in the next line at the latest.
+        let length = Int(ends.unsafelyUnwrapped[row] &- (starts[row] & mask))
+        if length > 1 { cairn_prefetch(start + min(length &- 1, 64)) }
+    }
+}

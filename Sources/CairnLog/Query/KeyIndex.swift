@@ -1,0 +1,77 @@
+// A uniqueness constraint of one column, as fetches ask it: by equality, or by a list of keys.
+//
+// It takes only what needs no thought, texts for a text and integers for integers; everything else is left to
+// `FetchRunner`, and so is a condition that is wrong, which then says so.
+//
+// Threads: a value; nothing is kept.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+struct KeyIndex {
+    let unique: Int
+    let column: Int
+    let tree: Int
+    private let isText: Bool
+
+    /// The constraint that a comparison asks; nil if it asks none, or with values of another type.
+    init?(_ comparison: PredicateNode.Comparison, entity: Int, catalog: Catalog) {
+        guard case .key(let name) = comparison.subject,
+            let unique = catalog.entities[entity].uniques.first(where: {
+                catalog.uniques[$0].columns.count == 1 && catalog.uniques[$0].names[0] == name
+            })
+        else { return nil }
+        self.unique = unique
+        column = catalog.uniques[unique].columns[0]
+        tree = catalog.entities[entity].tree
+        switch catalog.description(of: entity).columns[column].kind {
+        case .attribute(.string): isText = true
+        case .attribute(.integer16), .attribute(.integer32), .attribute(.integer64): isText = false
+        default: return nil
+        }
+        for value in comparison.values {
+            switch value {
+            case .null: continue
+            case .string: if !isText { return nil }
+            case .integer: if isText { return nil }
+            default: return nil
+            }
+        }
+    }
+
+    /// The row that has a key, and its block.
+    ///
+    /// - Parameter block: the block of a handle, and its entity; nil if that is not asked for.
+    @inline(__always)
+    func find(
+        _ key: borrowing KeyBuffer, _ index: UniqueIndex, _ directory: RowDirectory, seed: UInt64,
+        _ catalog: Catalog,
+        _ block: (DirectoryCell) throws(StoreError) -> (block: CachedBlock, entity: Int)?
+    ) throws(StoreError) -> (hit: FetchRunner.Hit, block: CachedBlock)? {
+        var cursor = index.firstCandidate(hash: key.hash(seed: seed))
+        while let number = cursor.next() {
+            let cell = directory[number]
+            guard !cell.isEmpty, let (block, entity) = try block(cell) else { continue }
+            let stored = catalog.entities[entity].columns[column]
+            if try hasKey(try block.cells(stored, at: column), cell.slot, block, key) {
+                return (FetchRunner.Hit(number: number, cell: cell, entity: entity), block)
+            }
+        }
+        return nil
+    }
+
+    private func hasKey(
+        _ cells: CellColumn, _ slot: Int, _ block: CachedBlock, _ key: borrowing KeyBuffer
+    ) throws(StoreError) -> Bool {
+        if cells.isNil(slot) { return false }
+        guard isText else {
+            return key.bytes.loadUnaligned(as: Int64.self) == cells.integer(slot)
+        }
+        if cells.isExternal(slot) {
+            let value = try block.large(cells.bytes(slot))
+            return value.withUnsafeBytes { key.equals($0) }
+        }
+        return key.equals(cells.bytes(slot))
+    }
+}

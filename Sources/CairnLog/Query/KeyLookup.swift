@@ -1,0 +1,237 @@
+// Looks objects up by the keys of a uniqueness constraint, many at a time.
+//
+//   1. Keys are filled into a column batch, as rows of a batch insert are.
+//   2. Group by group: hash; ask for the partition, then the slot, then the directory cell, then the cells of the row,
+//      then their bytes. Each step is done for the whole group before the next, so that the group waits for the memory
+//      once for each step.
+//   3. The key is held against what is stored. If the first candidate is another one, which is so once in thousands of
+//      keys, the others are looked at one by one.
+//   4. The row is read.
+//
+// Threads: one lookup in one thread.
+
+import CCairn
+import CairnFormat
+import CairnModel
+import CairnStore
+
+struct KeyLookup: ~Copyable {
+    private let engine: Engine
+    private let pinned: PinnedState<EngineState>
+    private let unique: Int
+    /// The columns of the key, in the order of the constraint.
+    private let columns: [Int]
+    private let tree: Int
+    private let entity: Int
+    /// By entity: whether its objects are among those that are asked for.
+    private let isWanted: [Bool]
+    private let single: Single?
+    private var rows: RowGatherer
+    private var key = KeyBuffer()
+    private var other = KeyBuffer()
+
+    /// A key of one column that is compared as it is.
+    private struct Single {
+        let column: Int
+        let isBytes: Bool
+        /// Where the views have it.
+        let index: Int
+    }
+
+    /// What is known of a key so far.
+    private struct Probe {
+        var hash: UInt64 = 0
+        /// The row of the batch of keys; negative for a key with a nil part.
+        var row = 0
+        /// The first candidate; 0 = none.
+        var number: UInt32 = 0
+        var target: RowGatherer.Target?
+    }
+
+    init(_ request: StoreLookup, _ engine: Engine, _ pinned: PinnedState<EngineState>)
+        throws(StoreError)
+    {
+        let catalog = pinned.state.catalog
+        let index = request.entity.index
+        guard
+            let unique = catalog.entities[index].uniques.first(where: {
+                ColumnSet(catalog.uniques[$0].columns) == request.key
+            })
+        else { throw request.noConstraint }
+        self.engine = engine
+        self.pinned = pinned
+        self.unique = unique
+        columns = catalog.uniques[unique].columns
+        entity = index
+        tree = catalog.entities[index].tree
+        var isWanted = catalog.entities.map { _ in false }
+        for entity in catalog.family(of: index) { isWanted[entity] = true }
+        self.isWanted = isWanted
+        rows = RowGatherer(
+            engine, pinned, entity: index, columns: request.columns, others: request.key)
+        let kind = catalog.entities[index].columns[columns[0]].kind
+        if columns.count == 1, kind == .bytes || kind == .integer,
+            let place = rows.index(of: columns[0])
+        {
+            single = Single(column: columns[0], isBytes: kind == .bytes, index: place)
+        } else {
+            single = nil
+        }
+    }
+
+    mutating func run(
+        keys: (borrowing RowWriter) -> Bool, _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) {
+        let batch = engine.batches.take(pinned.state.catalog.description(of: entity))
+        defer {
+            rows.finish()
+            engine.batches.give(batch)
+        }
+        let probes = UnsafeMutablePointer<Probe>.allocate(capacity: RowGatherer.group)
+        probes.initialize(repeating: Probe(), count: RowGatherer.group)
+        defer { probes.deallocate() }
+        var first = 0
+        var isEnd = false
+        while !isEnd {
+            isEnd = batch.fillKeys(upTo: ColumnBatch.capacity, keys)
+            var start = 0
+            while start < batch.rows {
+                let count = min(RowGatherer.group, batch.rows - start)
+                if try !look(batch, start, count, position: first + start, probes, body) { return }
+                start += count
+            }
+            first += batch.rows
+            batch.reset()
+        }
+        _ = rows.flush(body)
+    }
+
+    /// Looks up a group of keys; false if no more is wanted.
+    private mutating func look(
+        _ batch: ColumnBatch, _ start: Int, _ count: Int, position: Int,
+        _ probes: UnsafeMutablePointer<Probe>, _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) -> Bool {
+        rows.begin()
+        let seed = pinned.state.hashSeed
+        let index = pinned.state.uniques[unique]
+        let directory = pinned.state.directories[tree]
+        for place in 0..<count {
+            let hash = hash(batch, start + place, seed)
+            probes[place].row = hash == nil ? -1 : start + place
+            probes[place].hash = hash ?? 0
+            probes[place].number = 0
+            probes[place].target = nil
+            if hash != nil { index.prefetchPartition(hash: probes[place].hash) }
+        }
+        for place in 0..<count where probes[place].row >= 0 {
+            index.prefetchHome(hash: probes[place].hash)
+        }
+        for place in 0..<count where probes[place].row >= 0 {
+            var cursor = index.firstCandidate(hash: probes[place].hash)
+            guard let number = cursor.next() else { continue }
+            probes[place].number = number
+            directory.cells.table.prefetch(number)
+        }
+        for place in 0..<count where probes[place].number != 0 {
+            let target = try target(probes[place].number, position: position + place, directory)
+            guard isWanted[target.view.entity] else { continue }
+            probes[place].target = target
+            target.view.prefetchCells(columns: rows.width)
+        }
+        for place in 0..<count {
+            if let target = probes[place].target { rows.prefetch(target) }
+        }
+        for place in 0..<count {
+            if let target = probes[place].target { rows.prefetchBytes(target) }
+        }
+        for place in 0..<count where probes[place].number != 0 {
+            if let target = probes[place].target, try isKey(target, batch, probes[place].row) {
+                if try !rows.read(target, body) { return false }
+                continue
+            }
+            if let target = try findSlowly(
+                batch, probes[place].row, probes[place].hash, position: position + place),
+                try !rows.read(target, body)
+            {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Where a candidate is.
+    @inline(__always)
+    private mutating func target(_ number: UInt32, position: Int, _ directory: RowDirectory)
+        throws(StoreError) -> RowGatherer.Target
+    {
+        let cell = directory[number]
+        guard !cell.isEmpty else {
+            throw .damaged("a unique index names an object that is not there")
+        }
+        return RowGatherer.Target(
+            number: number, slot: cell.slot, view: try rows.view(cell.handle), position: position)
+    }
+
+    // MARK: Keys
+
+    /// The hash of a key; nil if a part is nil.
+    @inline(__always)
+    private mutating func hash(_ batch: ColumnBatch, _ row: Int, _ seed: UInt64) -> UInt64? {
+        guard let single else {
+            return key.load(batch, row: row, columns: columns) ? key.hash(seed: seed) : nil
+        }
+        let column = batch.columns.baseAddress.unsafelyUnwrapped + single.column
+        if column.pointee.isNil(row: row) { return nil }
+        if single.isBytes { return KeyBuffer.hash(column.pointee.bytes(row: row), seed: seed) }
+        return cairn_hash64_words(column.pointee.word(row), 0, 8, seed)
+    }
+
+    /// Whether a candidate has a key.
+    @inline(__always)
+    private mutating func isKey(_ target: RowGatherer.Target, _ batch: ColumnBatch, _ row: Int)
+        throws(StoreError) -> Bool
+    {
+        if let single {
+            let cell = target.view.cells + single.index
+            if cell.pointee.isNil(target.slot) { return false }
+            let column = batch.columns.baseAddress.unsafelyUnwrapped + single.column
+            if !single.isBytes {
+                return UInt64(bitPattern: cell.pointee.integer(target.slot))
+                    == column.pointee.word(row)
+            }
+            if !cell.pointee.isExternal(target.slot) {
+                let (stored, wanted) = (
+                    cell.pointee.bytes(target.slot), column.pointee.bytes(row: row)
+                )
+                return stored.count == wanted.count && compareCells(stored, wanted) == 0
+            }
+        }
+        return try hasKey(target, batch, row)
+    }
+
+    @inline(never)
+    private mutating func hasKey(_ target: RowGatherer.Target, _ batch: ColumnBatch, _ row: Int)
+        throws(StoreError) -> Bool
+    {
+        let stored = pinned.state.catalog.entities[target.view.entity]
+        let block = target.view.block
+        guard key.load(batch, row: row, columns: columns),
+            try other.load(block, row: target.slot, entity: stored, columns: columns)
+        else { return false }
+        return key.equals(other)
+    }
+
+    /// Looks at all candidates of a key.
+    @inline(never)
+    private mutating func findSlowly(
+        _ batch: ColumnBatch, _ row: Int, _ hash: UInt64, position: Int
+    ) throws(StoreError) -> RowGatherer.Target? {
+        let directory = pinned.state.directories[tree]
+        var cursor = pinned.state.uniques[unique].firstCandidate(hash: hash)
+        while let number = cursor.next() {
+            let target = try target(number, position: position, directory)
+            if isWanted[target.view.entity], try hasKey(target, batch, row) { return target }
+        }
+        return nil
+    }
+}

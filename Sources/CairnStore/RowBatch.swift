@@ -1,0 +1,45 @@
+// Some rows of an answer, column by column.
+
+/// Rows that a store hands over together. It is valid only inside the closure it is given to.
+public struct RowBatch: ~Copyable {
+    /// How many rows there are.
+    public let count: Int
+    /// By column index of the entity.
+    @usableFromInline let columns: UnsafePointer<CellColumn>
+    /// The object numbers.
+    @usableFromInline let numbers: UnsafePointer<CellColumn>
+    /// Where each row lies in the columns; nil: one after the other.
+    @usableFromInline let slots: UnsafePointer<UInt16>?
+    /// The position of each row; nil: one after the other from `firstPosition`.
+    @usableFromInline let positions: UnsafePointer<Int>?
+    @usableFromInline let firstPosition: Int
+    @usableFromInline let layout: UInt64
+    @usableFromInline let origin: RowOrigin
+
+    /// Rows of an entity with that layout. Every pointer must be good as long as the batch is.
+    package init(
+        count: Int, layout: UInt64, origin: RowOrigin, columns: UnsafePointer<CellColumn>,
+        numbers: UnsafePointer<CellColumn>, slots: UnsafePointer<UInt16>? = nil,
+        positions: UnsafePointer<Int>? = nil, firstPosition: Int = 0
+    ) {
+        self.count = count
+        self.columns = columns
+        self.numbers = numbers
+        self.slots = slots
+        self.positions = positions
+        self.firstPosition = firstPosition
+        self.layout = layout
+        self.origin = origin
+    }
+
+    /// A row of the batch, from 0 on.
+    ///
+    /// - Precondition: `index` is below `count`.
+    @inlinable public func row(_ index: Int) -> RowView {
+        precondition(index >= 0 && index < count, "the batch has no such row")
+        return RowView(
+            columns: columns, row: slots.map { Int($0[index]) } ?? index, layout: layout,
+            position: positions.map { $0[index] } ?? firstPosition &+ index, numbers: numbers,
+            origin: origin)
+    }
+}

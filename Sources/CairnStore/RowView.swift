@@ -1,0 +1,85 @@
+// One row of an answer, read by typed columns.
+
+public import CairnModel
+import FoundationEssentials
+
+/// A stored row, as a closure that reads a snapshot gets it.
+///
+/// It is valid only inside the closure it is given to; what is read from it stays.
+///
+/// ```swift
+/// let name = try product.column("name", as: String.self)
+/// let price = try product.column("price", as: Double?.self)
+/// try snapshot.read(StoreRead(product)) { row in
+///     print(row[name], row[price] ?? 0)
+/// }
+/// ```
+public struct RowView: ~Copyable {
+    @usableFromInline let columns: UnsafePointer<CellColumn>
+    @usableFromInline let row: Int
+    @usableFromInline let layout: UInt64
+    /// Of rows that were looked up, the position of the row's key among the keys; else the row's own in the answer.
+    public let position: Int
+    @usableFromInline let numbers: UnsafePointer<CellColumn>
+    @usableFromInline let origin: RowOrigin
+
+    @inlinable init(
+        columns: UnsafePointer<CellColumn>, row: Int, layout: UInt64, position: Int,
+        numbers: UnsafePointer<CellColumn>, origin: RowOrigin
+    ) {
+        self.columns = columns
+        self.row = row
+        self.layout = layout
+        self.position = position
+        self.numbers = numbers
+        self.origin = origin
+    }
+
+    /// The value of a column.
+    ///
+    /// - Precondition: the column is one of the request's entity and was asked for, and the row has a value in it
+    ///   or the column's type is an optional.
+    @inlinable public subscript<Value: AttributeValue>(_ column: Column<Value>) -> Value {
+        precondition(column.layout == layout, "the column belongs to another entity")
+        let cells = columns + column.index
+        precondition(cells.pointee.isLoaded, "the column is none of those that were asked for")
+        guard let value = Value._load(from: cells, row: row) else {
+            preconditionFailure("the attribute is nil in this row: read it as an optional")
+        }
+        return value
+    }
+
+    /// Whether the row has no value in a column.
+    @inlinable public func isNil<Value: AttributeValue>(_ column: Column<Value>) -> Bool {
+        precondition(column.layout == layout, "the column belongs to another entity")
+        precondition(
+            columns[column.index].isLoaded, "the column is none of those that were asked for")
+        return columns[column.index].isNil(row)
+    }
+
+    /// The row's number in its hierarchy.
+    @inlinable public var reference: UInt64 { UInt64(bitPattern: numbers.pointee.integer(row)) }
+
+    /// The id of the row's object.
+    public var objectID: ObjectID { origin.id(reference) }
+}
+
+/// What the ids of all rows of an answer have in common.
+public struct RowOrigin: Sendable {
+    private let store: UUID
+    private let hierarchy: UInt32
+
+    package init(_ identity: StoreIdentity, entity: Int) {
+        store = identity.identifier
+        hierarchy = identity.hierarchies[entity]
+    }
+
+    init(like id: ObjectID) {
+        store = id.store
+        hierarchy = id.hierarchy
+    }
+
+    func id(_ reference: UInt64) -> ObjectID {
+        ObjectID(store: store, hierarchy: hierarchy, reference: reference)
+    }
+}
