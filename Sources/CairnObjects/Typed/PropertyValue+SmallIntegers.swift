@@ -13,6 +13,10 @@ extension NarrowInteger {
     @inlinable public func _store(in column: inout ColumnBuffer, row: Int) {
         column.setInteger(Int64(self), row: row)
     }
+    /// The value of a cell; nil if that is nil or out of the type's range.
+    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Self? {
+        cells.pointee.isNil(row) ? nil : Self(exactly: cells.pointee.integer(row))
+    }
     /// The value as it crosses the borders of a store.
     public var attributeValue: Value { .integer(Int64(self)) }
     /// What a property without a value reads as.
