@@ -8,7 +8,10 @@ import FoundationEssentials
 /// Equal cells make equal bytes, in whatever order they are set: if that was not the order of the
 /// columns, the tail is put in order at the end.
 package struct RowCellsBuilder: ~Copyable {
-    private var bytes: [UInt8] = []
+    /// Room for a row; what is finished is copied out of it, so that a row costs one allocation of its size.
+    private var room: UnsafeMutableRawPointer
+    private var capacity: Int
+    private var count: Int
     private let columns: Int
     private let start: Int
     /// The columns whose bytes are in the tail, in the order they were set.
@@ -19,38 +22,60 @@ package struct RowCellsBuilder: ~Copyable {
     package init(columns: Int) {
         self.columns = columns
         start = RowCells.start(columns)
+        count = start + columns * 8
+        capacity = count + 256
+        room = .allocate(byteCount: capacity, alignment: 8)
         reset()
     }
 
+    deinit { room.deallocate() }
+
     private mutating func reset() {
-        bytes.removeAll(keepingCapacity: true)
-        bytes.append(contentsOf: repeatElement(0xFF, count: start))
-        bytes.append(contentsOf: repeatElement(0, count: columns * 8))
+        room.initializeMemory(as: UInt8.self, repeating: 0xFF, count: start)
+        (room + start).initializeMemory(as: UInt8.self, repeating: 0, count: columns * 8)
+        count = start + columns * 8
         variable.removeAll(keepingCapacity: true)
         isOrdered = true
     }
 
     /// Sets a cell of a fixed kind to its bits.
-    package mutating func set(_ column: Int, word: UInt64) {
-        bytes[column >> 3] &= ~(1 << UInt8(column & 7))
-        let at = start + column * 8
-        bytes.withUnsafeMutableBytes { $0.storeBytes(of: word, toByteOffset: at, as: UInt64.self) }
+    @inline(__always) package mutating func set(_ column: Int, word: UInt64) {
+        precondition(column >= 0 && column < columns, "the row has no such column")
+        let nils = room + (column >> 3)
+        nils.storeBytes(
+            of: nils.load(as: UInt8.self) & ~(1 << UInt8(truncatingIfNeeded: column & 7)),
+            as: UInt8.self)
+        room.storeBytes(of: word, toByteOffset: start &+ column &* 8, as: UInt64.self)
     }
 
     /// Sets a cell of a variable kind to its bytes.
     package mutating func set(_ column: Int, bytes cell: UnsafeRawBufferPointer) {
-        let offset = bytes.count
+        let offset = count
         precondition(offset + cell.count <= Int(UInt32.max), "the values of a row exceed 4 GiB")
-        bytes.append(contentsOf: cell)
+        if capacity - count < cell.count { grow(cell.count) }
+        if let base = cell.baseAddress {
+            (room + count).copyMemory(from: base, byteCount: cell.count)
+            count += cell.count
+        }
         if let last = variable.last, last >= column { isOrdered = false }
         variable.append(column)
         set(column, word: UInt64(offset) << 32 | UInt64(cell.count))
     }
 
+    private mutating func grow(_ more: Int) {
+        capacity = max(capacity * 2, count + more)
+        let bigger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+        bigger.copyMemory(from: room, byteCount: count)
+        room.deallocate()
+        room = bigger
+    }
+
     /// Sets a cell to nil.
     package mutating func setNil(_ column: Int) {
         set(column, word: 0)
-        bytes[column >> 3] |= 1 << UInt8(column & 7)
+        let nils = room + (column >> 3)
+        nils.storeBytes(
+            of: nils.load(as: UInt8.self) | 1 << UInt8(column & 7), as: UInt8.self)
         if variable.contains(column) { isOrdered = false }
     }
 
@@ -82,20 +107,25 @@ package struct RowCellsBuilder: ~Copyable {
     /// The row; the builder starts anew.
     package mutating func finish() -> RowCells {
         if !isOrdered { orderTail() }
-        let cells = RowCells(bytes: bytes)
+        let cells = RowCells(
+            bytes: [UInt8](UnsafeRawBufferPointer(start: room, count: count)))
         reset()
         return cells
     }
 
     /// Writes the tail anew, in the order of the columns and without what was replaced.
     private mutating func orderTail() {
-        let end = start + columns * 8
-        let old = RowCells(bytes: bytes)
-        bytes.removeSubrange(end...)
+        let old = RowCells(bytes: [UInt8](UnsafeRawBufferPointer(start: room, count: count)))
+        count = start + columns * 8
         for column in Set(variable).sorted() where !old.isNull(column) {
             let word = old.word(column, columns: columns)
-            let offset = bytes.count
-            old.withTail(word) { bytes.append(contentsOf: $0) }
+            let offset = count
+            // The tail only becomes shorter, so there is room.
+            old.withTail(word) { tail in
+                guard let base = tail.baseAddress else { return }
+                (room + count).copyMemory(from: base, byteCount: tail.count)
+                count += tail.count
+            }
             set(column, word: UInt64(offset) << 32 | word & 0xFFFF_FFFF)
         }
     }

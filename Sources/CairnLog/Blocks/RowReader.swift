@@ -26,23 +26,41 @@ struct RowReader {
     {
         let columns = catalog.entities[entity].columns
         for index in columns.indices {
-            let cells = try block.cells(columns[index], at: index)
-            if cells.isNil(row) { continue }
-            switch cells.kind {
-            case .integer: builder.set(index, word: UInt64(bitPattern: cells.integer(row)))
-            case .double: builder.set(index, word: cells.double(row).bitPattern)
-            case .float: builder.set(index, word: UInt64(cells.float(row).bitPattern))
-            case .fixed16: builder.set(index, bytes: cells.fixed16(row))
-            case .bytes:
-                if cells.isExternal(row) {
-                    let value = try block.large(cells.bytes(row))
-                    value.withUnsafeBytes { builder.set(index, bytes: $0) }
-                } else {
-                    builder.set(index, bytes: cells.bytes(row))
-                }
-            }
+            try Self.put(
+                index, try block.cells(columns[index], at: index), block, row, &builder)
         }
         return builder.finish()
+    }
+
+    /// The raw cells of a row whose columns were looked up before.
+    @inline(__always)
+    static func cells(
+        _ columns: [CellColumn], _ block: CachedBlock, _ row: Int,
+        _ builder: inout RowCellsBuilder
+    ) throws(StoreError) -> RowCells {
+        for index in columns.indices { try put(index, columns[index], block, row, &builder) }
+        return builder.finish()
+    }
+
+    @inline(__always)
+    private static func put(
+        _ index: Int, _ cells: CellColumn, _ block: CachedBlock, _ row: Int,
+        _ builder: inout RowCellsBuilder
+    ) throws(StoreError) {
+        if cells.isNil(row) { return }
+        switch cells.kind {
+        case .integer: builder.set(index, word: UInt64(bitPattern: cells.integer(row)))
+        case .double: builder.set(index, word: cells.double(row).bitPattern)
+        case .float: builder.set(index, word: UInt64(cells.float(row).bitPattern))
+        case .fixed16: builder.set(index, bytes: cells.fixed16(row))
+        case .bytes:
+            if cells.isExternal(row) {
+                let value = try block.large(cells.bytes(row))
+                value.withUnsafeBytes { builder.set(index, bytes: $0) }
+            } else {
+                builder.set(index, bytes: cells.bytes(row))
+            }
+        }
     }
 
     /// The values of a row, by column.

@@ -10,7 +10,7 @@ import CairnStore
 import Synchronization
 
 /// A pinned state.
-final class LogSnapshot: StoreSnapshot {
+final class LogSnapshot: RowStream {
     let engine: Engine
     private let pin: SnapshotPin
     let schema: Schema
@@ -68,6 +68,15 @@ final class LogSnapshot: StoreSnapshot {
         try engine.withWholeState { () throws(StoreError) in
             var lookup = try KeyLookup(request, engine, pinned)
             try lookup.run(keys: keys, body)
+        }
+    }
+
+    func forEachRow(_ request: StoreFetch, _ body: (consuming StreamedRow) -> Void)
+        throws(StoreError)
+    {
+        try reading { state throws(StoreError) in
+            let runner = try FetchRunner(engine: engine, state: state, fetch: request)
+            try RowStreamer(runner: runner, identity: engine.identity).run(body)
         }
     }
 

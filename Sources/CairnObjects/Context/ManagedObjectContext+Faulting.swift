@@ -75,7 +75,31 @@ extension ManagedObjectContext {
         return object
     }
 
+    /// The object of a row that a snapshot handed over.
+    func object(for row: consuming StreamedRow) -> ManagedObject {
+        let scope = scope(at: row.entity)
+        let known = scope.place.flatMap {
+            registry.object(row.reference, isTemporary: false, at: $0)
+        }
+        let object = known ?? makeFault(row.reference, scope)
+        if object.isFault {
+            object.version = row.version
+            object.cells = row.cells
+        }
+        return object
+    }
+
+    private func makeFault(_ reference: UInt64, _ scope: EntityScope) -> ManagedObject {
+        let object = scope.type.init(entity: scope.entity, insertInto: nil)
+        object.scope = scope
+        object.reference = reference
+        object.managedObjectContext = self
+        registry.register(object)
+        return object
+    }
+
     private func makeFault(_ id: ObjectID, _ entity: SchemaEntity) -> ManagedObject {
+        guard id.isTemporary else { return makeFault(id.reference, scope(of: entity)) }
         let object = classes.type(for: entity, in: schema).init(entity: entity, insertInto: nil)
         object.scope = scope(of: entity)
         object.reference = id.reference
@@ -98,15 +122,23 @@ extension ManagedObjectContext {
 
     func fulfillOrThrow(_ object: ManagedObject) throws(StoreError) {
         guard object.isFault else { return }
-        var row = object.row
-        if row == nil { row = try read([object.objectID])[0] }
-        if let row {
+        if object.cells != nil { return wake(object) }
+        if let row = try read([object.objectID])[0] {
             fill(object, row)
         } else if shouldDeleteInaccessibleFaults {
             vanish(object)
         } else {
             throw notFound(object.objectID)
         }
+    }
+
+    /// A fault that has brought its row along is looked at.
+    func wake(_ object: ManagedObject) {
+        guard object.isFault, object.cells != nil else { return }
+        if object.slots != nil, let row = object.row { return fill(object, row) }
+        object.flags.formUnion([.fulfilled, .awakening])
+        object.awakeFromFetch()
+        object.flags.subtract(.awakening)
     }
 
     /// Gives a fault its row. A fault has edits if its row could not be read when they were made.

@@ -146,6 +146,9 @@ public final class ManagedObjectContext {
     }
 
     /// What the objects of an entity share.
+    func scope(at index: Int) -> EntityScope { scopes[index] ?? scope(of: schema.entities[index]) }
+
+    /// What the objects of an entity share.
     func scope(of entity: SchemaEntity) -> EntityScope {
         if let known = scopes[entity.index] { return known }
         let made = EntityScope(entity, classes.type(for: entity, in: schema), registry)

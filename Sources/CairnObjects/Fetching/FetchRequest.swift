@@ -13,48 +13,60 @@ public import CairnModel
 /// let all = try context.fetch(request)
 /// ```
 public struct FetchRequest<Result: ManagedObject>: Sendable, Hashable {
+    /// What is asked for, whatever the class of the results.
+    var terms: FetchTerms
+
     /// The entity's name.
-    public var entityName: String
+    public var entityName: String {
+        get { terms.entityName }
+        set { terms.entityName = newValue }
+    }
     /// Which objects; nil = all.
-    public var predicate: PredicateNode?
+    public var predicate: PredicateNode? {
+        get { terms.predicate }
+        set { terms.predicate = newValue }
+    }
     /// The order. Objects that are equal in it come by id, new ones last.
-    public var sortDescriptors: [SortKey] = []
+    public var sortDescriptors: [SortKey] {
+        get { terms.sortDescriptors }
+        set { terms.sortDescriptors = newValue }
+    }
     /// The greatest number of results; 0 = all. Unsaved changes are taken into account first.
-    public var fetchLimit = 0
+    public var fetchLimit: Int {
+        get { terms.fetchLimit }
+        set { terms.fetchLimit = newValue }
+    }
     /// How many results are left out first. Unsaved changes are taken into account first.
-    public var fetchOffset = 0
+    public var fetchOffset: Int {
+        get { terms.fetchOffset }
+        set { terms.fetchOffset = newValue }
+    }
     /// Whether objects of the entity's descendants are included.
-    public var includesSubentities = true
+    public var includesSubentities: Bool {
+        get { terms.includesSubentities }
+        set { terms.includesSubentities = newValue }
+    }
     /// Whether unsaved changes of the context are seen. Objects show their unsaved values in any case.
-    public var includesPendingChanges = true
+    public var includesPendingChanges: Bool {
+        get { terms.includesPendingChanges }
+        set { terms.includesPendingChanges = newValue }
+    }
     /// Whether objects are faults until they are touched. Their values were read all the same.
-    public var returnsObjectsAsFaults = true
+    public var returnsObjectsAsFaults: Bool {
+        get { terms.returnsObjectsAsFaults }
+        set { terms.returnsObjectsAsFaults = newValue }
+    }
 
     /// Asks for the objects of an entity, which must be of the class `Result`.
     public init(entityName: String, predicate: PredicateNode? = nil) {
-        self.entityName = entityName
-        self.predicate = predicate
-    }
-
-    /// The same request for objects of another class.
-    func typed<Other: ManagedObject>(as type: Other.Type) -> FetchRequest<Other> {
-        if let same = self as? FetchRequest<Other> { return same }
-        var other = FetchRequest<Other>(entityName: entityName, predicate: predicate)
-        other.sortDescriptors = sortDescriptors
-        other.fetchLimit = fetchLimit
-        other.fetchOffset = fetchOffset
-        other.includesSubentities = includesSubentities
-        other.includesPendingChanges = includesPendingChanges
-        other.returnsObjectsAsFaults = returnsObjectsAsFaults
-        return other
+        terms = FetchTerms(entityName: entityName, predicate: predicate)
     }
 }
 
 extension FetchRequest where Result == ManagedObject {
     /// Asks for the objects of an entity.
     public init(entityName: String, predicate: PredicateNode? = nil) {
-        self.entityName = entityName
-        self.predicate = predicate
+        terms = FetchTerms(entityName: entityName, predicate: predicate)
     }
 }
 
@@ -66,8 +78,7 @@ extension FetchRequest where Result: PersistentEntity {
     ///     predicate: .compare("price", .less, .double(10)), sortBy: [SortKey("name")])
     /// ```
     public init(predicate: PredicateNode? = nil, sortBy keys: [SortKey] = []) {
-        entityName = Result.entityName
-        self.predicate = predicate
-        sortDescriptors = keys
+        terms = FetchTerms(entityName: Result.entityName, predicate: predicate)
+        terms.sortDescriptors = keys
     }
 }

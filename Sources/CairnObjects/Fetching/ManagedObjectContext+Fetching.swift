@@ -16,17 +16,60 @@ extension ManagedObjectContext {
     ///   store, now or in a property that was read before.
     /// - Complexity: that of the store's answer, and O(n log n) in the changed objects of the entity.
     public func fetch<Result>(_ request: FetchRequest<Result>) throws(StoreError) -> [Result] {
-        let answer = try answer(request.typed(as: ManagedObject.self), includesRows: true)
+        try throwReadError()
+        processPendingChanges()
+        let terms = request.terms
+        let question = try question(terms)
+        let pending = pendingObjects(terms, question)
+        guard pending.isEmpty else {
+            return try overlaid(question, pending, request)
+        }
+        if question.isWhole, let rows = try store.snapshot() as? any RowStream {
+            return try streamed(rows, question, request)
+        }
+        var fetch = question.fetch
+        fetch.includesRows = true
+        let found = try store.snapshot().fetch(fetch)
         var objects: [Result] = []
-        objects.reserveCapacity(answer.count)
-        for entry in answer {
-            let object = entry.object ?? entry.row.map(object(for:))
-            guard let object else { continue }
-            if !request.returnsObjectsAsFaults, object.isFault, let row = object.row {
-                fill(object, row)
-            }
+        objects.reserveCapacity(found.rows.count)
+        for row in found.rows {
+            let object = object(for: row)
+            if !terms.returnsObjectsAsFaults { wake(object) }
             objects.append(result(object, of: request))
         }
+        return objects
+    }
+
+    /// The objects that match, changed ones among them.
+    private func overlaid<Result>(
+        _ question: Question, _ pending: [ManagedObject], _ request: FetchRequest<Result>
+    ) throws(StoreError) -> [Result] {
+        var objects: [Result] = []
+        for entry in try answer(question, pending, includesRows: true) {
+            let object = entry.object ?? entry.row.map(object(for:))
+            guard let object else { continue }
+            if !request.returnsObjectsAsFaults { wake(object) }
+            objects.append(result(object, of: request))
+        }
+        return objects
+    }
+
+    /// The objects that match, by id: the rows come one after the other, and only their cells stay.
+    private func streamed<Result>(
+        _ rows: any RowStream, _ question: Question, _ request: FetchRequest<Result>
+    ) throws(StoreError) -> [Result] {
+        var objects: [Result] = []
+        var last: UInt64 = 0
+        var isInOrder = true
+        let wakes = !request.returnsObjectsAsFaults
+        try rows.forEachRow(question.fetch) { row in
+            let object = object(for: row)
+            if wakes { wake(object) }
+            if object.reference < last { isInOrder = false }
+            last = object.reference
+            objects.append(result(object, of: request))
+        }
+        if !isInOrder { objects.sort { $0.reference < $1.reference } }
         return objects
     }
 
@@ -51,21 +94,24 @@ extension ManagedObjectContext {
     public func fetchObjectIDs<Result>(_ request: FetchRequest<Result>) throws(StoreError)
         -> [ObjectID]
     {
-        try answer(request.typed(as: ManagedObject.self), includesRows: false).map(\.id)
+        try throwReadError()
+        processPendingChanges()
+        let question = try question(request.terms)
+        let pending = pendingObjects(request.terms, question)
+        if pending.isEmpty { return try store.snapshot().fetch(question.fetch).ids }
+        return try answer(question, pending, includesRows: false).map(\.id)
     }
 
     /// How many objects a fetch would give, limit and offset respected.
     ///
     /// - Throws: As ``fetch(_:)``.
     public func count<Result>(for request: FetchRequest<Result>) throws(StoreError) -> Int {
-        let request = request.typed(as: ManagedObject.self)
         try throwReadError()
         processPendingChanges()
-        let question = try question(request)
-        if pendingObjects(request, question).isEmpty {
-            return try store.snapshot().count(question.fetch)
-        }
-        return try answer(request, includesRows: false).count
+        let question = try question(request.terms)
+        let pending = pendingObjects(request.terms, question)
+        if pending.isEmpty { return try store.snapshot().count(question.fetch) }
+        return try answer(question, pending, includesRows: false).count
     }
 
     /// A request as a store understands it.
@@ -73,7 +119,7 @@ extension ManagedObjectContext {
     /// - Throws: `StoreError` with `.invalidRequest` naming the key that does not fit.
     public func storeFetch<Result>(_ request: FetchRequest<Result>) throws(StoreError) -> StoreFetch
     {
-        try question(request.typed(as: ManagedObject.self)).fetch
+        try question(request.terms).fetch
     }
 
     // MARK: Steps
@@ -83,6 +129,19 @@ extension ManagedObjectContext {
         let entity: SchemaEntity
         let evaluator: PredicateEvaluator?
         let sort: [(column: Int, isAscending: Bool)]
+
+        /// Whether all that matches is asked for, in the order of the ids.
+        var isWhole: Bool {
+            fetch.sort.isEmpty && fetch.limit == nil && fetch.offset == 0 && !isOfOneKey
+        }
+
+        /// Whether the condition is that one property equals one value: a store may have an index for it.
+        private var isOfOneKey: Bool {
+            if case .comparison(let comparison)? = fetch.predicate, comparison.operator == .equal {
+                return true
+            }
+            return false
+        }
     }
 
     private struct Entry {
@@ -92,7 +151,7 @@ extension ManagedObjectContext {
         var keys: [Value] = []
     }
 
-    private func question(_ request: FetchRequest<ManagedObject>) throws(StoreError) -> Question {
+    private func question(_ request: FetchTerms) throws(StoreError) -> Question {
         guard let entity = schema.entity(named: request.entityName) else {
             throw StoreError(
                 .invalidRequest, "the model has no entity of this name",
@@ -120,33 +179,28 @@ extension ManagedObjectContext {
     }
 
     /// The changed objects that the request is about, if it looks at changes.
-    private func pendingObjects(_ request: FetchRequest<ManagedObject>, _ question: Question)
+    private func pendingObjects(_ request: FetchTerms, _ question: Question)
         -> [ManagedObject]
     {
-        guard request.includesPendingChanges else { return [] }
-        return changed.inOrder.filter {
+        guard request.includesPendingChanges, changed.count > 0 else { return [] }
+        return changed.inOrder {
             request.includesSubentities
                 ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
         }
     }
 
-    private func answer(_ request: FetchRequest<ManagedObject>, includesRows: Bool)
-        throws(StoreError) -> [Entry]
-    {
-        try throwReadError()
-        processPendingChanges()
-        var question = try question(request)
-        let pending = pendingObjects(request, question)
+    private func answer(
+        _ question: Question, _ pending: [ManagedObject], includesRows: Bool
+    ) throws(StoreError) -> [Entry] {
+        var question = question
         let (offset, limit) = (question.fetch.offset, question.fetch.limit)
-        if !pending.isEmpty {
-            let stored = pending.count { !$0.isInserted }
-            question.fetch.offset = 0
-            // The greatest number there is means all, and has no room for more.
-            question.fetch.limit = limit.map {
-                $0 > Int.max - offset - stored ? .max : $0 + offset + stored
-            }
+        let stored = pending.count { !$0.isInserted }
+        question.fetch.offset = 0
+        // The greatest number there is means all, and has no room for more.
+        question.fetch.limit = limit.map {
+            $0 > Int.max - offset - stored ? .max : $0 + offset + stored
         }
-        question.fetch.includesRows = includesRows || (!pending.isEmpty && !question.sort.isEmpty)
+        question.fetch.includesRows = includesRows || !question.sort.isEmpty
         let found = try store.snapshot().fetch(question.fetch)
         var entries: [Entry] = []
         entries.reserveCapacity(found.ids.count)
@@ -154,7 +208,6 @@ extension ManagedObjectContext {
             entries.append(
                 Entry(id: id, row: question.fetch.includesRows ? found.rows[index] : nil))
         }
-        if pending.isEmpty { return entries }
         entries = overlay(entries, pending, question)
         let rest = entries.dropFirst(offset)
         return Array(limit.map { rest.prefix($0) } ?? rest)
