@@ -17,6 +17,7 @@ extension FetchRequest where Result: PersistentEntity {
     ///
     /// - Throws: `StoreError` with `.invalidRequest` naming a part that a store cannot answer: of the predicate,
     ///   or a key path that leads to no persistent property of the class itself, or an order of one's own.
+    @_disfavoredOverload
     public init(_ predicate: Predicate<Result>, sortBy order: [SortDescriptor<Result>]) throws {
         try self.init(predicate)
         try sort(by: order)
@@ -30,6 +31,7 @@ extension FetchRequest where Result: PersistentEntity {
     ///
     /// - Throws: `StoreError` with `.invalidRequest` naming a key path that leads to no persistent property of
     ///   the class itself, or an order of one's own.
+    @_disfavoredOverload
     public init(predicate: PredicateNode? = nil, sortBy order: [SortDescriptor<Result>]) throws {
         self.init(predicate: predicate)
         try sort(by: order)

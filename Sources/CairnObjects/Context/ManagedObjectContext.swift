@@ -131,12 +131,25 @@ public final class ManagedObjectContext {
 
     private func findEntity(for type: ManagedObject.Type) -> SchemaEntity {
         if let known = entitiesOfClasses[ObjectIdentifier(type)] { return known }
-        guard let name = classes.entityName(for: type) ?? type._typedEntity?.name else {
-            preconditionFailure("\(type) is not the class of exactly one entity of the model")
-        }
-        let entity = entity(named: name)
+        let entity = describedEntity(type) ?? onlyEntity(type)
         entitiesOfClasses[ObjectIdentifier(type)] = entity
         return entity
+    }
+
+    /// The entity that a typed class describes, if the container knows the class.
+    private func describedEntity(_ type: ManagedObject.Type) -> SchemaEntity? {
+        guard let typed = type._typedEntity, typed.type == type,
+            let entity = schema.entity(named: typed.name),
+            classes.type(for: entity, in: schema) == type
+        else { return nil }
+        return entity
+    }
+
+    private func onlyEntity(_ type: ManagedObject.Type) -> SchemaEntity {
+        guard let name = classes.entityName(for: type) else {
+            preconditionFailure("\(type) is not the class of exactly one entity of the model")
+        }
+        return entity(named: name)
     }
 
     /// The root entity of an id's hierarchy; nil if the id is of another store.

@@ -1,4 +1,8 @@
 // The row of a typed batch insert.
+//
+// Setters are transparent, which is inlined before all else: only then does the optimizer always make an
+// address of the key path. Otherwise it stops after half a dozen properties in one closure, and a key path
+// that is followed costs some 500 instructions.
 
 public import CairnStore
 
@@ -30,7 +34,9 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
     ) -> Token.Value {
         @available(*, unavailable, message: "a row of a batch can only be written")
         get { preconditionFailure("a row of a batch can only be written") }
-        nonmutating set { columns.pointee[keyPath: path]._store(newValue, in: writer) }
+        @_transparent nonmutating set {
+            columns.pointee[keyPath: path]._store(newValue, in: writer)
+        }
     }
 
     /// Sets a property that the class inherits.
@@ -40,7 +46,9 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
     ) -> Token.Value {
         @available(*, unavailable, message: "a row of a batch can only be written")
         get { preconditionFailure("a row of a batch can only be written") }
-        nonmutating set { columns.pointee._parent[keyPath: path]._store(newValue, in: writer) }
+        @_transparent nonmutating set {
+            columns.pointee._parent[keyPath: path]._store(newValue, in: writer)
+        }
     }
 
     /// Sets a property that the class's parent inherits.
@@ -50,7 +58,7 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
     ) -> Token.Value {
         @available(*, unavailable, message: "a row of a batch can only be written")
         get { preconditionFailure("a row of a batch can only be written") }
-        nonmutating set {
+        @_transparent nonmutating set {
             columns.pointee._parent._parent[keyPath: path]._store(newValue, in: writer)
         }
     }
