@@ -49,7 +49,6 @@ struct NewRowsWriter: ~Copyable {
         try number(groups, &builder)
         let all = NewNumbers(numbers)
         for (index, group) in groups.enumerated() {
-            guard !hasPartners(group.entity) else { throw contested() }
             let batch = builder.engine.batches.take(catalog.description(of: group.entity))
             var start = 0
             while start < group.positions.count {
@@ -90,15 +89,13 @@ struct NewRowsWriter: ~Copyable {
 
     // MARK: Checks
 
-    /// Whether a relationship of the entity has another side that is to-one too.
-    private func hasPartners(_ entity: Int) -> Bool {
-        catalog.schema.entities[entity].relationships.contains { relationship in
-            guard case .column = relationship.storage, let inverse = relationship.inverse,
-                case .column = catalog.schema.entities[relationship.destination]
-                    .relationships[inverse].storage
-            else { return false }
-            return true
-        }
+    /// Whether the other side of a relationship is to-one too.
+    private func hasPartner(_ relationship: SchemaRelationship) -> Bool {
+        guard let inverse = relationship.inverse,
+            case .column = catalog.schema.entities[relationship.destination].relationships[inverse]
+                .storage
+        else { return false }
+        return true
     }
 
     private func check(_ batch: ColumnBatch, _ entity: Int, _ builder: inout CommitBuilder)
@@ -118,7 +115,9 @@ struct NewRowsWriter: ~Copyable {
             ].family
             let isWhole =
                 family.count == catalog.schema.entities[catalog.trees[tree].root].family.count
+            let isPartner = hasPartner(description.relationships[relationship])
             for row in 0..<batch.rows where !cells.isNil(row: row) {
+                if isPartner { throw contested() }
                 let target = UInt32(
                     truncatingIfNeeded: cells.values.load(fromByteOffset: row * 8, as: UInt64.self))
                 if let known = builder.entity(tree: tree, number: target) {

@@ -12,6 +12,7 @@ final class CountingStore: PersistentStore {
     fileprivate final class Counter: Sendable {
         let reads = Atomic<Int>(0)
         let saves = Atomic<Int>(0)
+        let columnSaves = Atomic<Int>(0)
     }
 
     init(_ base: any PersistentStore) { self.base = base }
@@ -20,6 +21,9 @@ final class CountingStore: PersistentStore {
     var reads: Int { counter.reads.load(ordering: .relaxed) }
     /// How often something was saved.
     var saves: Int { counter.saves.load(ordering: .relaxed) }
+
+    /// How often new objects were taken as columns.
+    var columnSaves: Int { counter.columnSaves.load(ordering: .relaxed) }
 
     var identity: StoreIdentity { base.identity }
     var schema: Schema { base.schema }
@@ -42,6 +46,17 @@ final class CountingStore: PersistentStore {
         try base.obtainPermanentIDs(forEntities: entities)
     }
     func close() throws(StoreError) { try base.close() }
+}
+
+extension CountingStore: ColumnStore {
+    func insert(_ rows: inout some NewRowSource, author: String?, contextName: String?)
+        throws(StoreError) -> NewNumbers?
+    {
+        guard let base = base as? any ColumnStore else { return nil }
+        let numbers = try base.insert(&rows, author: author, contextName: contextName)
+        if numbers != nil { counter.columnSaves.add(1, ordering: .relaxed) }
+        return numbers
+    }
 }
 
 private final class CountingSnapshot: StoreSnapshot {

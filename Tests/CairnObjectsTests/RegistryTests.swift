@@ -1,0 +1,104 @@
+// Objects that go on other threads than their context's.
+
+import CairnModel
+import CairnObjects
+import CairnStore
+import CairnTestSupport
+import Synchronization
+import Testing
+
+@Suite("The objects of a context")
+struct RegistryTests {
+    @Test("leave when nobody holds them, on whatever thread that is, and are found again as others")
+    func leaving() async throws {
+        let stack = try Stack(Models.shop, .log)
+        let count = 2000
+        try stack.store { context in
+            (0..<count).map { context.make("Product", ["serialCode": "\($0)"]) }
+        }
+        let context = stack.context()
+        // Objects are confined to their context; only that their memory is given back is not.
+        struct Bag: @unchecked Sendable {
+            // Emptied by its only task, never looked into.
+            var objects: [ManagedObject]
+        }
+        for round in 0..<8 {
+            let objects = try context.fetch(FetchRequest(entityName: "Product"))
+            #expect(objects.count == count)
+            #expect(Set(objects.map(ObjectIdentifier.init)).count == count)
+            let bags = (0..<4).map { part in
+                Bag(objects: objects.indices.filter { $0 % 4 == part }.map { objects[$0] })
+            }
+            let kept = objects[round]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for bag in bags {
+                    group.addTask { @concurrent in
+                        var bag = bag
+                        bag.objects.removeAll()
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(context.registeredObject(for: kept.objectID) === kept)
+        }
+    }
+
+    @Test("are one for an id, however they are asked for, as long as somebody holds them")
+    func uniquing() throws {
+        let stack = try Stack(Models.shop, .log)
+        let ids = try stack.store { context in
+            (0..<500).map { context.make("Product", ["serialCode": "\($0)"]) }
+        }
+        var random = RandomSource()
+        let context = stack.context()
+        var held: [ObjectID: ManagedObject] = [:]
+        for _ in 0..<5000 {
+            let place = Int.random(in: 0..<ids.count, using: &random)
+            let id = ids[place]
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: held[id] = nil
+            case 1:
+                let object = context.object(with: id)
+                #expect(held[id] == nil || held[id] === object, "seed \(random.seed)")
+                held[id] = object
+            case 2:
+                let object = try context.find(
+                    "Product", "serialCode", .string("\(place)"))[0]
+                #expect(held[id] == nil || held[id] === object, "seed \(random.seed)")
+            default:
+                #expect(context.registeredObject(for: id) === held[id], "seed \(random.seed)")
+            }
+        }
+        #expect(context.registeredObjects == Set(held.values))
+        held = [:]
+        #expect(context.registeredObjects.isEmpty)
+    }
+
+    @Test(
+        "that are new are found by their temporary ids until they are saved, and by no other context"
+    )
+    func temporary() throws {
+        let stack = try Stack(Models.shop, .log)
+        let context = stack.context()
+        let products = (0..<100).map { context.make("Product", ["serialCode": "\($0)"]) }
+        let ids = products.map(\.objectID)
+        for (id, product) in zip(ids, products) {
+            #expect(context.registeredObject(for: id) === product)
+            #expect(stack.context().registeredObject(for: id) == nil)
+        }
+        try context.obtainPermanentIDs(for: Array(products[..<10]))
+        #expect(context.registeredObject(for: ids[3]) == nil)
+        #expect(context.registeredObject(for: products[3].objectID) === products[3])
+        context.delete(products[20])
+        context.processPendingChanges()
+        #expect(context.registeredObject(for: ids[20]) == nil)
+        try context.save()
+        for (id, product) in zip(ids, products) where product !== products[20] {
+            #expect(context.registeredObject(for: id) == nil)
+            #expect(context.registeredObject(for: product.objectID) === product)
+        }
+        context.make("Product", ["serialCode": "new"])
+        context.rollback()
+        #expect(context.registeredObjects.count == 99)
+    }
+}
