@@ -8,14 +8,16 @@ import FoundationEssentials
 /// Equal cells make equal bytes, in whatever order they are set: if that was not the order of the
 /// columns, the tail is put in order at the end.
 package struct RowCellsBuilder: ~Copyable {
-    /// Room for a row; what is finished is copied out of it, so that a row costs one allocation of its size.
+    /// A bit for each column whose bytes are in the tail, then room for a row. What is finished is copied out of it, so that
+    /// a row costs one allocation of its size.
+    private var memory: UnsafeMutableRawPointer
     private var room: UnsafeMutableRawPointer
     private var capacity: Int
     private var count: Int
     private let columns: Int
     private let start: Int
-    /// The columns whose bytes are in the tail, in the order they were set.
-    private var variable: [Int] = []
+    /// The last column whose bytes are in the tail, and whether all before it are of columns before it.
+    private var last = -1
     private var isOrdered = true
 
     /// A builder for rows with that many columns.
@@ -24,18 +26,25 @@ package struct RowCellsBuilder: ~Copyable {
         start = RowCells.start(columns)
         count = start + columns * 8
         capacity = count + 256
-        room = .allocate(byteCount: capacity, alignment: 8)
+        memory = .allocate(byteCount: start + capacity, alignment: 8)
+        room = memory + start
         reset()
     }
 
-    deinit { room.deallocate() }
+    deinit { memory.deallocate() }
 
     private mutating func reset() {
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: start)
         room.initializeMemory(as: UInt8.self, repeating: 0xFF, count: start)
         (room + start).initializeMemory(as: UInt8.self, repeating: 0, count: columns * 8)
         count = start + columns * 8
-        variable.removeAll(keepingCapacity: true)
+        last = -1
         isOrdered = true
+    }
+
+    @inline(__always) private func isInTail(_ column: Int) -> Bool {
+        memory.load(fromByteOffset: column >> 3, as: UInt8.self)
+            & (1 << UInt8(truncatingIfNeeded: column & 7)) != 0
     }
 
     /// Sets a cell of a fixed kind to its bits.
@@ -57,17 +66,22 @@ package struct RowCellsBuilder: ~Copyable {
             (room + count).copyMemory(from: base, byteCount: cell.count)
             count += cell.count
         }
-        if let last = variable.last, last >= column { isOrdered = false }
-        variable.append(column)
+        if column <= last { isOrdered = false }
+        last = column
+        let mark = memory + (column >> 3)
+        mark.storeBytes(
+            of: mark.load(as: UInt8.self) | 1 << UInt8(truncatingIfNeeded: column & 7),
+            as: UInt8.self)
         set(column, word: UInt64(offset) << 32 | UInt64(cell.count))
     }
 
     private mutating func grow(_ more: Int) {
         capacity = max(capacity * 2, count + more)
-        let bigger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
-        bigger.copyMemory(from: room, byteCount: count)
-        room.deallocate()
-        room = bigger
+        let bigger = UnsafeMutableRawPointer.allocate(byteCount: start + capacity, alignment: 8)
+        bigger.copyMemory(from: memory, byteCount: start + count)
+        memory.deallocate()
+        memory = bigger
+        room = memory + start
     }
 
     /// Sets a cell to nil.
@@ -76,7 +90,7 @@ package struct RowCellsBuilder: ~Copyable {
         let nils = room + (column >> 3)
         nils.storeBytes(
             of: nils.load(as: UInt8.self) | 1 << UInt8(column & 7), as: UInt8.self)
-        if variable.contains(column) { isOrdered = false }
+        if isInTail(column) { isOrdered = false }
     }
 
     /// Sets a cell to a value of the column's kind.
@@ -117,7 +131,7 @@ package struct RowCellsBuilder: ~Copyable {
     private mutating func orderTail() {
         let old = RowCells(bytes: [UInt8](UnsafeRawBufferPointer(start: room, count: count)))
         count = start + columns * 8
-        for column in Set(variable).sorted() where !old.isNull(column) {
+        for column in 0..<columns where isInTail(column) && !old.isNull(column) {
             let word = old.word(column, columns: columns)
             let offset = count
             // The tail only becomes shorter, so there is room.

@@ -37,6 +37,10 @@ public final class ManagedObjectContext {
     public var shouldDeleteInaccessibleFaults = true
 
     let store: any PersistentStore
+    /// The store, if it takes new objects as columns.
+    let columnStore: (any ColumnStore)?
+    /// The store, if it finds objects by their keys at once.
+    let keyedStore: (any KeyedStore)?
     let schema: Schema
     let identity: StoreIdentity
     let registry: ObjectRegistry
@@ -62,10 +66,14 @@ public final class ManagedObjectContext {
     /// The class that was asked for last, and its entity.
     private var lastClass: ManagedObject.Type?
     private var lastEntity: SchemaEntity?
+    /// The entity whose name was asked for last.
+    private var lastNamed: SchemaEntity?
 
     /// A context over a store. Its objects are of the given classes.
     public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
         self.store = store
+        columnStore = store as? any ColumnStore
+        keyedStore = store as? any KeyedStore
         self.classes = classes
         schema = store.schema
         identity = store.identity
@@ -117,6 +125,14 @@ public final class ManagedObjectContext {
         guard let entity = schema.entity(named: name) else {
             preconditionFailure("the model has no entity named \(name)")
         }
+        return entity
+    }
+
+    /// The entity of a name, or nil.
+    func knownEntity(named name: String) -> SchemaEntity? {
+        if let lastNamed, lastNamed.name == name { return lastNamed }
+        let entity = schema.entity(named: name)
+        if let entity { lastNamed = entity }
         return entity
     }
 

@@ -175,7 +175,7 @@ extension ManagedObjectContext {
     /// Saves new objects as columns, if there is nothing else to be saved and nothing stands against them; whether it is
     /// done.
     func saveNewObjects() throws(StoreError) -> Bool {
-        guard let store = store as? any ColumnStore,
+        guard let store = columnStore,
             var rows = NewObjectRows(changed, in: self)
         else { return false }
         guard

@@ -19,6 +19,12 @@ extension ManagedObjectContext {
         try throwReadError()
         processPendingChanges()
         let terms = request.terms
+        if let found = try find(terms) {
+            guard case .row(let row) = found else { return [] }
+            let object = object(for: row)
+            if !terms.returnsObjectsAsFaults { wake(object) }
+            return [result(object, of: request)]
+        }
         let question = try question(terms)
         let pending = pendingObjects(terms, question)
         guard pending.isEmpty else {
@@ -38,6 +44,17 @@ extension ManagedObjectContext {
             objects.append(result(object, of: request))
         }
         return objects
+    }
+
+    /// The row that has a key, if that is all that is asked and nothing is changed here.
+    private func find(_ terms: FetchTerms) throws(StoreError) -> FoundRow? {
+        guard changed.count == 0 || !terms.includesPendingChanges, let keyedStore,
+            terms.sortDescriptors.isEmpty, terms.fetchLimit >= 0, terms.fetchOffset <= 0,
+            case .comparison(let comparison)? = terms.predicate, comparison.operator == .equal,
+            comparison.values.count == 1, let entity = knownEntity(named: terms.entityName)
+        else { return nil }
+        return try keyedStore.find(
+            comparison, entity: entity.index, includesSubentities: terms.includesSubentities)
     }
 
     /// The objects that match, changed ones among them.
@@ -152,7 +169,7 @@ extension ManagedObjectContext {
     }
 
     private func question(_ request: FetchTerms) throws(StoreError) -> Question {
-        guard let entity = schema.entity(named: request.entityName) else {
+        guard let entity = knownEntity(named: request.entityName) else {
             throw StoreError(
                 .invalidRequest, "the model has no entity of this name",
                 context: .init(entity: request.entityName))

@@ -7,9 +7,11 @@ import CairnModel
 import CairnStore
 
 /// The columns of an entity that a rule of the model is about.
-struct EntityRules: Sendable {
+final class EntityRules: Sendable {
     /// Columns that may not be nil, a bit each, in words.
     let mandatory: [UInt64]
+    /// Those of them that a new object has no value in before it is given one.
+    let mandatoryWithoutDefault: [UInt64]
     /// Columns with limits, patterns or dates: their values are looked at.
     let limited: [Int]
     /// To-many relationships with limits of their members' number.
@@ -17,11 +19,15 @@ struct EntityRules: Sendable {
 
     init(_ entity: SchemaEntity) {
         var mandatory = [UInt64](repeating: 0, count: max(1, (entity.columns.count + 63) / 64))
+        var mandatoryWithoutDefault = mandatory
         var limited: [Int] = []
         for (index, column) in entity.columns.enumerated() {
             let isDerived = column.attribute?.derivationExpression != nil
             if !column.isOptional && !isDerived {
                 mandatory[index >> 6] |= 1 << UInt64(index & 63)
+                if column.defaultValue.isNull {
+                    mandatoryWithoutDefault[index >> 6] |= 1 << UInt64(index & 63)
+                }
             }
             guard let attribute = column.attribute else { continue }
             if attribute.type == .date || attribute.minimumValue != nil
@@ -32,6 +38,7 @@ struct EntityRules: Sendable {
             }
         }
         self.mandatory = mandatory
+        self.mandatoryWithoutDefault = mandatoryWithoutDefault
         self.limited = limited
         counted = entity.relationships.indices.filter {
             let description = entity.relationships[$0].description

@@ -12,24 +12,25 @@ import FoundationEssentials
 extension ManagedObject {
     /// - Throws: `StoreError` with all that is wrong.
     final func validateProperties() throws(StoreError) {
-        var errors: [StoreError] = []
+        let rules = ownScope.rules
         // The values of a fault are as they were saved.
-        if isFulfilled, slots != nil || isInserted {
-            let rules = ownScope.rules
-            if lacksMandatory(rules.mandatory) {
-                for column in entity.columns.indices { validate(column, &errors) }
-            } else {
-                for column in rules.limited { validate(column, &errors) }
-            }
+        let hasValues = isFulfilled && (slots != nil || isInserted)
+        let isLacking = hasValues && lacksMandatory(rules)
+        if !isLacking, rules.limited.isEmpty, rules.counted.isEmpty { return }
+        var errors: [StoreError] = []
+        if isLacking {
+            for column in entity.columns.indices { validate(column, &errors) }
+        } else if hasValues {
+            for column in rules.limited { validate(column, &errors) }
         }
-        for index in ownScope.rules.counted { validateCount(index, &errors) }
+        for index in rules.counted { validateCount(index, &errors) }
         if let error = StoreError.combining(errors) { throw error }
     }
 
     /// Whether a mandatory column may be nil: exact for new objects, and for edits of stored ones.
-    private func lacksMandatory(_ mandatory: [UInt64]) -> Bool {
+    private func lacksMandatory(_ rules: EntityRules) -> Bool {
         guard let slots = ownSlots else { return isInserted }
-        return slots.lacks(mandatory, isNew: isInserted)
+        return slots.lacks(rules, isNew: isInserted)
     }
 
     private func failure(_ code: StoreError.Code, _ message: String, key: String) -> StoreError {

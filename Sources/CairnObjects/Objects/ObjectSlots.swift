@@ -92,11 +92,11 @@ struct ObjectSlots {
         }
     }
 
-    /// Whether one of these columns is nil, or of a new object not set.
-    func lacks(_ mandatory: [UInt64], isNew: Bool) -> Bool {
+    /// Whether a mandatory column is nil: set to it, or on a new object not set at all.
+    func lacks(_ rules: EntityRules, isNew: Bool) -> Bool {
         for word in 0..<words {
-            let given = bits(word) & ~nils(word)
-            let missing = isNew ? mandatory[word] & ~given : mandatory[word] & nils(word)
+            var missing = rules.mandatory[word] & nils(word)
+            if isNew { missing |= rules.mandatoryWithoutDefault[word] & ~bits(word) }
             if missing != 0 { return true }
         }
         return false
