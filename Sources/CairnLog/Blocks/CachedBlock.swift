@@ -188,7 +188,8 @@ extension CellColumn {
         }
         self.init(
             kind: kind, values: column.values, base: column.base,
-            width: column.kind == .integer ? column.width : kind.width, offsets: column.offsets,
+            width: column.kind == .integer ? column.width : kind.width,
+            offsets: kind.isBytes ? column.offsets : nil,
             codes: column.codes, nils: column.nils, externals: column.externals)
     }
 }
