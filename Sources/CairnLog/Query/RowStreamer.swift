@@ -34,7 +34,9 @@ struct RowStreamer {
                 builder = RowCellsBuilder(columns: columns.count)
             }
             cells.removeAll(keepingCapacity: true)
-            for index in columns.indices { cells.append(try block.cells(columns[index], at: index)) }
+            for index in columns.indices {
+                cells.append(try block.cells(columns[index], at: index).pointee)
+            }
             if slots.count * 4 < block.rows { prefetch(cells, slots) }
             let (numbers, versions) = (try block.numberCells(), try block.versions())
             for slot in slots {
