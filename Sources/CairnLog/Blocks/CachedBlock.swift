@@ -11,20 +11,15 @@ import Synchronization
 
 /// A block of rows that can be read.
 final class CachedBlock: @unchecked Sendable {
-    // What `columns` point at is written once, before `isDecoded` of the column says so, and under the lock.
-
-    /// A column that was decoded.
-    private struct Column {
-        let decoded: DecodedColumn
-        let cells: CellColumn
-    }
+    // A column and its cells are written once, before `isDecoded` of the column says so, and under the lock.
 
     let place: Place
     let head: BlockHead
     let rows: Int
     private let payload: RawBytes
     /// By column of the head.
-    private let columns: UnsafeMutablePointer<Column?>
+    private let columns: UnsafeMutablePointer<DecodedColumn?>
+    private let cells: UnsafeMutablePointer<CellColumn>
     private let isDecoded: UnsafeMutablePointer<Atomic<Bool>>
     private let decoding = Mutex(())
     private let largeValues: LargeValueReader
@@ -44,6 +39,8 @@ final class CachedBlock: @unchecked Sendable {
         rows = head.rows
         columns = .allocate(capacity: head.columns.count)
         columns.initialize(repeating: nil, count: head.columns.count)
+        cells = .allocate(capacity: head.columns.count)
+        cells.initialize(repeating: .absent, count: head.columns.count)
         isDecoded = .allocate(capacity: head.columns.count)
         for index in head.columns.indices { (isDecoded + index).initialize(to: Atomic(false)) }
     }
@@ -51,6 +48,7 @@ final class CachedBlock: @unchecked Sendable {
     deinit {
         columns.deinitialize(count: head.columns.count)
         columns.deallocate()
+        cells.deallocate()
         isDecoded.deinitialize(count: head.columns.count)
         isDecoded.deallocate()
     }
@@ -61,7 +59,7 @@ final class CachedBlock: @unchecked Sendable {
     /// The cells of a column; nil if the block does not have it, so that every row is nil.
     func column(_ column: Catalog.StoredColumn) throws(StoreError) -> DecodedColumn? {
         guard let cells = try self.column(propertyID: column.propertyID) else { return nil }
-        try check(cells.kind, column)
+        guard cells.kind.rawValue == column.kind.rawValue + 1 else { throw wrongKind }
         return cells
     }
 
@@ -69,13 +67,17 @@ final class CachedBlock: @unchecked Sendable {
     /// block does not have, cells that are all nil.
     ///
     /// - Parameter place: where the column is among those of its entity, which is mostly where the block has it.
-    func cells(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError) -> CellColumn {
+    @inline(__always)
+    func cells(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError)
+        -> UnsafePointer<CellColumn>
+    {
         guard let index = index(of: column.propertyID, near: place) else {
-            return CellColumn(allNil: column.kind, ones: Self.ones)
+            return Self.allNil + Int(column.kind.rawValue)
         }
-        let known = try decoded(index)
-        try check(known.pointee.unsafelyUnwrapped.decoded.kind, column)
-        return known.pointee.unsafelyUnwrapped.cells
+        try load(index)
+        let cells = UnsafePointer(cells + index)
+        if cells.pointee.kind.rawValue == column.kind.rawValue { return cells }
+        throw wrongKind
     }
 
     /// The object numbers in the same way.
@@ -84,13 +86,11 @@ final class CachedBlock: @unchecked Sendable {
         guard let index = index(of: HiddenProperty.number) else {
             preconditionFailure("a block whose numbers were read has them")
         }
-        return try decoded(index).pointee.unsafelyUnwrapped.cells
+        return cells[index]
     }
 
-    @inline(__always)
-    private func check(_ kind: ColumnKind, _ column: Catalog.StoredColumn) throws(StoreError) {
-        if kind.rawValue == column.kind.rawValue + 1 { return }
-        throw .damaged(
+    private var wrongKind: StoreError {
+        .damaged(
             "a column has not the kind of its property (F-415)", segment: place.segment,
             offset: UInt64(place.byteOffset))
     }
@@ -98,7 +98,8 @@ final class CachedBlock: @unchecked Sendable {
     /// The cells of a column by its property id.
     func column(propertyID: UInt32) throws(StoreError) -> DecodedColumn? {
         guard let index = index(of: propertyID) else { return nil }
-        return try decoded(index).pointee.unsafelyUnwrapped.decoded
+        try load(index)
+        return columns[index]
     }
 
     @inline(__always)
@@ -112,9 +113,8 @@ final class CachedBlock: @unchecked Sendable {
     }
 
     @inline(__always)
-    private func decoded(_ index: Int) throws(StoreError) -> UnsafePointer<Column?> {
+    private func load(_ index: Int) throws(StoreError) {
         if !isDecoded[index].load(ordering: .acquiring) { try decode(index) }
-        return UnsafePointer(columns + index)
     }
 
     @inline(never)
@@ -131,17 +131,23 @@ final class CachedBlock: @unchecked Sendable {
         decoding.withLock { _ in
             // Somebody else may have been faster, and be reading.
             if isDecoded[index].load(ordering: .relaxed) { return }
-            columns[index] = Column(decoded: column, cells: CellColumn(column))
+            columns[index] = column
+            cells[index] = CellColumn(column)
             isDecoded[index].store(true, ordering: .releasing)
         }
     }
 
-    /// As many ones as a block may have rows.
-    private nonisolated(unsafe) static let ones: UnsafePointer<UInt8> = {
+    /// By kind, cells that are nil in as many rows as a block may have.
+    private nonisolated(unsafe) static let allNil: UnsafePointer<CellColumn> = {
         // Never written again.
         let ones = UnsafeMutablePointer<UInt8>.allocate(capacity: FormatLimits.maximumRows)
         ones.initialize(repeating: 1, count: FormatLimits.maximumRows)
-        return UnsafePointer(ones)
+        let kinds: [ColumnBuffer.Kind] = [.integer, .double, .float, .bytes, .fixed16]
+        let cells = UnsafeMutablePointer<CellColumn>.allocate(capacity: kinds.count)
+        for kind in kinds {
+            (cells + Int(kind.rawValue)).initialize(to: CellColumn(allNil: kind, ones: ones))
+        }
+        return UnsafePointer(cells)
     }()
 
     /// The object numbers of the rows.
@@ -188,7 +194,8 @@ extension CellColumn {
         }
         self.init(
             kind: kind, values: column.values, base: column.base,
-            width: column.kind == .integer ? column.width : kind.width, offsets: column.offsets,
+            width: column.kind == .integer ? column.width : kind.width,
+            offsets: kind.isBytes ? column.offsets : nil,
             codes: column.codes, nils: column.nils, externals: column.externals)
     }
 }

@@ -14,9 +14,11 @@ struct RowReader {
     /// Asks for the memory of a row, all of it at once.
     func prefetch(_ block: CachedBlock, _ row: Int) throws(StoreError) {
         let columns = catalog.entities[entity].columns
-        for index in columns.indices { try block.cells(columns[index], at: index).prefetch(row) }
-        for index in columns.indices where columns[index].kind == .bytes {
-            try block.cells(columns[index], at: index).prefetchBytes(row)
+        for index in columns.indices {
+            try block.cells(columns[index], at: index).pointee.prefetch(row)
+        }
+        for index in columns.indices where columns[index].kind.isBytes {
+            try block.cells(columns[index], at: index).pointee.prefetchBytes(row)
         }
     }
 
@@ -27,7 +29,7 @@ struct RowReader {
         let columns = catalog.entities[entity].columns
         for index in columns.indices {
             try Self.put(
-                index, try block.cells(columns[index], at: index), block, row, &builder)
+                index, try block.cells(columns[index], at: index).pointee, block, row, &builder)
         }
         return builder.finish()
     }

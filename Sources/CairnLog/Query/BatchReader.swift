@@ -79,7 +79,7 @@ struct BatchReader {
             let stored = pinned.state.catalog.entities[entity]
             var hasReferences = false
             for column in columns {
-                cells[column] = try block.cells(stored.columns[column], at: column)
+                cells[column] = try block.cells(stored.columns[column], at: column).pointee
                 if cells[column].externals != nil { hasReferences = true }
             }
             cells[width] = try block.numberCells()

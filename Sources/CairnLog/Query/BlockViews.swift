@@ -124,7 +124,7 @@ struct BlockViews: ~Copyable {
             for (position, column) in columns.enumerated() {
                 cells.storeBytes(
                     of: column < stored.columns.count
-                        ? try block.cells(stored.columns[column], at: column) : .absent,
+                        ? try block.cells(stored.columns[column], at: column).pointee : .absent,
                     toByteOffset: position * size, as: CellColumn.self)
             }
         } catch {

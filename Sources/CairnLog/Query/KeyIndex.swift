@@ -54,7 +54,7 @@ struct KeyIndex {
             let cell = directory[number]
             guard !cell.isEmpty, let (block, entity) = try block(cell) else { continue }
             let stored = catalog.entities[entity].columns[column]
-            if try hasKey(try block.cells(stored, at: column), cell.slot, block, key) {
+            if try hasKey(try block.cells(stored, at: column).pointee, cell.slot, block, key) {
                 return (FetchRunner.Hit(number: number, cell: cell, entity: entity), block)
             }
         }

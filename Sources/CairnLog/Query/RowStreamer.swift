@@ -35,7 +35,7 @@ struct RowStreamer {
             }
             cells.removeAll(keepingCapacity: true)
             for index in columns.indices {
-                cells.append(try block.cells(columns[index], at: index))
+                cells.append(try block.cells(columns[index], at: index).pointee)
             }
             if slots.count * 4 < block.rows { prefetch(cells, slots) }
             let (numbers, versions) = (try block.numberCells(), try block.versions())
