@@ -11,13 +11,26 @@ import CairnModel
 
 /// A store that takes new objects as columns.
 package protocol ColumnStore: PersistentStore {
-    /// Writes new objects as one unit, each as a new row of version 1, if nothing stands against them.
+    /// Writes new objects as one unit, each as a new row of version 1 or merged into the stored one that has its key, if
+    /// nothing else stands against them.
     ///
-    /// - Returns: nil if something does: a key that is taken, a mandatory property that is nil, a reference to an object that
-    ///   is not there. Nothing is written then.
+    /// - Returns: nil if something does: a key that is taken and cannot be merged so simply, a mandatory property that is nil,
+    ///   a reference to an object that is not there. Nothing is written then.
     /// - Throws: `StoreError` with what went wrong in the store.
-    func insert(_ rows: inout some NewRowSource, author: String?, contextName: String?)
-        throws(StoreError) -> NewNumbers?
+    func insert(
+        _ rows: inout some NewRowSource, merging: NewRowMerging, author: String?,
+        contextName: String?
+    ) throws(StoreError) -> NewNumbers?
+}
+
+/// What becomes of a new object whose key a stored one has.
+package enum NewRowMerging: Sendable {
+    /// It stands against the save.
+    case none
+    /// The stored one takes its values.
+    case givesValues
+    /// It is dropped.
+    case isDropped
 }
 
 /// What gives the rows of new objects.
@@ -46,17 +59,25 @@ package struct NewObjects {
     }
 }
 
-/// The numbers of new objects.
+/// The numbers of new objects, and of those that took their place.
 package struct NewNumbers: Sendable {
     /// By place among all new objects.
     package let numbers: [UInt32]
+    /// By place: 0 for an object that is new, else the version of the stored one that has the number. Empty if all are new.
+    package let versions: [UInt32]
 
-    package init(_ numbers: [UInt32]) {
+    package init(_ numbers: [UInt32], versions: [UInt32] = []) {
         self.numbers = numbers
+        self.versions = versions
     }
 
     /// The number of the object at a place.
     package subscript(_ position: Int) -> UInt32 { numbers[position] }
+
+    /// Whether the object at a place was merged into a stored one.
+    package func isMerged(_ position: Int) -> Bool {
+        !versions.isEmpty && versions[position] != 0
+    }
 }
 
 extension ColumnBatch {

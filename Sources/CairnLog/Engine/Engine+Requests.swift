@@ -38,14 +38,16 @@ extension Engine {
     }
 
     /// New objects as columns; nil if something stands against them.
-    func insert(_ rows: inout some NewRowSource, author: String?, contextName: String?)
-        throws(StoreError) -> NewNumbers?
-    {
+    func insert(
+        _ rows: inout some NewRowSource, merging: NewRowMerging, author: String?,
+        contextName: String?
+    ) throws(StoreError) -> NewNumbers? {
         let contest = NewRowsWriter.Contest()
         do {
             return try commit(author: author, contextName: contextName) {
                 builder throws(StoreError) in
-                var writer = NewRowsWriter(catalog: builder.catalog, contest)
+                var writer = NewRowsWriter(
+                    catalog: builder.catalog, merging: merging, contest)
                 return try writer.write(&rows, &builder)
             }.0
         } catch {

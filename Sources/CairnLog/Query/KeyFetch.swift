@@ -11,16 +11,60 @@ enum KeyFetch {
     static func result(
         _ request: StoreFetch, _ engine: Engine, _ pinned: PinnedState<EngineState>
     ) throws(StoreError) -> StoreFetchResult? {
-        let catalog = pinned.state.catalog
         guard request.sort.isEmpty, request.limit == nil, request.offset == 0,
             case .comparison(let comparison)? = request.predicate,
             comparison.operator == .equal, comparison.values.count == 1,
-            let index = KeyIndex(comparison, entity: request.entity, catalog: catalog)
+            let found = try find(
+                comparison, request.entity, request.includesSubentities,
+                readsRow: request.includesRows, engine, pinned)
         else { return nil }
+        var result = StoreFetchResult(ids: [], rows: [], plan: found.plan)
+        guard let (hit, block) = found.row else { return result }
+        let id = engine.identity.id(UInt64(hit.number), entity: hit.entity)
+        result.ids = [id]
+        if request.includesRows {
+            result.rows = [
+                Row(
+                    id: id, entity: hit.entity, version: hit.cell.version,
+                    cells: try cells(hit, block, engine, pinned.state.catalog))
+            ]
+        }
+        return result
+    }
+
+    /// The row in the form that objects keep; nil if it is to be asked for in another way.
+    static func row(
+        _ comparison: PredicateNode.Comparison, _ entity: Int, _ includesSubentities: Bool,
+        _ engine: Engine, _ pinned: PinnedState<EngineState>
+    ) throws(StoreError) -> FoundRow? {
+        guard
+            let found = try find(
+                comparison, entity, includesSubentities, readsRow: true, engine, pinned)
+        else { return nil }
+        guard let (hit, block) = found.row else { return .nothing }
+        return .row(
+            StreamedRow(
+                entity: hit.entity, reference: UInt64(hit.number), version: hit.cell.version,
+                cells: try cells(hit, block, engine, pinned.state.catalog)))
+    }
+
+    private struct Found {
+        let row: (hit: FetchRunner.Hit, block: CachedBlock)?
+        let plan: String
+    }
+
+    /// What has the key; nil if the comparison is no question of one key.
+    private static func find(
+        _ comparison: PredicateNode.Comparison, _ requested: Int, _ includesSubentities: Bool,
+        readsRow: Bool, _ engine: Engine, _ pinned: PinnedState<EngineState>
+    ) throws(StoreError) -> Found? {
+        let catalog = pinned.state.catalog
+        guard let index = KeyIndex(comparison, entity: requested, catalog: catalog) else {
+            return nil
+        }
         var key = KeyBuffer()
         // The objects without a key are found in another way.
         guard key.load(comparison.values[0]) else { return nil }
-        var result = StoreFetchResult(ids: [], rows: [], plan: catalog.uniques[index.unique].plan)
         let found = try index.find(
             key, pinned.state.uniques[index.unique], pinned.state.directories[index.tree],
             seed: pinned.state.hashSeed, catalog
@@ -28,30 +72,36 @@ enum KeyFetch {
             let entry = pinned.state.blocks.entry(cell.handle)
             let entity = Int(entry.entity)
             guard
-                entity == request.entity
-                    || (request.includesSubentities
-                        && catalog.family(of: request.entity).contains(entity))
+                entity == requested
+                    || (includesSubentities && catalog.family(of: requested).contains(entity))
             else { return nil }
             let block = try engine.block(entry, in: pinned)
-            if request.includesRows {
+            if readsRow {
                 try RowReader(catalog: catalog, identity: engine.identity, entity: entity)
                     .prefetch(block, cell.slot)
             }
             return (block, entity)
         }
-        guard let (hit, block) = found else { return result }
-        let id = engine.identity.id(UInt64(hit.number), entity: hit.entity)
-        result.ids = [id]
-        if request.includesRows {
-            let reader = RowReader(
-                catalog: catalog, identity: engine.identity, entity: hit.entity)
-            var builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
-            result.rows = [
-                Row(
-                    id: id, entity: hit.entity, version: hit.cell.version,
-                    cells: try reader.cells(block, hit.cell.slot, &builder))
-            ]
+        return Found(row: found, plan: catalog.uniques[index.unique].plan)
+    }
+
+    private static func cells(
+        _ hit: FetchRunner.Hit, _ block: CachedBlock, _ engine: Engine, _ catalog: Catalog
+    ) throws(StoreError) -> RowCells {
+        let reader = RowReader(catalog: catalog, identity: engine.identity, entity: hit.entity)
+        var builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
+        return try reader.cells(block, hit.cell.slot, &builder)
+    }
+}
+
+extension Engine {
+    /// The row that has a key in the newest published state; nil if it is to be asked for in another way.
+    func find(
+        _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool
+    ) throws(StoreError) -> FoundRow? {
+        let pinned = registry.pin()
+        return try withWholeState { () throws(StoreError) in
+            try KeyFetch.row(comparison, entity, includesSubentities, self, pinned)
         }
-        return result
     }
 }

@@ -22,6 +22,11 @@ struct NewRowsWriter: ~Copyable {
     private var numbers: [UInt32] = []
     /// By tree: the first new number, and the entities of the new numbers.
     private var born: [(first: UInt32, entities: [UInt16])] = []
+    /// By place: the version of the stored object that a new one was merged into, or 0.
+    private var mergedVersions: [UInt32] = []
+    /// Stored objects that took the place of a new one.
+    private var merged = NumberSet()
+    private let merging: NewRowMerging
     private var key = KeyBuffer()
     private var other = KeyBuffer()
     // The block that is being filled.
@@ -36,8 +41,9 @@ struct NewRowsWriter: ~Copyable {
     }
     private let contest: Contest
 
-    init(catalog: Catalog, _ contest: Contest) {
+    init(catalog: Catalog, merging: NewRowMerging, _ contest: Contest) {
         self.catalog = catalog
+        self.merging = merging
         self.contest = contest
     }
 
@@ -48,7 +54,15 @@ struct NewRowsWriter: ~Copyable {
         let groups = source.groups
         try number(groups, &builder)
         let all = NewNumbers(numbers)
+        let merges = merging != .none && groups.allSatisfy { canMerge($0.entity) }
         for (index, group) in groups.enumerated() {
+            var probes = BatchProbes(
+                catalog.entities[group.entity], catalog, readsRows: merging == .givesValues)
+            if !merges {
+                for unique in catalog.entities[group.entity].uniques {
+                    builder.reserveKeys(group.positions.count, unique: unique)
+                }
+            }
             let batch = builder.engine.batches.take(catalog.description(of: group.entity))
             var start = 0
             while start < group.positions.count {
@@ -56,13 +70,18 @@ struct NewRowsWriter: ~Copyable {
                     throw contested()
                 }
                 try check(batch, group.entity, &builder)
-                try insert(batch, group, from: start, &builder)
+                try insert(batch, group, from: start, merges: merges, &probes, &builder)
                 start += batch.rows
                 batch.reset()
             }
             builder.engine.batches.give(batch)
         }
-        return all
+        return NewNumbers(numbers, versions: mergedVersions)
+    }
+
+    /// Whether a new object can be merged into a stored one without a plan: it has one key, and nothing leads anywhere.
+    private func canMerge(_ entity: Int) -> Bool {
+        catalog.entities[entity].uniques.count == 1 && catalog.entities[entity].references.isEmpty
     }
 
     private mutating func number(_ groups: [NewObjects], _ builder: inout CommitBuilder)
@@ -140,66 +159,129 @@ struct NewRowsWriter: ~Copyable {
     // MARK: Rows
 
     private mutating func insert(
-        _ batch: ColumnBatch, _ group: NewObjects, from start: Int,
-        _ builder: inout CommitBuilder
+        _ batch: ColumnBatch, _ group: NewObjects, from start: Int, merges: Bool,
+        _ probes: inout BatchProbes, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         var row = 0
         while row < batch.rows {
             let end = batch.endOfBlock(from: row, sizes: builder.engine.sizes)
-            try insert(row..<end, of: batch, group, from: start, &builder)
-            row = end
+            while row < end {
+                let last = min(row + BatchProbes.group, end)
+                try probes.look(batch, from: row, to: last, open: handle, &builder)
+                for row in row..<last {
+                    let position = Int(group.positions[start + row])
+                    try insert(
+                        row, of: batch, group.entity, position: position, merges: merges, &probes,
+                        &builder)
+                }
+                row = last
+            }
+            try close(batch, group.entity, &builder)
         }
     }
 
-    /// Rows that become one block.
+    /// One row: new, or merged into the stored one that has its key.
     private mutating func insert(
-        _ rows: Range<Int>, of batch: ColumnBatch, _ group: NewObjects, from start: Int,
-        _ builder: inout CommitBuilder
+        _ row: Int, of batch: ColumnBatch, _ entity: Int, position: Int, merges: Bool,
+        _ probes: inout BatchProbes, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        handle = builder.openBlock(entity: group.entity)
-        staged.removeAll(keepingCapacity: true)
-        stagedNumbers.removeAll(keepingCapacity: true)
-        for row in rows {
-            let number = numbers[Int(group.positions[start + row])]
-            try enterKeys(row, number, of: batch, group.entity, &builder)
-            stage(row, number, group.entity, &builder)
+        for constraint in probes.constraints.indices {
+            guard let hash = probes.hash(row, constraint) else { continue }
+            let unique = probes.constraints[constraint].index
+            guard let known = try find(row, hash, unique, of: batch, entity, &builder) else {
+                builder.insertKey(hash, number: numbers[position], unique: unique)
+                continue
+            }
+            guard merges else { throw contested() }
+            return try merge(
+                row, into: known, of: batch, entity, position: position, &probes, &builder)
         }
-        addReferences(of: batch, group.entity, &builder)
-        if versions.count != staged.count { versions = Array(repeating: 1, count: staged.count) }
-        try builder.closeBlock(
-            handle, entity: group.entity, batch: batch, selection: staged,
-            numbers: stagedNumbers, versions: versions)
-        builder.insertedCount += staged.count
-        handle = .none
+        stage(row, numbers[position], version: 1, entity, &builder)
+        builder.insertedCount += 1
+    }
+
+    /// The object that has a row's key.
+    private mutating func find(
+        _ row: Int, _ hash: UInt64, _ unique: Int, of batch: ColumnBatch, _ entity: Int,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> UInt32? {
+        var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
+        guard let first = cursor.next() else { return nil }
+        guard key.load(batch, row: row, columns: catalog.uniques[unique].columns) else {
+            return nil
+        }
+        var candidate: UInt32? = first
+        while let number = candidate {
+            if try loadKey(of: number, unique, batch, entity, &builder), other.equals(key) {
+                return number
+            }
+            candidate = cursor.next()
+        }
+        return nil
+    }
+
+    /// The stored object takes the values of a new one, or is left as it is.
+    private mutating func merge(
+        _ row: Int, into number: UInt32, of batch: ColumnBatch, _ entity: Int, position: Int,
+        _ probes: inout BatchProbes, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let tree = catalog.entities[entity].tree
+        let cell = builder.state.directories[tree][number]
+        // Of two new objects with one key the first survives: that is the planner's business, and so are objects of other
+        // entities.
+        guard number < born[tree].first, !merged.contains(number), !cell.isEmpty,
+            Int(builder.state.blocks.entry(cell.handle).entity) == entity
+        else { throw contested() }
+        merged.insert(number)
+        if mergedVersions.isEmpty { mergedVersions = Array(repeating: 0, count: numbers.count) }
+        numbers[position] = number
+        mergedVersions[position] = cell.version
+        guard merging == .givesValues else { return }
+        let view = try probes.view(cell.handle, &builder)
+        if try isEqual(row, of: batch, view, cell.slot) { return }
+        builder.kill(cell.handle, slot: cell.slot)
+        let version = DirectoryCell.next(cell.version)
+        stage(row, number, version: version, entity, &builder)
+        mergedVersions[position] = version
+        builder.updatedCount += 1
+    }
+
+    private func isEqual(_ row: Int, of batch: ColumnBatch, _ view: BlockView, _ slot: Int)
+        throws(StoreError) -> Bool
+    {
+        for index in batch.columns.indices
+        where try !batch.columns[index].isEqual(row, view.cells + index, view, slot) {
+            return false
+        }
+        return true
     }
 
     private mutating func stage(
-        _ row: Int, _ number: UInt32, _ entity: Int, _ builder: inout CommitBuilder
+        _ row: Int, _ number: UInt32, version: UInt32, _ entity: Int,
+        _ builder: inout CommitBuilder
     ) {
+        if staged.isEmpty { handle = builder.openBlock(entity: entity) }
         builder.state.directories[catalog.entities[entity].tree].set(
-            number, DirectoryCell(handle: handle, slot: staged.count, version: 1),
+            number, DirectoryCell(handle: handle, slot: staged.count, version: version),
             in: &builder.pages)
         staged.append(UInt16(row))
         stagedNumbers.append(number)
+        versions.append(version)
     }
 
-    private mutating func enterKeys(
-        _ row: Int, _ number: UInt32, of batch: ColumnBatch, _ entity: Int,
-        _ builder: inout CommitBuilder
+    /// Writes the staged rows as a block.
+    private mutating func close(
+        _ batch: ColumnBatch, _ entity: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        for unique in catalog.entities[entity].uniques {
-            guard key.load(batch, row: row, columns: catalog.uniques[unique].columns) else {
-                continue
-            }
-            let hash = key.hash(seed: builder.seed)
-            var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
-            while let known = cursor.next() {
-                if try loadKey(of: known, unique, batch, entity, &builder), other.equals(key) {
-                    throw contested()
-                }
-            }
-            builder.insertKey(hash, number: number, unique: unique)
-        }
+        if staged.isEmpty { return }
+        addReferences(of: batch, entity, &builder)
+        try builder.closeBlock(
+            handle, entity: entity, batch: batch, selection: staged, numbers: stagedNumbers,
+            versions: versions)
+        staged.removeAll(keepingCapacity: true)
+        stagedNumbers.removeAll(keepingCapacity: true)
+        versions.removeAll(keepingCapacity: true)
+        handle = .none
     }
 
     /// Loads the key of an object, which may be a row of the open block.
@@ -208,7 +290,7 @@ struct NewRowsWriter: ~Copyable {
         _ builder: inout CommitBuilder
     ) throws(StoreError) -> Bool {
         let cell = builder.state.directories[catalog.entities[entity].tree][number]
-        if cell.handle == handle, !cell.isEmpty {
+        if !staged.isEmpty, cell.handle == handle, !cell.isEmpty {
             return other.load(
                 batch, row: Int(staged[cell.slot]), columns: catalog.uniques[unique].columns)
         }

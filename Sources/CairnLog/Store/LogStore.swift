@@ -137,10 +137,23 @@ public final class LogStore: PersistentStore {
 
 extension LogStore: ColumnStore {
     /// New objects as columns.
-    package func insert(_ rows: inout some NewRowSource, author: String?, contextName: String?)
-        throws(StoreError) -> NewNumbers?
-    {
+    package func insert(
+        _ rows: inout some NewRowSource, merging: NewRowMerging, author: String?,
+        contextName: String?
+    ) throws(StoreError) -> NewNumbers? {
         try checkOpen()
-        return try engine.insert(&rows, author: author, contextName: contextName)
+        return try engine.insert(
+            &rows, merging: merging, author: author, contextName: contextName)
+    }
+}
+
+extension LogStore: KeyedStore {
+    /// The row that has a key now.
+    package func find(
+        _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool
+    ) throws(StoreError) -> FoundRow? {
+        try checkOpen()
+        return try engine.find(
+            comparison, entity: entity, includesSubentities: includesSubentities)
     }
 }

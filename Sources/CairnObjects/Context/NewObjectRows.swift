@@ -180,10 +180,20 @@ extension ManagedObjectContext {
         else { return false }
         guard
             let numbers = try store.insert(
-                &rows, author: transactionAuthor, contextName: name)
+                &rows, merging: mergingOfNewObjects, author: transactionAuthor, contextName: name)
         else { return false }
         finish(&rows, numbers)
         return true
+    }
+
+    /// What the merge policy says of new objects whose key is stored, if the store can do that row by row.
+    private var mergingOfNewObjects: NewRowMerging {
+        guard mergePolicy.isBuiltIn, !mergePolicy.setOnly else { return .none }
+        switch mergePolicy.mergeType {
+        case .mergeByPropertyObjectTrump: return .givesValues
+        case .mergeByPropertyStoreTrump, .rollback: return .isDropped
+        case .overwrite, .error: return .none
+        }
     }
 
     /// Does to the objects what the store has done.
@@ -200,8 +210,14 @@ extension ManagedObjectContext {
         for object in rows.objects where object.ownScope.layout.hasReferences {
             permanentTargets(of: object, &rows, numbers)
         }
-        registry.rename(rows.objects, numbers)
-        for object in rows.objects {
+        let objects = rows.others.isEmpty ? rows.objects : changed.inOrder
+        registry.beginRenaming(rows.objects)
+        if numbers.versions.isEmpty {
+            registry.rename(rows.objects, numbers.numbers)
+        } else {
+            mergeNewObjects(rows.objects, numbers)
+        }
+        for object in rows.objects where object.isInserted {
             object.flags.subtract([.inserted, .updated])
             object.commitSlots()
         }
@@ -214,10 +230,38 @@ extension ManagedObjectContext {
             }
         }
         renameTransients(names)
-        let objects = rows.others.isEmpty ? rows.objects : changed.inOrder
         changed.removeAll()
         revision += 1
         for object in objects { object.didSave() }
+    }
+
+    /// Some new objects were merged into stored ones: they leave the context, and the stored ones are shown as they are now.
+    private func mergeNewObjects(_ objects: [ManagedObject], _ numbers: NewNumbers) {
+        var new: [ManagedObject] = []
+        var newNumbers: [UInt32] = []
+        let takesValues = mergingOfNewObjects == .givesValues
+        for (position, object) in objects.enumerated() {
+            guard numbers.isMerged(position) else {
+                new.append(object)
+                newNumbers.append(numbers[position])
+                continue
+            }
+            let id = identity.id(UInt64(numbers[position]), entity: object.entity.index)
+            if takesValues, let survivor = registry.object(for: id), !survivor.isGone {
+                object.commitSlots()
+                object.makeRowOfSlots()
+                if let cells = object.cells {
+                    let row = Row(
+                        id: id, entity: survivor.entity.index,
+                        version: numbers.versions[position], cells: cells)
+                    if survivor.isFault { survivor.take(row) } else { survivor.rebase(on: row) }
+                }
+            }
+            detach(object)
+            object.isDeleted = true
+            object.absorbedInto = id
+        }
+        registry.rename(new, newNumbers)
     }
 
     /// References to new objects lead to their permanent numbers.

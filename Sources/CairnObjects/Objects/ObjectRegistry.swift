@@ -163,12 +163,20 @@ final class ObjectRegistry: Sendable {
     /// Forgets the new objects that wait: the context lets them go.
     func forgetWaiting() { waiting = [] }
 
-    /// Gives new objects permanent numbers, in the order of the list.
-    func rename(_ objects: [ManagedObject], _ numbers: NewNumbers) {
-        if waiting.count == objects.count { waiting = [] } else { enterWaiting() }
-        for object in objects where object.isRegistered { remove(object) }
-        for (position, object) in objects.enumerated() {
-            object.reference = UInt64(numbers[position])
+    /// Takes all new objects out of the table of temporary numbers, before they get others or leave.
+    func beginRenaming(_ objects: [ManagedObject]) {
+        if waiting.count == objects.count {
+            waiting = []
+        } else {
+            enterWaiting()
+            for object in objects { remove(object) }
+        }
+    }
+
+    /// Gives objects that are in no table permanent numbers.
+    func rename(_ objects: [ManagedObject], _ numbers: [UInt32]) {
+        for (object, number) in zip(objects, numbers) {
+            object.reference = UInt64(number)
             object.flags.subtract(.temporary)
             object.flags.formUnion(.registered)
         }

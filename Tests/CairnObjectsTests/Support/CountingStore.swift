@@ -49,11 +49,13 @@ final class CountingStore: PersistentStore {
 }
 
 extension CountingStore: ColumnStore {
-    func insert(_ rows: inout some NewRowSource, author: String?, contextName: String?)
-        throws(StoreError) -> NewNumbers?
-    {
+    func insert(
+        _ rows: inout some NewRowSource, merging: NewRowMerging, author: String?,
+        contextName: String?
+    ) throws(StoreError) -> NewNumbers? {
         guard let base = base as? any ColumnStore else { return nil }
-        let numbers = try base.insert(&rows, author: author, contextName: contextName)
+        let numbers = try base.insert(
+            &rows, merging: merging, author: author, contextName: contextName)
         if numbers != nil { counter.columnSaves.add(1, ordering: .relaxed) }
         return numbers
     }
