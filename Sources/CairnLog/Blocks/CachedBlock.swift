@@ -22,6 +22,8 @@ final class CachedBlock: @unchecked Sendable {
     private let cells: UnsafeMutablePointer<CellColumn>
     private let isDecoded: UnsafeMutablePointer<Atomic<Bool>>
     private let decoding = Mutex(())
+    /// The address of the newest list of the cells of all columns; 0 as long as no whole row was asked for.
+    private let lists = Atomic<UInt>(0)
     private let largeValues: LargeValueReader
 
     /// Reads the head of a block's payload.
@@ -46,6 +48,11 @@ final class CachedBlock: @unchecked Sendable {
     }
 
     deinit {
+        var list = UnsafeMutableRawPointer(bitPattern: lists.load(ordering: .relaxed))
+        while let memory = list {
+            list = UnsafeMutableRawPointer(bitPattern: memory.load(as: ListHead.self).next)
+            memory.deallocate()
+        }
         columns.deinitialize(count: head.columns.count)
         columns.deallocate()
         cells.deallocate()
@@ -78,6 +85,53 @@ final class CachedBlock: @unchecked Sendable {
         let cells = UnsafePointer(cells + index)
         if cells.pointee.kind.rawValue == column.kind.rawValue { return cells }
         throw wrongKind
+    }
+
+    /// What lies before a list of cells: of which version of the catalog they are the columns, and the list before.
+    private struct ListHead {
+        let version: UInt
+        let next: UInt
+    }
+
+    /// The cells of all columns of the block's entity, in its order, to read whole rows by; good as long as the block is
+    /// kept.
+    ///
+    /// - Parameter version: that of the catalog whose columns these are.
+    @inline(__always)
+    func allCells(_ columns: [Catalog.StoredColumn], version: UInt32) throws(StoreError)
+        -> UnsafePointer<CellColumn>
+    {
+        if let list = UnsafeRawPointer(bitPattern: lists.load(ordering: .acquiring)),
+            list.load(as: ListHead.self).version == UInt(version)
+        {
+            return (list + MemoryLayout<ListHead>.size).assumingMemoryBound(to: CellColumn.self)
+        }
+        return try gatherCells(columns, version: version)
+    }
+
+    @inline(never)
+    private func gatherCells(_ columns: [Catalog.StoredColumn], version: UInt32) throws(StoreError)
+        -> UnsafePointer<CellColumn>
+    {
+        for index in columns.indices { _ = try cells(columns[index], at: index) }
+        let head = MemoryLayout<ListHead>.size
+        let stride = MemoryLayout<CellColumn>.stride
+        let list = UnsafeMutableRawPointer.allocate(
+            byteCount: head + max(1, columns.count) * stride, alignment: 16)
+        for index in columns.indices {
+            list.storeBytes(
+                of: try cells(columns[index], at: index).pointee,
+                toByteOffset: head + index * stride, as: CellColumn.self)
+        }
+        // Two that gather at once both add their lists: a few bytes more, until the block goes.
+        let address = UInt(bitPattern: list)
+        decoding.withLock { _ in
+            let before = lists.load(ordering: .relaxed)
+            UnsafeMutableRawPointer(bitPattern: address)?.storeBytes(
+                of: ListHead(version: UInt(version), next: before), as: ListHead.self)
+            lists.store(address, ordering: .releasing)
+        }
+        return UnsafePointer((list + head).assumingMemoryBound(to: CellColumn.self))
     }
 
     /// The object numbers in the same way.

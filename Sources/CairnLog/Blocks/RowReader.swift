@@ -14,11 +14,10 @@ struct RowReader {
     /// Asks for the memory of a row, all of it at once.
     func prefetch(_ block: CachedBlock, _ row: Int) throws(StoreError) {
         let columns = catalog.entities[entity].columns
-        for index in columns.indices {
-            try block.cells(columns[index], at: index).pointee.prefetch(row)
-        }
-        for index in columns.indices where columns[index].kind.isBytes {
-            try block.cells(columns[index], at: index).pointee.prefetchBytes(row)
+        let cells = try block.allCells(columns, version: catalog.version)
+        for index in 0..<columns.count { cells[index].prefetch(row) }
+        for index in 0..<columns.count {
+            if case .bytes = cells[index].kind { cells[index].prefetchBytes(row) }
         }
     }
 
@@ -27,9 +26,9 @@ struct RowReader {
         throws(StoreError) -> RowCells
     {
         let columns = catalog.entities[entity].columns
-        for index in columns.indices {
-            try Self.put(
-                index, try block.cells(columns[index], at: index).pointee, block, row, &builder)
+        let cells = try block.allCells(columns, version: catalog.version)
+        for index in 0..<columns.count {
+            try Self.put(index, cells + index, block, row, &builder)
         }
         return builder.finish()
     }
@@ -37,18 +36,20 @@ struct RowReader {
     /// The raw cells of a row whose columns were looked up before.
     @inline(__always)
     static func cells(
-        _ columns: [CellColumn], _ block: CachedBlock, _ row: Int,
+        _ columns: UnsafeBufferPointer<CellColumn>, _ block: CachedBlock, _ row: Int,
         _ builder: inout RowCellsBuilder
     ) throws(StoreError) -> RowCells {
-        for index in columns.indices { try put(index, columns[index], block, row, &builder) }
+        guard let first = columns.baseAddress else { return builder.finish() }
+        for index in columns.indices { try put(index, first + index, block, row, &builder) }
         return builder.finish()
     }
 
     @inline(__always)
     private static func put(
-        _ index: Int, _ cells: CellColumn, _ block: CachedBlock, _ row: Int,
+        _ index: Int, _ column: UnsafePointer<CellColumn>, _ block: CachedBlock, _ row: Int,
         _ builder: inout RowCellsBuilder
     ) throws(StoreError) {
+        let cells = column.pointee
         if cells.isNil(row) { return }
         switch cells.kind {
         case .integer: builder.set(index, word: UInt64(bitPattern: cells.integer(row)))

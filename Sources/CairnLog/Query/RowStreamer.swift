@@ -25,7 +25,6 @@ struct RowStreamer {
         }
         var reader: RowReader?
         var builder = RowCellsBuilder(columns: 0)
-        var cells: [CellColumn] = []
         try runner.scan { block, entity, slots throws(StoreError) in
             let columns = runner.catalog.entities[entity].columns
             if reader?.entity != entity {
@@ -33,10 +32,9 @@ struct RowStreamer {
                     catalog: runner.catalog, identity: identity, entity: entity)
                 builder = RowCellsBuilder(columns: columns.count)
             }
-            cells.removeAll(keepingCapacity: true)
-            for index in columns.indices {
-                cells.append(try block.cells(columns[index], at: index).pointee)
-            }
+            let cells = UnsafeBufferPointer(
+                start: try block.allCells(columns, version: runner.catalog.version),
+                count: columns.count)
             if slots.count * 4 < block.rows { prefetch(cells, slots) }
             let (numbers, versions) = (try block.numberCells(), try block.versions())
             for slot in slots {
@@ -51,7 +49,9 @@ struct RowStreamer {
         }
     }
 
-    private func prefetch(_ cells: [CellColumn], _ slots: UnsafeBufferPointer<UInt16>) {
+    private func prefetch(
+        _ cells: UnsafeBufferPointer<CellColumn>, _ slots: UnsafeBufferPointer<UInt16>
+    ) {
         for column in cells {
             for slot in slots { column.prefetch(Int(slot)) }
         }

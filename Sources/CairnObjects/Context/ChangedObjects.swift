@@ -14,7 +14,7 @@ struct ChangedObjects {
     /// Adds an object; whether it was not there.
     @inline(__always) mutating func insert(_ object: ManagedObject) -> Bool {
         if object.changedIndex >= 0 { return false }
-        object.changedIndex = list.count
+        object.changedIndex = Int32(list.count)
         list.append(object)
         count += 1
         return true
@@ -22,7 +22,7 @@ struct ChangedObjects {
 
     mutating func remove(_ object: ManagedObject) {
         guard object.changedIndex >= 0 else { return }
-        list[object.changedIndex] = nil
+        list[Int(object.changedIndex)] = nil
         object.changedIndex = -1
         count -= 1
         if list.count > 32, count * 2 < list.count { compact() }
@@ -30,7 +30,7 @@ struct ChangedObjects {
 
     private mutating func compact() {
         list.removeAll { $0 == nil }
-        for (index, object) in list.enumerated() { object?.changedIndex = index }
+        for (index, object) in list.enumerated() { object?.changedIndex = Int32(index) }
     }
 
     mutating func removeAll() {

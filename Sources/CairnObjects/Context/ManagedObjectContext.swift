@@ -59,15 +59,15 @@ public final class ManagedObjectContext {
     /// A failure to read that a property could not throw.
     var readError: StoreError?
     /// By entity.
-    private var scopes: [EntityScope?]
+    @exclusivity(unchecked) private var scopes: [EntityScope?]
     private let roots: [UInt32: Int]
     /// The entities of classes that were asked for.
     private var entitiesOfClasses: [ObjectIdentifier: SchemaEntity] = [:]
     /// The class that was asked for last, and its entity.
-    private var lastClass: ManagedObject.Type?
-    private var lastEntity: SchemaEntity?
+    @exclusivity(unchecked) private var lastClass: ManagedObject.Type?
+    @exclusivity(unchecked) private var lastEntity: SchemaEntity?
     /// The entity whose name was asked for last.
-    private var lastNamed: SchemaEntity?
+    @exclusivity(unchecked) private var lastNamed: SchemaEntity?
 
     /// A context over a store. Its objects are of the given classes.
     public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
@@ -205,12 +205,15 @@ public final class ManagedObjectContext {
                 && schema.entities[object.entity.index] === object.entity,
             "the object's entity \(object.entity.name) is of another model")
         if object.reference == 0 { object.reference = Self.nextTemporaryReference() }
-        object.scope = scope(of: object.entity)
+        let scope = scope(of: object.entity)
+        object.scope = scope
         object.managedObjectContext = self
         object.flags.formUnion([.inserted, .fulfilled, .temporary])
         objectDidChange(object, isReal: true)
         registry.registerLater(object)
-        object.giveComputedDefaults()
+        if scope.hasComputedDefaults || type(of: object) != scope.type {
+            object.giveComputedDefaults()
+        }
         object.awakeFromInsert()
     }
 

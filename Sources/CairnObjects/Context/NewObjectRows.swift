@@ -149,10 +149,10 @@ struct NewObjectRows: NewRowSource {
         if positions.isEmpty {
             positions = Array(repeating: -1, count: places)
             for (position, object) in objects.enumerated() {
-                positions[object.changedIndex] = Int32(position)
+                positions[Int(object.changedIndex)] = Int32(position)
             }
         }
-        let index = object.changedIndex
+        let index = Int(object.changedIndex)
         guard positions.indices.contains(index), positions[index] >= 0 else { return nil }
         return Int(positions[index])
     }
@@ -207,7 +207,7 @@ extension ManagedObjectContext {
                     UInt64(numbers[position]), entity: object.entity.index)
             }
         }
-        for object in rows.objects where object.ownScope.layout.hasReferences {
+        for object in rows.objects where object.ownScope.layout.pointee.hasReferences {
             permanentTargets(of: object, &rows, numbers)
         }
         let objects = rows.others.isEmpty ? rows.objects : changed.inOrder
@@ -270,7 +270,7 @@ extension ManagedObjectContext {
     ) {
         guard let slots = object.ownSlots else { return }
         let scope = object.ownScope
-        for column in 0..<scope.layout.columns
+        for column in 0..<scope.layout.pointee.columns
         where slots.kind(column) == .reference && slots.isSet(column) && !slots.isNil(column)
             && slots.secondWord(column) != 0
         {

@@ -7,15 +7,19 @@ import CairnStore
 import FoundationEssentials
 
 /// An entity as a context's objects know it.
-final class EntityScope: Sendable {
+final class EntityScope: @unchecked Sendable {
+    // The memory of the layout is written in init alone.
+
     let entity: SchemaEntity
     let registry: ObjectRegistry
-    let layout: SlotLayout
+    let layout: UnsafePointer<SlotLayout>
     let rules: EntityRules
     /// The class of its objects.
     let type: ManagedObject.Type
     /// Where the properties of the class are.
     let binding: EntityBinding
+    /// Whether new objects get values that are computed for each.
+    let hasComputedDefaults: Bool
     /// The number of its hierarchy in ids.
     let hierarchy: UInt32
     /// Where the registry keeps objects of the hierarchy; nil for objects outside any context.
@@ -33,7 +37,10 @@ final class EntityScope: Sendable {
         self.type = type
         binding = EntityBinding(entity, type._typedEntity)
         self.registry = registry
-        layout = SlotLayout(entity)
+        let memory = UnsafeMutablePointer<SlotLayout>.allocate(capacity: 1)
+        memory.initialize(to: SlotLayout(entity, type, binding))
+        layout = UnsafePointer(memory)
+        hasComputedDefaults = binding.typed.map { !$0.computedDefaults.isEmpty } ?? false
         rules = EntityRules(entity)
         hierarchy = isInContext ? registry.identity.hierarchies[entity.index] : 0
         place = isInContext ? registry.place(ofHierarchy: hierarchy) : nil
@@ -44,6 +51,11 @@ final class EntityScope: Sendable {
             else { return 0 }
             return registry.identity.hierarchies[root]
         }
+    }
+
+    deinit {
+        layout.pointee.deallocate()
+        layout.deallocate()
     }
 
     /// The id of an object of the entity.

@@ -54,13 +54,13 @@ extension ManagedObject {
     /// The slots, if there are any.
     @inline(__always) var ownSlots: ObjectSlots? {
         guard let slots else { return nil }
-        return ObjectSlots(slots, ownScope.layout)
+        return ObjectSlots(slots, layout ?? ownScope.layout)
     }
 
     /// The slots; made when they are first needed.
     @inline(__always) func slotsToEdit() -> ObjectSlots {
         if flags.contains(.slotsAreRow) { makeRowOfSlots() }
-        let layout = ownScope.layout
+        let layout = layout ?? ownScope.layout
         if let slots { return ObjectSlots(slots, layout) }
         let made = ObjectSlots.make(layout)
         slots = made
@@ -262,7 +262,7 @@ extension ManagedObject {
     func commitSlots() {
         let slots = slotsToEdit()
         let scope = ownScope
-        for column in 0..<scope.layout.columns where !slots.isSet(column) {
+        for column in 0..<scope.layout.pointee.columns where !slots.isSet(column) {
             slots.set(column, scope.defaults[column])
         }
         slots.unassignAll()

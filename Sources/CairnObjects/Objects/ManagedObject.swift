@@ -30,14 +30,18 @@ open class ManagedObject {
     @exclusivity(unchecked) public internal(set) final var managedObjectContext:
         ManagedObjectContext?
     /// What it shares with the other objects of its entity; nil outside any context, until it is needed.
-    @exclusivity(unchecked) final var scope: EntityScope?
+    @exclusivity(unchecked) final var scope: EntityScope? {
+        didSet { layout = scope?.layout }
+    }
+    /// The layout of the scope, at hand.
+    @exclusivity(unchecked) final var layout: UnsafePointer<SlotLayout>?
     /// The number in its id; 0 outside any context, until it is needed.
     @exclusivity(unchecked) final var reference: UInt64 = 0
     @exclusivity(unchecked) final var flags: Flags = []
     /// The version of the row; 0 if there is none.
     @exclusivity(unchecked) final var version: UInt32 = 0
     /// Its place among the changed objects of the context, or -1.
-    @exclusivity(unchecked) final var changedIndex = -1
+    @exclusivity(unchecked) final var changedIndex: Int32 = -1
     /// What is stored, as far as this object knows.
     @exclusivity(unchecked) final var cells: RowCells?
     /// The values of a new object, the edits of a stored one.
@@ -102,7 +106,7 @@ open class ManagedObject {
 
     deinit {
         if has(.registered) { scope?.registry.deregister(self) }
-        if let slots, let scope { ObjectSlots(slots, scope.layout).destroy() }
+        if let slots, let layout { ObjectSlots(slots, layout).destroy() }
     }
 
     // MARK: State

@@ -46,7 +46,7 @@ final class ObjectRegistry: Sendable {
 
     private let hierarchies: [UInt32]
     /// New objects whose temporary numbers nobody has asked for yet.
-    private nonisolated(unsafe) var waiting: [Unmanaged<ManagedObject>] = []
+    @exclusivity(unchecked) private nonisolated(unsafe) var waiting: [Unmanaged<ManagedObject>] = []
     // Touched by the context's thread alone.
     private let state: Mutex<State>
 

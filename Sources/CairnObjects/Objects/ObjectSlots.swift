@@ -19,23 +19,21 @@ import FoundationEssentials
 /// A view of the slots of one object.
 struct ObjectSlots {
     let base: UnsafeMutableRawPointer
-    let layout: Unmanaged<SlotLayout>
-    private let words: Int
-    private let kinds: UnsafePointer<SlotKind>
-    private let start: Int
+    private let layout: UnsafePointer<SlotLayout>
 
-    @inline(__always) init(_ base: UnsafeMutableRawPointer, _ layout: SlotLayout) {
+    @inline(__always)
+    init(_ base: UnsafeMutableRawPointer, _ layout: UnsafePointer<SlotLayout>) {
         self.base = base
-        self.layout = .passUnretained(layout)
-        words = layout.words
-        kinds = layout.kinds
-        start = layout.start
+        self.layout = layout
     }
 
+    @inline(__always) private var words: Int { layout.pointee.words }
+
     /// Memory with nothing set.
-    static func make(_ layout: SlotLayout) -> UnsafeMutableRawPointer {
-        let base = UnsafeMutableRawPointer.allocate(byteCount: layout.size, alignment: 16)
-        base.initializeMemory(as: UInt64.self, repeating: 0, count: layout.words * 3)
+    static func make(_ layout: UnsafePointer<SlotLayout>) -> UnsafeMutableRawPointer {
+        let base = UnsafeMutableRawPointer.allocate(
+            byteCount: layout.pointee.size, alignment: 16)
+        base.initializeMemory(as: UInt64.self, repeating: 0, count: layout.pointee.words * 3)
         return base
     }
 
@@ -43,7 +41,7 @@ struct ObjectSlots {
     func destroy() {
         for word in 0..<words {
             var left =
-                bits(word) & ~nils(word) & layout._withUnsafeGuaranteedRef { $0.managed[word] }
+                bits(word) & ~nils(word) & layout.pointee.managed[word]
             while left != 0 {
                 release(word << 6 | left.trailingZeroBitCount)
                 left &= left - 1
@@ -109,7 +107,7 @@ struct ObjectSlots {
         return columns
     }
 
-    private var count: Int { layout._withUnsafeGuaranteedRef { $0.columns } }
+    private var count: Int { layout.pointee.columns }
 
     /// The columns whose slots count, ascending.
     var columns: [Int] {
@@ -127,10 +125,10 @@ struct ObjectSlots {
     // MARK: Slots
 
     @inline(__always) private func slot(_ column: Int) -> UnsafeMutableRawPointer {
-        base + (start &+ column &* 16)
+        base + (layout.pointee.start &+ column &* 16)
     }
 
-    @inline(__always) func kind(_ column: Int) -> SlotKind { kinds[column] }
+    @inline(__always) func kind(_ column: Int) -> SlotKind { layout.pointee.kinds[column] }
 
     /// The number in a slot.
     @inline(__always) func word(_ column: Int) -> UInt64 { slot(column).load(as: UInt64.self) }

@@ -55,8 +55,9 @@ enum SlotKind: UInt8 {
     }
 }
 
-/// The places of an entity's slots.
-final class SlotLayout: Sendable {
+/// The places of an entity's slots, and of its class's properties. It is plain memory, which an object reaches without
+/// counting references.
+struct SlotLayout {
     /// How many columns there are.
     let columns: Int
     /// How many words one bit for each column takes.
@@ -66,15 +67,19 @@ final class SlotLayout: Sendable {
     /// The bytes of all of it.
     let size: Int
     /// By column.
-    nonisolated(unsafe) let kinds: UnsafePointer<SlotKind>
-    // Never written after the initialiser.
+    let kinds: UnsafePointer<SlotKind>
     /// The columns whose slots have to be released, a bit each.
-    nonisolated(unsafe) let managed: UnsafePointer<UInt64>
-    // Never written after the initialiser.
+    let managed: UnsafePointer<UInt64>
     /// Whether there is a column of references.
     let hasReferences: Bool
+    /// The class whose properties these are.
+    let type: ObjectIdentifier
+    /// Where the properties of the class are, by number.
+    let properties: UnsafePointer<EntityBinding.Slot>
+    let propertyCount: Int
 
-    init(_ entity: SchemaEntity) {
+    /// - Parameter binding: it has to be kept as long as the layout.
+    init(_ entity: SchemaEntity, _ type: ManagedObject.Type, _ binding: EntityBinding) {
         columns = entity.columns.count
         words = max(1, (columns + 63) / 64)
         start = (words * 8 * 3 + 15) & ~15
@@ -92,9 +97,13 @@ final class SlotLayout: Sendable {
         self.kinds = UnsafePointer(kinds)
         self.managed = UnsafePointer(managed)
         self.hasReferences = hasReferences
+        self.type = ObjectIdentifier(type)
+        properties = binding.slots
+        propertyCount = binding.count
     }
 
-    deinit {
+    /// Gives its memory back.
+    func deallocate() {
         kinds.deallocate()
         managed.deallocate()
     }

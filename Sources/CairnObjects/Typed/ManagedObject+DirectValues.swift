@@ -72,26 +72,29 @@ extension Date: WordValue {
 extension ManagedObject {
     /// The column of a property of the class; nil if it has none, or if the object is of another class than its entity's.
     @inline(__always)
-    private final func directColumn(_ property: Int) -> (column: Int, scope: EntityScope)? {
-        guard let scope, type(of: self) == scope.type,
-            case .column(let column) = scope.binding.slot(property)
+    private final func directColumn(
+        _ property: Int
+    ) -> (column: Int, layout: UnsafePointer<SlotLayout>)? {
+        guard let layout, layout.pointee.type == ObjectIdentifier(type(of: self)),
+            property < layout.pointee.propertyCount,
+            case .column(let column) = layout.pointee.properties[property]
         else { return nil }
-        return (column, scope)
+        return (column, layout)
     }
 
     /// The value of a property that is one word; nil if it has none.
     @inline(__always)
     final func wordValue<V: WordValue>(_ property: Int) -> V? {
         fulfillIfNeeded()
-        guard let (column, scope) = directColumn(property) else { return plainValue(property) }
+        guard let (column, layout) = directColumn(property) else { return plainValue(property) }
         if let slots {
-            let slots = ObjectSlots(slots, scope.layout)
+            let slots = ObjectSlots(slots, layout)
             if slots.isSet(column) {
                 return slots.isNil(column) ? nil : V.fromWord(slots.word(column))
             }
         }
         if let cells {
-            return cells.word(column, of: scope.layout.columns).flatMap(V.fromWord)
+            return cells.word(column, of: layout.pointee.columns).flatMap(V.fromWord)
         }
         return plainValue(property)
     }
@@ -100,14 +103,14 @@ extension ManagedObject {
     @inline(__always)
     final func textValue(_ property: Int) -> String? {
         fulfillIfNeeded()
-        guard let (column, scope) = directColumn(property) else { return plainValue(property) }
+        guard let (column, layout) = directColumn(property) else { return plainValue(property) }
         if let slots {
-            let slots = ObjectSlots(slots, scope.layout)
+            let slots = ObjectSlots(slots, layout)
             if slots.isSet(column) {
                 return slots.isNil(column) ? nil : slots.string(column).pointee
             }
         }
-        if let cells { return cells.string(column, of: scope.layout.columns) }
+        if let cells { return cells.string(column, of: layout.pointee.columns) }
         return plainValue(property)
     }
 
@@ -122,10 +125,10 @@ extension ManagedObject {
     /// Sets a property that is one word.
     @inline(__always)
     final func setWordValue<V: WordValue>(_ property: Int, _ value: V) {
-        guard isPlainlyNew, let (column, scope) = directColumn(property) else {
+        guard isPlainlyNew, let (column, layout) = directColumn(property) else {
             return setStoredValue(property, value.attributeValue)
         }
-        let slots = slotsOfNew(scope.layout)
+        let slots = slotsOfNew(layout)
         let isReal = !slots.isSet(column) || slots.isNil(column) || slots.word(column) != value.word
         slots.set(column, word: value.word)
         slots.assign(column)
@@ -135,10 +138,10 @@ extension ManagedObject {
     /// Sets a property of type `String`.
     @inline(__always)
     final func setTextValue(_ property: Int, _ value: String) {
-        guard isPlainlyNew, let (column, scope) = directColumn(property) else {
+        guard isPlainlyNew, let (column, layout) = directColumn(property) else {
             return setStoredValue(property, .string(value))
         }
-        let slots = slotsOfNew(scope.layout)
+        let slots = slotsOfNew(layout)
         let isReal =
             !slots.isSet(column) || slots.isNil(column)
             || !slots.string(column).pointee.utf8.elementsEqual(value.utf8)
@@ -148,7 +151,7 @@ extension ManagedObject {
     }
 
     @inline(__always)
-    private final func slotsOfNew(_ layout: SlotLayout) -> ObjectSlots {
+    private final func slotsOfNew(_ layout: UnsafePointer<SlotLayout>) -> ObjectSlots {
         if let slots { return ObjectSlots(slots, layout) }
         let made = ObjectSlots.make(layout)
         slots = made
