@@ -107,11 +107,13 @@ final class CairnPeer: Peer {
 
     // MARK: Reading
 
+    /// A fetch, as it is the cheapest request for one row: buffers for columns pay from a few keys on.
     func find(_ key: String) throws -> Product? {
-        let request = read(.compare("serialCode", .equal, .string(key)))
-        var found: Product?
-        try store.snapshot().read(request) { found = columns.product($0) }
-        return found
+        var request = fetch(.compare("serialCode", .equal, .string(key)))
+        request.includesRows = true
+        return try store.snapshot().fetch(request).rows.first.map {
+            columns.product($0, store.identity)
+        }
     }
 
     func lookup(_ keys: [String], _ body: (Product) -> Void) throws {

@@ -48,6 +48,16 @@ struct ProductColumns: Sendable {
             flag: row[flag])
     }
 
+    /// The same of a row that was fetched.
+    func product(_ row: Row, _ identity: StoreIdentity) -> Product {
+        func value(_ column: Int) -> Value { row.cells.value(column, of: entity, in: identity) }
+        return Product(
+            serialCode: value(serialCode.index).text, name: value(name.index).text,
+            price: value(price.index).number, quantity: value(quantity.index).integer,
+            updatedAt: value(updatedAt.index).number, category: value(category.index).text,
+            flag: value(flag.index) == .boolean(true))
+    }
+
     /// A column of text.
     func text(_ text: ProductText) -> Column<String> {
         switch text {
@@ -60,6 +70,7 @@ struct ProductColumns: Sendable {
 
 extension Value {
     var text: String { if case .string(let text) = self { text } else { "" } }
+    var number: Double { if case .double(let number) = self { number } else { 0 } }
     var integer: Int64 { if case .integer(let integer) = self { integer } else { 0 } }
 }
 
