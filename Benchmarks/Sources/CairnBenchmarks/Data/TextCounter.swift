@@ -83,6 +83,13 @@ struct Groups: Equatable {
     private(set) var count = 0
     private(set) var rows = 0
 
+    init() {}
+
+    /// The groups of rows that were counted by their texts.
+    init(_ counts: [String: Int]) {
+        for size in counts.values { add(size) }
+    }
+
     mutating func add(_ size: Int) {
         guard size >= 2 else { return }
         count += 1

@@ -1,4 +1,4 @@
-// Cairn at object level: managed objects in a context, as a program's author writes it.
+// Cairn at object level: objects of typed classes in a context, as a program's author writes it.
 
 import Cairn
 
@@ -6,9 +6,15 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
     // A handle with its context is used by one thread at a time.
 
     static let settings = """
-        as cairn, through managed objects in a context (untyped keys); a fetch request for each key, every attribute \
-        of what is fetched is touched, upserts by the merge policy mergeByPropertyObjectTrump
+        as cairn, through objects of typed classes in a context; a fetch request for each key, every attribute of \
+        what is fetched is touched, upserts by the merge policy mergeByPropertyObjectTrump, what is deleted is fetched first
         """
+
+    static let byHand = CairnPeer.groupedByHand.merging([
+        "update": "all objects are fetched, changed and saved"
+    ]) { first, _ in first }
+
+    private static let classes = ObjectClasses(for: Item.self, ParentItem.self)
 
     private let store: LogStore
     private let context: ManagedObjectContext
@@ -20,7 +26,7 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
 
     private init(_ store: LogStore) {
         self.store = store
-        context = ManagedObjectContext(store: store)
+        context = ManagedObjectContext(store: store, classes: Self.classes)
         context.mergePolicy = .mergeByPropertyObjectTrump
     }
 
@@ -42,49 +48,41 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
     func upsert(_ rows: ArraySlice<Product>) throws { try write(rows) }
 
     private func write(_ rows: ArraySlice<Product>) throws {
-        for row in rows {
-            let object = context.insert("Product")
-            object["serialCode"] = row.serialCode
-            object["name"] = row.name
-            object["price"] = row.price
-            object["quantity"] = row.quantity
-            object["updatedAt"] = row.updatedAt
-            object["category"] = row.category
-            object["flag"] = row.flag
-        }
+        for row in rows { Item(context: context).fill(row) }
         try context.save()
     }
 
     func insert(dictionaries: [[String: Any]]) throws {
         for dictionary in dictionaries {
-            let object = context.insert("Product")
-            for (key, value) in dictionary { object[key] = value }
+            let item = Item(context: context)
+            for (key, value) in dictionary { item[key] = value }
         }
         try context.save()
     }
 
     func deleteFlagged() throws -> Int {
-        let objects = try context.fetch(
-            FetchRequest(
-                entityName: "Product", predicate: .compare("flag", .equal, .boolean(true))))
-        for object in objects { context.delete(object) }
+        let flagged = FetchRequest<Item>(predicate: .compare("flag", .equal, .boolean(true)))
+        let items = try context.fetch(flagged)
+        for item in items { context.delete(item) }
         try context.save()
-        return objects.count
+        return items.count
     }
 
     func multiplyPrices(by factor: Double) throws {
-        for object in try context.fetch(FetchRequest(entityName: "Product")) {
-            object["price"] = (object["price"] as? Double ?? 0) * factor
-        }
+        for item in try context.fetch(FetchRequest<Item>()) { item.price *= factor }
         try context.save()
     }
 
     // MARK: Reading
 
     func find(_ key: String) throws -> Product? {
-        let request = FetchRequest(
-            entityName: "Product", predicate: .compare("serialCode", .equal, .string(key)))
-        return try context.fetch(request).first.map(touch)
+        let request = FetchRequest<Item>(predicate: .compare("serialCode", .equal, .string(key)))
+        return try context.fetch(request).first?.product
+    }
+
+    func findByPredicate(_ key: String) throws -> Product? {
+        let request = try FetchRequest<Item>(#Predicate { $0.serialCode == key })
+        return try context.fetch(request).first?.product
     }
 
     func lookup(_ keys: [String], _ body: (Product) -> Void) throws {
@@ -92,51 +90,47 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
     }
 
     func countMatches() throws -> Int {
-        try context.count(for: FetchRequest(entityName: "Product", predicate: CairnPeer.filter))
+        try context.count(for: FetchRequest<Item>(predicate: CairnPeer.filter))
     }
 
     func matches(_ body: (Product) -> Void) throws {
-        let request = FetchRequest(entityName: "Product", predicate: CairnPeer.filter)
-        for object in try context.fetch(request) { body(touch(object)) }
+        for item in try context.fetch(FetchRequest<Item>(predicate: CairnPeer.filter)) {
+            body(item.product)
+        }
     }
 
     func every(_ body: (Product) -> Void) throws {
-        for object in try context.fetch(FetchRequest(entityName: "Product")) { body(touch(object)) }
+        for item in try context.fetch(FetchRequest<Item>()) { body(item.product) }
     }
 
     func range(from key: String, limit: Int, _ body: (Product) -> Void) throws {
-        var request = FetchRequest(
-            entityName: "Product", predicate: .compare("serialCode", .greaterOrEqual, .string(key)))
-        request.sortDescriptors = [SortKey("serialCode")]
+        var request = FetchRequest<Item>(
+            predicate: .compare("serialCode", .greaterOrEqual, .string(key)),
+            sortBy: [SortKey(\Item.serialCode)])
         request.fetchLimit = limit
-        for object in try context.fetch(request) { body(touch(object)) }
+        for item in try context.fetch(request) { body(item.product) }
     }
 
     func groups(by text: ProductText) throws -> Groups {
         var counts: [String: Int] = [:]
-        for object in try context.fetch(FetchRequest(entityName: "Product")) {
-            counts[object[text.rawValue] as? String ?? "", default: 0] += 1
+        for item in try context.fetch(FetchRequest<Item>()) {
+            let value =
+                switch text {
+                case .category: item.category
+                case .serialCode: item.serialCode
+                case .name: item.name
+                }
+            counts[value, default: 0] += 1
         }
-        var groups = Groups()
-        for count in counts.values { groups.add(count) }
-        return groups
-    }
-
-    /// Every attribute of an object.
-    private func touch(_ object: ManagedObject) -> Product {
-        Product(
-            serialCode: object["serialCode"] as? String ?? "",
-            name: object["name"] as? String ?? "", price: object["price"] as? Double ?? 0,
-            quantity: Int64(object["quantity"] as? Int ?? 0),
-            updatedAt: object["updatedAt"] as? Double ?? 0,
-            category: object["category"] as? String ?? "", flag: object["flag"] as? Bool ?? false)
+        return Groups(counts)
     }
 
     func hold(withValues: Bool, _ body: () throws -> Void) throws {
-        let objects = try context.fetch(FetchRequest(entityName: "Product"))
-        if withValues { for object in objects { _ = touch(object) } }
-        if !withValues { for object in objects { context.refresh(object, mergeChanges: false) } }
-        try withExtendedLifetime(objects, body)
+        let items = try context.fetch(FetchRequest<Item>())
+        for item in items {
+            if withValues { _ = item.product } else { context.refresh(item, mergeChanges: false) }
+        }
+        try withExtendedLifetime(items, body)
     }
 
     // MARK: Families
@@ -146,15 +140,15 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
     /// Parents with their children, a thousand families a save.
     static func insertFamilies(_ count: Int, in store: LogStore) throws {
         for start in stride(from: 0, to: count, by: 1000) {
-            let context = ManagedObjectContext(store: store)
+            let context = ManagedObjectContext(store: store, classes: classes)
             for number in start..<min(start + 1000, count) {
-                let parent = context.insert("Parent")
-                parent["number"] = number
+                let parent = ParentItem(context: context)
+                parent.number = number
                 for child in Family.children(of: number) {
-                    let object = context.insert("Child")
-                    object["label"] = child.label
-                    object["amount"] = child.amount
-                    object["parent"] = parent
+                    let item = ChildItem(context: context)
+                    item.label = child.label
+                    item.amount = child.amount
+                    item.parent = parent
                 }
             }
             try context.save()
@@ -165,14 +159,11 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
 
     func children(of parents: [Int], _ body: (Child) -> Void) throws {
         let ids = self.parents.ids
-        for parent in parents {
-            let object = context.object(with: ids[parent])
-            for child in object["children"] as? Set<ManagedObject> ?? [] {
-                body(
-                    Child(
-                        label: child["label"] as? String ?? "",
-                        amount: Int64(child["amount"] as? Int ?? 0)))
+        for number in parents {
+            guard let parent = context.object(with: ids[number]) as? ParentItem else {
+                preconditionFailure("the id is a parent's")
             }
+            for child in parent.children { body(Child(label: child.label, amount: child.amount)) }
         }
     }
 }

@@ -5,24 +5,21 @@ import Cairn
 final class CairnPeer: Peer {
     static let settings = """
         format version 1, default options: cache 256 MiB at most; full is the default durability, relaxed returns \
-        when a commit is written; batch inserts by typed columns, fetches on one snapshot
+        when a commit is written; batch inserts, lookups and reading by typed columns
         """
 
-    static let model = ManagedObjectModel(entities: [
-        EntityDescription(
-            "Product",
-            attributes: [
-                .init("serialCode", .string, optional: false), .init("name", .string),
-                .init("price", .double), .init("quantity", .integer64), .init("updatedAt", .double),
-                .init("category", .string), .init("flag", .boolean),
-            ], uniquenessConstraints: [["serialCode"]]),
-        EntityDescription(
-            "Parent", attributes: [.init("number", .integer64)],
-            relationships: [.init("children", to: "Child", toMany: true, inverse: "parent")]),
-        EntityDescription(
-            "Child", attributes: [.init("label", .string), .init("amount", .integer64)],
-            relationships: [.init("parent", to: "Parent", inverse: "children")]),
-    ])
+    /// What there is no request for yet, and what a program does instead.
+    static let byHand = groupedByHand.merging([
+        "update":
+            "key and price of every row are read, and written back by a batch insert that sets these alone"
+    ]) { first, _ in first }
+
+    static let groupedByHand = Dictionary(
+        uniqueKeysWithValues: ProductText.allCases.map {
+            ("group-\($0.rawValue)", "every row is read, and counted in a dictionary")
+        })
+
+    static let model = ManagedObjectModel(for: Item.self, ParentItem.self)
 
     let store: LogStore
     private let columns: ProductColumns
@@ -85,73 +82,64 @@ final class CairnPeer: Peer {
         return try store.execute(BatchDeleteRequest(.fetch(flagged))).deletedCount
     }
 
-    /// There is no batch update yet: what a program does instead is to read key and price of every row and
-    /// to write them back with a batch that names only these.
     func multiplyPrices(by factor: Double) throws {
-        let rows = try store.snapshot().fetch(fetch(includesRows: true)).rows
-        let (columns, identity) = (columns, store.identity)
+        let columns = columns
+        var rows: [(key: String, price: Double)] = []
+        let request = StoreRead(
+            columns.entity, columns: ColumnSet(columns.serialCode, columns.price))
+        try store.snapshot().read(request) {
+            rows.append(($0[columns.serialCode], $0[columns.price]))
+        }
+        let old = rows
         let position = Counter(0)
-        var request = BatchInsertRequest(entity: columns.entity) { target in
+        var update = BatchInsertRequest(entity: columns.entity) { row in
             let index = position.value
-            if index == rows.count { return true }
+            if index == old.count { return true }
             position.value = index + 1
-            let cells = rows[index].cells
-            target[columns.serialCode] =
-                cells.value(columns.serialCode.index, of: columns.entity, in: identity).text
-            target[columns.price] =
-                cells.value(columns.price.index, of: columns.entity, in: identity).number * factor
+            row[columns.serialCode] = old[index].key
+            row[columns.price] = old[index].price * factor
             return false
         }
-        request.mergePolicy = .mergeByPropertyObjectTrump
-        request.setOnly = true
-        _ = try store.execute(request)
+        update.mergePolicy = .mergeByPropertyObjectTrump
+        update.setOnly = true
+        _ = try store.execute(update)
     }
 
     // MARK: Reading
 
-    func find(_ key: String) throws -> Product? { try find(key, store.snapshot()) }
-
-    /// A list of keys is not answered from the index yet, so it is a request a key, on one snapshot.
-    func lookup(_ keys: [String], _ body: (Product) -> Void) throws {
-        let snapshot = try store.snapshot()
-        for key in keys { if let row = try find(key, snapshot) { body(row) } }
+    /// A fetch, as it is the cheapest request for one row: buffers for columns pay from a few keys on.
+    func find(_ key: String) throws -> Product? {
+        var request = fetch(.compare("serialCode", .equal, .string(key)))
+        request.includesRows = true
+        return try store.snapshot().fetch(request).rows.first.map {
+            columns.product($0, store.identity)
+        }
     }
 
-    private func find(_ key: String, _ snapshot: any StoreSnapshot) throws -> Product? {
-        let request = fetch(.compare("serialCode", .equal, .string(key)), includesRows: true)
-        return try snapshot.fetch(request).rows.first.map(product)
+    func lookup(_ keys: [String], _ body: (Product) -> Void) throws {
+        let request = StoreLookup(columns.entity, by: ColumnSet(columns.serialCode))
+        try store.snapshot().lookUp(request, columns.serialCode, keys) { body(columns.product($0)) }
     }
 
     func countMatches() throws -> Int { try store.snapshot().count(fetch(Self.filter)) }
 
-    func matches(_ body: (Product) -> Void) throws {
-        try each(fetch(Self.filter, includesRows: true), body)
-    }
+    func matches(_ body: (Product) -> Void) throws { try each(read(Self.filter), body) }
 
-    func every(_ body: (Product) -> Void) throws { try each(fetch(includesRows: true), body) }
+    func every(_ body: (Product) -> Void) throws { try each(read(), body) }
 
     func range(from key: String, limit: Int, _ body: (Product) -> Void) throws {
-        var request = fetch(
-            .compare("serialCode", .greaterOrEqual, .string(key)), includesRows: true)
-        request.sort = [SortKey("serialCode")]
-        request.limit = limit
+        var request = read(.compare("serialCode", .greaterOrEqual, .string(key)))
+        request.fetch.sort = [SortKey("serialCode")]
+        request.fetch.limit = limit
         try each(request, body)
     }
 
-    /// There is no grouping yet: what a program does instead is to fetch, and to count in a dictionary.
     func groups(by text: ProductText) throws -> Groups {
-        guard let column = columns.entity.columnIndex(named: text.rawValue) else {
-            preconditionFailure("the entity has the attribute")
-        }
+        let column = columns.text(text)
         var counts: [String: Int] = [:]
-        for row in try store.snapshot().fetch(fetch(includesRows: true)).rows {
-            counts[
-                row.cells.value(column, of: columns.entity, in: store.identity).text, default: 0] +=
-                1
-        }
-        var groups = Groups()
-        for count in counts.values { groups.add(count) }
-        return groups
+        let request = StoreRead(columns.entity, columns: ColumnSet(column))
+        try store.snapshot().read(request) { counts[$0[column], default: 0] += 1 }
+        return Groups(counts)
     }
 
     static let filter = PredicateNode.and([
@@ -159,18 +147,17 @@ final class CairnPeer: Peer {
         .compare("category", .equal, .string(ProductFilter.category)),
     ])
 
-    private func fetch(_ predicate: PredicateNode? = nil, includesRows: Bool = false) -> StoreFetch
-    {
-        var fetch = StoreFetch(entity: columns.entity.index, predicate: predicate)
-        fetch.includesRows = includesRows
-        return fetch
+    private func fetch(_ predicate: PredicateNode) -> StoreFetch {
+        StoreFetch(entity: columns.entity.index, predicate: predicate)
     }
 
-    private func each(_ request: StoreFetch, _ body: (Product) -> Void) throws {
-        for row in try store.snapshot().fetch(request).rows { body(product(row)) }
+    private func read(_ predicate: PredicateNode? = nil) -> StoreRead {
+        StoreRead(columns.entity, where: predicate)
     }
 
-    private func product(_ row: Row) -> Product { columns.product(row, store.identity) }
+    private func each(_ request: StoreRead, _ body: (Product) -> Void) throws {
+        try store.snapshot().read(request) { body(columns.product($0)) }
+    }
 
     // MARK: Families
 

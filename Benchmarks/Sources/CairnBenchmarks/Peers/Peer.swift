@@ -20,6 +20,8 @@ struct NotOffered: Error {
 protocol Peer: AnyObject, Sendable {
     /// How it is set up, for the report.
     static var settings: String { get }
+    /// Workloads that it has no request of its own for, and what a program does instead. The report marks them.
+    static var byHand: [String: String] { get }
 
     /// Opens what is in a folder, which is there; or makes it.
     init(at folder: String, durability: Durability) throws
@@ -37,6 +39,8 @@ protocol Peer: AnyObject, Sendable {
 
     /// One row by its serial code, by a request of its own.
     func find(_ key: String) throws -> Product?
+    /// The same by a predicate that the compiler checks.
+    func findByPredicate(_ key: String) throws -> Product?
     /// The rows of many serial codes, in one go.
     func lookup(_ keys: [String], _ body: (Product) -> Void) throws
     /// How many rows match the filter.
@@ -68,6 +72,12 @@ protocol Peer: AnyObject, Sendable {
 }
 
 extension Peer {
+    static var byHand: [String: String] { [:] }
+
+    func findByPredicate(_ key: String) throws -> Product? {
+        throw NotOffered(reason: "has no predicates of Foundation")
+    }
+
     func insert(dictionaries: [[String: Any]]) throws {
         let rows = dictionaries.map {
             guard let row = Product(dictionary: $0) else {

@@ -41,14 +41,30 @@ struct ProductColumns: Sendable {
 
     /// The row as a struct.
     @inline(__always)
+    func product(_ row: borrowing RowView) -> Product {
+        Product(
+            serialCode: row[serialCode], name: row[name], price: row[price],
+            quantity: row[quantity], updatedAt: row[updatedAt], category: row[category],
+            flag: row[flag])
+    }
+
+    /// The same of a row that was fetched.
     func product(_ row: Row, _ identity: StoreIdentity) -> Product {
-        let cells = row.cells
-        func value(_ column: Int) -> Value { cells.value(column, of: entity, in: identity) }
+        func value(_ column: Int) -> Value { row.cells.value(column, of: entity, in: identity) }
         return Product(
             serialCode: value(serialCode.index).text, name: value(name.index).text,
             price: value(price.index).number, quantity: value(quantity.index).integer,
             updatedAt: value(updatedAt.index).number, category: value(category.index).text,
             flag: value(flag.index) == .boolean(true))
+    }
+
+    /// A column of text.
+    func text(_ text: ProductText) -> Column<String> {
+        switch text {
+        case .category: category
+        case .serialCode: serialCode
+        case .name: name
+        }
     }
 }
 

@@ -8,7 +8,8 @@ enum TextReport {
         let settings = PeerEntry.all.map { "  \($0.name): \(report.settings[$0.name] ?? "")" }
         return """
             \(report.date), Cairn \(report.machine.cairn), \(report.machine.text)
-            Each cell: median, ± half the spread in percent, and how many times better than SQLite.
+            Each cell: median, ± half the spread in percent, and how many times better than SQLite; * = there is no request
+            for it yet, and it is done as a program has to do it today: see the notes.
             How the peers are set up:
             \(settings.joined(separator: "\n"))
             The workloads:
@@ -27,12 +28,33 @@ enum TextReport {
             for metric in workload.metrics {
                 rows.append([label(workload, metric)] + cells(line, metric, names))
             }
-            for (peer, reason) in line.notOffered.sorted(by: { $0.key < $1.key }) {
-                notes.append("\(line.workload), \(peer): \(reason)")
-            }
+            notes += remarks(line, names)
         }
         let title = "\(grouped(table.rows)) rows, \(table.rounds) rounds, alternating"
         return ([title] + columns(rows) + notes).joined(separator: "\n") + "\n"
+    }
+
+    /// What has to be said of a line: why peers have no figure, and which do by hand what others are asked for. Peers
+    /// of which the same is to be said share one.
+    private static func remarks(_ line: Table.Line, _ peers: [String]) -> [String] {
+        var remarks: [(peers: [String], text: String)] = []
+        func say(_ text: String?, of peer: String) {
+            guard let text else { return }
+            if let index = remarks.firstIndex(where: { $0.text == text }) {
+                remarks[index].peers.append(peer)
+            } else {
+                remarks.append(([peer], text))
+            }
+        }
+        for peer in peers {
+            say(line.notOffered[peer], of: peer)
+            if line.runs[peer] != nil { say(byHand(line, peer).map { "* \($0)" }, of: peer) }
+        }
+        return remarks.map { "\(line.workload), \($0.peers.joined(separator: ", ")): \($0.text)" }
+    }
+
+    private static func byHand(_ line: Table.Line, _ peer: String) -> String? {
+        PeerEntry.named(peer)?.type.byHand[line.workload]
     }
 
     /// A figure by a larger table's cost per row, and how many times that of a smaller one it is.
@@ -68,7 +90,7 @@ enum TextReport {
             guard let figure = line.figure(metric, peer) else {
                 return peer == PeerEntry.machine ? "" : "-"
             }
-            let value = cell(figure, metric)
+            let value = cell(figure, metric) + (byHand(line, peer) == nil ? "" : "*")
             guard peer != PeerEntry.base, let ratio = line.ratio(metric, peer) else {
                 return value
             }

@@ -3,12 +3,21 @@
 extension Workload {
     static let reading = [
         Workload(
-            "lookup", "lookup by unique key to a struct, a request for each key",
+            "lookup-one", "lookup by unique key to a struct, a request for each key",
             metrics: [.time("key")]
         ) { job in
             let keys = lookupKeys(job.rows)
             return try read(job, keys.count) { peer, tally in
                 for key in keys { if let row = try peer.find(key) { tally.add(row) } }
+            }
+        },
+        Workload(
+            "lookup-predicate", "the same, each request made of a #Predicate",
+            metrics: [.time("key")]
+        ) { job in
+            let keys = lookupKeys(job.rows)
+            return try read(job, keys.count) { peer, tally in
+                for key in keys { if let row = try peer.findByPredicate(key) { tally.add(row) } }
             }
         },
         Workload(
