@@ -52,7 +52,7 @@ extension Value: Hashable {
         case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
         case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
         // Bytes, not canonical equivalence: a store compares what it keeps.
-        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
         case (.boolean(let a), .boolean(let b)): a == b
         case (.date(let a), .date(let b)):
             a.timeIntervalSinceReferenceDate == b.timeIntervalSinceReferenceDate
@@ -112,5 +112,18 @@ extension Value: CustomStringConvertible {
         case .uri(let value): value.absoluteString
         case .objectID(let value): "\(value)"
         }
+    }
+}
+
+extension String {
+    /// Whether both have the same bytes as UTF-8; `==` takes some that differ for equal.
+    package func hasSameBytes(as other: String) -> Bool {
+        let equal = utf8.withContiguousStorageIfAvailable { here in
+            other.utf8.withContiguousStorageIfAvailable { there in
+                here.count == there.count && here.elementsEqual(there)
+            }
+        }
+        if case .some(.some(let equal)) = equal { return equal }
+        return utf8.elementsEqual(other.utf8)
     }
 }

@@ -114,7 +114,8 @@ open class ManagedObject {
     /// The identity: temporary until the object is saved or was given a permanent one.
     public final var objectID: ObjectID {
         let scope = ownScope
-        if reference == 0 {
+        // Numbers of a store may begin with 0; outside a context there are none but ours.
+        if reference == 0, scope.place == nil {
             reference = ManagedObjectContext.nextTemporaryReference()
             hasTemporaryID = true
         }

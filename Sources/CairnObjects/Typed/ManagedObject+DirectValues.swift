@@ -144,7 +144,7 @@ extension ManagedObject {
         let slots = slotsOfNew(layout)
         let isReal =
             !slots.isSet(column) || slots.isNil(column)
-            || !slots.string(column).pointee.utf8.elementsEqual(value.utf8)
+            || !slots.string(column).pointee.hasSameBytes(as: value)
         slots.set(column, string: value)
         slots.assign(column)
         if isReal { managedObjectContext?.noteEdit() }
