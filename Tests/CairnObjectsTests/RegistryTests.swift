@@ -101,4 +101,35 @@ struct RegistryTests {
         context.rollback()
         #expect(context.registeredObjects.count == 99)
     }
+
+    /// Leaves a note of its own in the context when it becomes a fault.
+    private final class Leaving: ManagedObject {
+        override func willTurnIntoFault() {
+            super.willTurnIntoFault()
+            managedObjectContext?.insert("Tag")
+        }
+    }
+
+    @Test(
+        "that a hook makes while changes are dropped are gone with them, and leave nothing behind")
+    func madeByHook() throws {
+        let stack = try Stack(
+            Models.shop, .log, classes: ObjectClasses(["Product": Leaving.self]))
+        try stack.store { context in
+            (0..<20).map { context.make("Product", ["serialCode": "\($0)"]) }
+        }
+        let context = stack.context()
+        for round in 0..<3 {
+            let products = try context.all("Product")
+            for product in products { product["price"] = Double(round) }
+            if round == 1 { context.reset() } else { context.rollback() }
+            // Whatever the hook left is gone: looking for others meets nothing of it.
+            #expect(context.registeredObjects.allSatisfy { $0.entity.name == "Product" })
+            let new = context.make("Product", ["serialCode": "new \(round)"])
+            #expect(context.registeredObject(for: new.objectID) === new)
+            try context.save()
+        }
+        #expect(try stack.context().count("Product") == 23)
+        #expect(try stack.context().count("Tag") == 0)
+    }
 }

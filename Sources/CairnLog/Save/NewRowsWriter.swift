@@ -47,8 +47,22 @@ struct NewRowsWriter: ~Copyable {
         self.contest = contest
     }
 
-    /// Writes all of them and gives their numbers.
+    /// Writes all of them and gives their numbers. If something stands against them, their numbers were never given.
     mutating func write(_ source: inout some NewRowSource, _ builder: inout CommitBuilder)
+        throws(StoreError) -> NewNumbers
+    {
+        let before = builder.state.nextNumbers
+        do {
+            return try writeAll(&source, &builder)
+        } catch {
+            if contest.isThere { builder.state.nextNumbers = before }
+            throw error
+        }
+    }
+
+    private mutating func writeAll(
+        _ source: inout some NewRowSource, _ builder: inout CommitBuilder
+    )
         throws(StoreError) -> NewNumbers
     {
         let groups = source.groups
@@ -124,6 +138,7 @@ struct NewRowsWriter: ~Copyable {
         let stored = catalog.entities[entity]
         for (index, column) in description.columns.enumerated() {
             let cells = batch.columns[index]
+            if cells.oversizedRow >= 0 { throw contested() }
             if !column.isOptional, !column.isDerived {
                 for row in 0..<batch.rows where cells.isNil(row: row) { throw contested() }
             }

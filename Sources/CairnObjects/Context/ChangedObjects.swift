@@ -35,8 +35,11 @@ struct ChangedObjects {
 
     mutating func removeAll() {
         for object in list { object?.changedIndex = -1 }
+        // What ends with the list may come back here.
+        let all = list
         list = []
         count = 0
+        withExtendedLifetime(all) {}
     }
 
     /// Whether one of them is what the question asks for.

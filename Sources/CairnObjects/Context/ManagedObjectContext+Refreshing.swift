@@ -24,7 +24,7 @@ extension ManagedObjectContext {
                 object.turnIntoFault(resetsTransients: false)
             }
         }
-        changed.removeAll()
+        forgetChanges()
         revision += 1
     }
 
@@ -41,7 +41,7 @@ extension ManagedObjectContext {
             object.resetTransients()
             detach(object)
         }
-        changed.removeAll()
+        forgetChanges()
         revision += 1
     }
 

@@ -67,7 +67,7 @@ extension ManagedObjectContext {
             object.absorbedInto = result.permanentIDs[id] ?? result.absorbed[id] ?? id
         }
         absorbedObjects = []
-        changed.removeAll()
+        forgetChanges()
         revision += 1
         for object in objects { object.didSave() }
     }

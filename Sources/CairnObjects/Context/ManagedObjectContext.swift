@@ -204,7 +204,9 @@ public final class ManagedObjectContext {
             schema.entities.indices.contains(object.entity.index)
                 && schema.entities[object.entity.index] === object.entity,
             "the object's entity \(object.entity.name) is of another model")
-        if object.reference == 0 { object.reference = Self.nextTemporaryReference() }
+        if object.reference == 0 || !object.hasTemporaryID {
+            object.reference = Self.nextTemporaryReference()
+        }
         let scope = scope(of: object.entity)
         object.scope = scope
         object.managedObjectContext = self
@@ -226,6 +228,13 @@ public final class ManagedObjectContext {
 
     /// Notes that an object which is among the changed ones has other values now.
     @inline(__always) func noteEdit() { revision &+= 1 }
+
+    /// Nothing is changed any more. New objects that a hook has made meanwhile must be in the registry by then: it keeps
+    /// nobody alive.
+    func forgetChanges() {
+        registry.enterWaiting()
+        changed.removeAll()
+    }
 
     /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
     func abandon() {

@@ -86,7 +86,9 @@ struct NewObjectRows: NewRowSource {
     ) -> Bool {
         guard let base = object.slots, let scope = object.scope else {
             for column in columns.indices {
-                _ = columns[column].store(object.baseValue(column), row: row)
+                guard columns[column].store(object.baseValue(column), row: row) else {
+                    return false
+                }
             }
             return true
         }
@@ -101,7 +103,7 @@ struct NewObjectRows: NewRowSource {
                 continue
             }
             switch slots.kind(column) {
-            case .integer, .boolean:
+            case .integer16, .integer32, .integer, .boolean:
                 columns[column].setInteger(Int64(bitPattern: slots.word(column)), row: row)
             case .double, .date:
                 columns[column].setDouble(Double(bitPattern: slots.word(column)), row: row)

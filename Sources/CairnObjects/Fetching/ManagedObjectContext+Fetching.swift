@@ -78,15 +78,14 @@ extension ManagedObjectContext {
         var objects: [Result] = []
         var last: UInt64 = 0
         var isInOrder = true
-        let wakes = !request.returnsObjectsAsFaults
         try rows.forEachRow(question.fetch) { row in
             let object = object(for: row)
-            if wakes { wake(object) }
             if object.reference < last { isInOrder = false }
             last = object.reference
             objects.append(result(object, of: request))
         }
         if !isInOrder { objects.sort { $0.reference < $1.reference } }
+        if !request.returnsObjectsAsFaults { for object in objects { wake(object) } }
         return objects
     }
 

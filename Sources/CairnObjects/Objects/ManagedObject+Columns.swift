@@ -276,7 +276,7 @@ extension ObjectSlots {
     /// Writes a slot that is not nil as a row's cell.
     func put(_ column: Int, into cells: inout RowCellsBuilder) {
         switch kind(column) {
-        case .integer, .boolean, .double, .date, .float, .reference:
+        case .integer16, .integer32, .integer, .boolean, .double, .date, .float, .reference:
             cells.set(column, word: word(column))
         case .uuid:
             withUnsafeBytes(of: (word(column), secondWord(column))) { cells.set(column, bytes: $0) }

@@ -153,7 +153,7 @@ final class ObjectRegistry: Sendable {
     }
 
     /// Enters the new objects that wait.
-    private func enterWaiting() {
+    func enterWaiting() {
         if waiting.isEmpty { return }
         let objects = waiting
         waiting = []
@@ -165,7 +165,7 @@ final class ObjectRegistry: Sendable {
 
     /// Takes all new objects out of the table of temporary numbers, before they get others or leave.
     func beginRenaming(_ objects: [ManagedObject]) {
-        if waiting.count == objects.count {
+        if waiting.count == objects.count, !objects.contains(where: \.isRegistered) {
             waiting = []
         } else {
             enterWaiting()

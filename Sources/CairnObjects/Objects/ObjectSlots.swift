@@ -240,7 +240,7 @@ extension ObjectSlots {
         if isNil(column) { return .null }
         let word = word(column)
         switch kind(column) {
-        case .integer: return .integer(Int64(bitPattern: word))
+        case .integer16, .integer32, .integer: return .integer(Int64(bitPattern: word))
         case .boolean: return .boolean(word != 0)
         case .double: return .double(Double(bitPattern: word))
         case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: word)))

@@ -7,7 +7,11 @@ import CairnStore
 
 /// What a slot holds.
 enum SlotKind: UInt8 {
-    /// Integers.
+    /// Integers of 16 bits.
+    case integer16
+    /// Integers of 32 bits.
+    case integer32
+    /// Integers of 64 bits.
     case integer
     /// 0 or 1.
     case boolean
@@ -33,12 +37,23 @@ enum SlotKind: UInt8 {
     /// Whether the slot holds something that has to be released.
     var isManaged: Bool { rawValue >= SlotKind.string.rawValue }
 
+    /// Whether an integer is in the range of the column's attribute; every other word is.
+    @inline(__always) func hasRoom(for word: UInt64) -> Bool {
+        switch self {
+        case .integer16: Int64(Int16(truncatingIfNeeded: word)) == Int64(bitPattern: word)
+        case .integer32: Int64(Int32(truncatingIfNeeded: word)) == Int64(bitPattern: word)
+        default: true
+        }
+    }
+
     init(_ kind: SchemaColumn.Kind) {
         switch kind {
         case .reference: self = .reference
         case .attribute(let type):
             switch type {
-            case .integer16, .integer32, .integer64: self = .integer
+            case .integer16: self = .integer16
+            case .integer32: self = .integer32
+            case .integer64: self = .integer
             case .boolean: self = .boolean
             case .double: self = .double
             case .date: self = .date

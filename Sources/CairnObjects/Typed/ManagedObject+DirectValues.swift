@@ -125,9 +125,9 @@ extension ManagedObject {
     /// Sets a property that is one word.
     @inline(__always)
     final func setWordValue<V: WordValue>(_ property: Int, _ value: V) {
-        guard isPlainlyNew, let (column, layout) = directColumn(property) else {
-            return setStoredValue(property, value.attributeValue)
-        }
+        guard isPlainlyNew, let (column, layout) = directColumn(property),
+            layout.pointee.kinds[column].hasRoom(for: value.word)
+        else { return setStoredValue(property, value.attributeValue) }
         let slots = slotsOfNew(layout)
         let isReal = !slots.isSet(column) || slots.isNil(column) || slots.word(column) != value.word
         slots.set(column, word: value.word)

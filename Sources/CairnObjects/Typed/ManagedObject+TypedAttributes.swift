@@ -129,11 +129,21 @@ extension ManagedObject {
     /// Sets an attribute that is not composite.
     final func setStoredValue(_ property: Int, _ value: Value) {
         switch binding.slot(property) {
-        case .column(let column): setColumn(column, value)
+        case .column(let column):
+            checkRange(column, value, property)
+            setColumn(column, value)
         case .transient(let attribute):
             setValue(value.any, forKey: entity.attributes[attribute].description.name)
         default: mismatch(property)
         }
+    }
+
+    /// An integer that the attribute has no room for is a mistake of the program.
+    private func checkRange(_ column: Int, _ value: Value, _ property: Int) {
+        guard case .integer(let number) = value else { return }
+        let layout = layout ?? ownScope.layout
+        if layout.pointee.kinds[column].hasRoom(for: UInt64(bitPattern: number)) { return }
+        binding.misuse(property, "has no room for \(number): its attribute is narrower")
     }
 
     private func leaves(_ property: Int) -> [Value] {
@@ -144,6 +154,7 @@ extension ManagedObject {
     private func setLeaves(_ property: Int, _ values: [Value]) {
         guard case .composite(let list) = binding.slot(property) else { mismatch(property) }
         for (column, value) in zip(binding.columns(ofComposite: list), values) {
+            checkRange(column, value, property)
             setColumn(column, value)
         }
     }
