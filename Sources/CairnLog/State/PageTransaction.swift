@@ -20,7 +20,7 @@ struct PageTransaction: ~Copyable {
     /// Pages of older commits that the new state does without.
     private var replaced: [Page] = []
     /// How many pages of a size are taken next: small commits need few of the small ones.
-    private var handfuls: (small: Int, medium: Int, large: Int) = (2, 2, 4)
+    private var handfuls: (small: Int, medium: Int, large: Int) = (2, 2, 6)
     private var isFinished = false
 
     init(epoch: UInt64, pool: PagePool) {
