@@ -242,11 +242,8 @@ final class Engine: Sendable {
         author: String?, contextName: String?,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
-        for (name, text) in [("author", author), ("context's name", contextName)]
-        where text.map({ $0.utf8.count > CommitPayload.maximumText }) ?? false {
-            throw StoreError(
-                .invalidRequest, "the \(name) has more than \(CommitPayload.maximumText) bytes")
-        }
+        try Self.check(author, "author")
+        try Self.check(contextName, "context's name")
         let made = try withTurn { turn throws(StoreError) in
             try make(&turn, author: author, contextName: contextName, body)
         }
@@ -269,6 +266,12 @@ final class Engine: Sendable {
             if let ticket { try? wait(for: ticket) }
             throw error
         }
+    }
+
+    private static func check(_ text: String?, _ name: StaticString) throws(StoreError) {
+        guard let text, text.utf8.count > CommitPayload.maximumText else { return }
+        throw StoreError(
+            .invalidRequest, "the \(name) has more than \(CommitPayload.maximumText) bytes")
     }
 
     /// Whether enough was written since it was last looked whether there is something to be done beside the commits.
