@@ -6,7 +6,8 @@
 //   await    a committer leads if nobody does, else it waits until its commit is published or has failed
 //
 // So committers who come while a sync is under way share the next one. Nothing changes its thread: the leader
-// is one of the committers.
+// is one of the committers. A commit that needs no sync goes past the queue if nothing is in it and nobody else
+// wants the turn: its holder writes and publishes.
 //
 // A failure leaves the queue broken: nobody leads and nothing more is sealed until the holder of the turn has
 // cut the log back (`takeFailure`, `finishFailure`), because a commit that is being made stands on states that
@@ -137,6 +138,21 @@ final class CommitQueue: Sendable {
             }
             return true
         }
+    }
+
+    /// Whether a commit may go past the queue: nothing is in it, and nothing has failed. It stays so while the caller
+    /// has the turn, unless something fails.
+    var isIdle: Bool {
+        contents.withLock {
+            !$0.isLeading && $0.waiting.isEmpty && $0.failure == nil && $0.cause == nil
+        }
+    }
+
+    /// Publishes a commit that went past the queue and is written. The caller has the turn.
+    func publish(_ held: HeldState<EngineState>, _ pages: SealedPages) {
+        pages.giveUnused(to: pool)
+        registry.publish(held, replaced: pages.replaced)
+        contents.withLock { $0.end = held.state.end }
     }
 
     /// Whether as much is sealed as a group may hold: the next commit is to wait.

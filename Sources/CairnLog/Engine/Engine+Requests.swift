@@ -5,7 +5,7 @@ import CairnStore
 
 extension Engine {
     /// The model the store holds.
-    var schema: Schema { registry.published().catalog.schema }
+    var schema: Schema { registry.current().state.catalog.schema }
 
     // MARK: Saving
 

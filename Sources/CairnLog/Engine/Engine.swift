@@ -6,6 +6,8 @@
 //
 //   commit = begin (roll the segment if it is full) → body → seal → give the turn back → wait for the queue
 //
+// Who needs no sync and is alone writes and publishes within the turn instead: there is nobody to share a write with.
+//
 // A commit that fails before it is sealed is forgotten: its state, and what it wrote behind the end. When the
 // queue fails, the next holder of the turn cuts the log back and makes the published state the head again.
 // When a sync fails, or the cut, nothing is known any more: the engine is poisoned, goes on reading, and every
@@ -226,8 +228,8 @@ final class Engine: Sendable {
 
     /// What became of a commit when the turn was given back.
     private enum Made<R> {
-        /// The number, the ticket and where the log ends with it.
-        case sealed(R, UInt64, CommitTicket, UInt64)
+        /// The number, the ticket and where the log ends with it. No ticket: it is published already.
+        case sealed(R, UInt64, CommitTicket?, UInt64)
         /// Nothing changed. The ticket is that of the state it was found in, if that may not be published.
         case unchanged(R, CommitTicket?)
         /// The body threw, as it found the state of the ticket.
@@ -240,17 +242,14 @@ final class Engine: Sendable {
         author: String?, contextName: String?,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
-        for (name, text) in [("author", author), ("context's name", contextName)]
-        where text.map({ $0.utf8.count > CommitPayload.maximumText }) ?? false {
-            throw StoreError(
-                .invalidRequest, "the \(name) has more than \(CommitPayload.maximumText) bytes")
-        }
+        try Self.check(author, "author")
+        try Self.check(contextName, "context's name")
         let made = try withTurn { turn throws(StoreError) in
             try make(&turn, author: author, contextName: contextName, body)
         }
         switch made {
         case .sealed(let result, let number, let ticket, let end):
-            try wait(for: ticket)
+            if let ticket { try wait(for: ticket) }
             if durability == .grouped { scheduleSync() }
             if isTimeToLook(end) {
                 scheduleLoading()
@@ -267,6 +266,12 @@ final class Engine: Sendable {
             if let ticket { try? wait(for: ticket) }
             throw error
         }
+    }
+
+    private static func check(_ text: String?, _ name: StaticString) throws(StoreError) {
+        guard let text, text.utf8.count > CommitPayload.maximumText else { return }
+        throw StoreError(
+            .invalidRequest, "the \(name) has more than \(CommitPayload.maximumText) bytes")
     }
 
     /// Whether enough was written since it was last looked whether there is something to be done beside the commits.
@@ -352,6 +357,7 @@ final class Engine: Sendable {
         builder.state.nextNumbers = turn.nextNumbers
         builder.state.segments = turn.segments
         let result: R
+        let isDirect: Bool
         do throws(StoreError) {
             result = try body(&builder)
             try checkImage(since: failures)
@@ -362,14 +368,24 @@ final class Engine: Sendable {
                 return .unchanged(result, turn.last)
             }
             try builder.seal(time: clock.now(), author: author, contextName: contextName)
+            isDirect = isAlone
+            if isDirect { try builder.log.flush() }
         } catch {
             turn.nextNumbers = builder.state.nextNumbers
             abandon(builder, &turn)
             return .failed(error, turn.last)
         }
-        let ticket = CommitTicket()
         let end = builder.log.end
         let mergedBytes = builder.mergedBytes
+        if isDirect {
+            let made = builder.take()
+            let held = HeldState(made.state, epoch: number, pool: pool)
+            queue.publish(held, made.pages)
+            finish(held, nil, end, mergedBytes: mergedBytes, &turn)
+            fillAhead(&turn)
+            return .sealed(result, number, nil, end.lsn)
+        }
+        let ticket = CommitTicket()
         let chunk = builder.log.rest()
         let made = builder.take()
         let held = HeldState(made.state, epoch: number, pool: pool)
@@ -385,13 +401,27 @@ final class Engine: Sendable {
             }
             return .failed(error, nil)
         }
+        finish(held, ticket, end, mergedBytes: mergedBytes, &turn)
+        if chunk != nil { fillAhead(&turn) }
+        return .sealed(result, number, ticket, end.lsn)
+    }
+
+    /// Whether a commit may be written and published by the holder of the turn: it needs no sync, nothing is in the
+    /// queue, and nobody waits for the turn with whom it could share the write.
+    private var isAlone: Bool {
+        durability != .full && queue.committers.load(ordering: .relaxed) == 1 && queue.isIdle
+    }
+
+    /// The next commit stands on this one.
+    private func finish(
+        _ held: HeldState<EngineState>, _ ticket: CommitTicket?, _ end: LogEnd, mergedBytes: Int,
+        _ turn: inout Turn
+    ) {
         writes.addCommit(end.lsn - turn.end.lsn, merged: mergedBytes)
         turn.end = end
         turn.segments = held.state.segments
         turn.head = held
         turn.last = ticket
-        if chunk != nil { fillAhead(&turn) }
-        return .sealed(result, number, ticket, end.lsn)
     }
 
     func checkWritable(_ turn: Turn) throws(StoreError) {

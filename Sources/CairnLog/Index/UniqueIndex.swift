@@ -21,8 +21,10 @@ import CCairn
 
 /// The objects by the hash of their key.
 struct UniqueIndex: Sendable {
-    /// Partition → address of its header page.
+    /// Partition → address of its header page; empty as long as there is one partition.
     private var partitions = RadixArray()
+    /// The same of the only partition: a page for this alone would be copied by each commit.
+    private var only: UInt = 0
     private var partitionBits = 0
     private(set) var count = 0
     /// From how many entries on there are to be more partitions.
@@ -66,17 +68,31 @@ struct UniqueIndex: Sendable {
     mutating func restore(
         _ number: UInt32, header: UInt, count: Int, in pages: inout PageTransaction
     ) -> Bool {
-        guard number < UInt32(1) << UInt32(partitionBits), partitions[number] == 0 else {
+        guard number < UInt32(1) << UInt32(partitionBits), address(ofPartition: number) == 0 else {
             return false
         }
         self.count += count
-        partitions.set(number, UInt64(header), in: &pages)
+        setAddress(ofPartition: number, header, in: &pages)
         return true
+    }
+
+    @inline(__always) private func address(ofPartition number: UInt32) -> UInt {
+        partitionBits == 0 ? only : UInt(partitions[number])
+    }
+
+    private mutating func setAddress(
+        ofPartition number: UInt32, _ address: UInt, in pages: inout PageTransaction
+    ) {
+        if partitionBits == 0 {
+            only = address
+        } else {
+            partitions.set(number, UInt64(address), in: &pages)
+        }
     }
 
     /// The header of a partition; none if there is none.
     @inline(__always) private func header(ofPartition number: UInt32) -> Page {
-        let address = UInt(partitions[number])
+        let address = address(ofPartition: number)
         return CheckpointImage.isTagged(address)
             ? CheckpointImage.page(address) : Page(address: address)
     }
@@ -145,7 +161,7 @@ struct UniqueIndex: Sendable {
     /// Asks for the memory of the partition that a hash belongs to, of which `prefetchHome` asks for the slot.
     @inline(__always)
     func prefetchPartition(hash: UInt64) {
-        let address = UInt(partitions[partition(of: UInt32(truncatingIfNeeded: hash))])
+        let address = address(ofPartition: partition(of: UInt32(truncatingIfNeeded: hash)))
         if !CheckpointImage.isTagged(address) {
             cairn_prefetch(UnsafeRawPointer(bitPattern: address))
         }
@@ -155,7 +171,7 @@ struct UniqueIndex: Sendable {
     @inline(__always)
     func prefetchHome(hash: UInt64) {
         let half = UInt32(truncatingIfNeeded: hash)
-        let address = UInt(partitions[partition(of: half)])
+        let address = address(ofPartition: partition(of: half))
         // What is still in a checkpoint is not read before it is needed.
         if address == 0 || CheckpointImage.isTagged(address) { return }
         HashPartition(Page(address: address)).prefetch(half, bits: partitionBits)
@@ -218,7 +234,7 @@ struct UniqueIndex: Sendable {
     private mutating func setPartition(
         _ number: UInt32, _ partition: HashPartition, in pages: inout PageTransaction
     ) {
-        partitions.set(number, UInt64(partition.header.address), in: &pages)
+        setAddress(ofPartition: number, partition.header.address, in: &pages)
     }
 
     /// The partition of a hash, to be changed, with room for an entry.

@@ -117,6 +117,37 @@ final class PagePool: Sendable {
         }
     }
 
+    /// The same of a list of pages.
+    func give(_ pages: [Page]) {
+        contents.withLock { contents in
+            for page in pages {
+                let size = page.size
+                contents.shelves[Int(size.rawValue)].free.append(page.address)
+                contents.bytesInUse -= size.bytes
+            }
+        }
+    }
+
+    /// The same of pages that form chains through their first eight bytes, each of one size.
+    func give(chains small: Page, _ medium: Page, _ large: Page) {
+        contents.withLock { contents in
+            Self.add(chain: small, .small, &contents)
+            Self.add(chain: medium, .medium, &contents)
+            Self.add(chain: large, .large, &contents)
+        }
+    }
+
+    private static func add(chain first: Page, _ size: PageSize, _ contents: inout Contents) {
+        var page = first
+        while !page.isNone {
+            // Before the page is somebody else's.
+            let next = Page(address: page.data.load(as: UInt.self))
+            contents.shelves[Int(size.rawValue)].free.append(page.address)
+            contents.bytesInUse -= size.bytes
+            page = next
+        }
+    }
+
     private static func addSlab(_ size: PageSize, _ contents: inout Contents) {
         let slab = UnsafeMutableRawPointer.allocate(byteCount: slabBytes, alignment: 64)
         contents.slabs.append(UInt(bitPattern: slab))

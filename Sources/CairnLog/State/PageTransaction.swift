@@ -20,7 +20,7 @@ struct PageTransaction: ~Copyable {
     /// Pages of older commits that the new state does without.
     private var replaced: [Page] = []
     /// How many pages of a size are taken next: small commits need few of the small ones.
-    private var handfuls: (small: Int, medium: Int, large: Int) = (2, 2, 4)
+    private var handfuls: (small: Int, medium: Int, large: Int) = (2, 2, 6)
     private var isFinished = false
 
     init(epoch: UInt64, pool: PagePool) {
@@ -80,17 +80,10 @@ struct PageTransaction: ~Copyable {
 
     /// The commit is whole: its pages wait for what becomes of it.
     consuming func seal() -> SealedPages {
-        var unused: [UInt] = []
-        unused.reserveCapacity(taken.count)
-        for size in PageSize.allCases {
-            var page = idle(size)
-            while !page.isNone {
-                unused.append(page.address)
-                page = Page(address: page.data.load(as: UInt.self))
-            }
-        }
         isFinished = true
-        return SealedPages(taken: taken, unused: unused, replaced: replaced)
+        return SealedPages(
+            taken: taken, idleSmall: idleSmall, idleMedium: idleMedium, idleLarge: idleLarge,
+            replaced: replaced)
     }
 
     /// The commit is published: gives the pages that the states before may still need.
@@ -160,14 +153,17 @@ struct PageTransaction: ~Copyable {
 struct SealedPages: Sendable {
     /// Everything that was taken from the pool.
     fileprivate let taken: [UInt]
-    /// What of it is not in use.
-    fileprivate let unused: [UInt]
+    /// The first page of each chain of what is not in use.
+    fileprivate let idleSmall: Page
+    fileprivate let idleMedium: Page
+    fileprivate let idleLarge: Page
     /// Pages of older commits that the new state does without.
     let replaced: [Page]
 
     /// The commit is published: what it did not use goes back.
     func giveUnused(to pool: PagePool) {
-        if !unused.isEmpty { pool.give(unused) }
+        if idleSmall.isNone, idleMedium.isNone, idleLarge.isNone { return }
+        pool.give(chains: idleSmall, idleMedium, idleLarge)
     }
 
     /// The commit failed: everything it took goes back, and nothing else is touched.

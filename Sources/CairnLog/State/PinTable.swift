@@ -71,17 +71,23 @@ final class PinTable: Sendable {
     ) {
         var free: [UInt] = []
         // What a state holds may end with it, and whatever that does must not happen under the lock.
-        let (dropped, before) = entries.withLock { entries -> (Entry?, PagePool) in
+        let (dropped, before, isAllFree) = entries.withLock {
+            entries -> (Entry?, PagePool, Bool) in
             let last = entries.count - 1
             let before = entries[last].pool
             precondition(
                 epoch > entries[last].epoch,
                 "states are published in the order of commits")
             let dropped = entries[last].pins == 0 ? entries.removeLast() : nil
-            Self.keep(replaced, of: before, in: &entries, before: entries.count, free: &free)
+            // Mostly nobody reads anything older.
+            let isAllFree = entries.isEmpty
+            if !isAllFree {
+                Self.keep(replaced, of: before, in: &entries, before: entries.count, free: &free)
+            }
             entries.append(Entry(held: held, epoch: epoch, pool: pool))
-            return (dropped, before)
+            return (dropped, before, isAllFree)
         }
+        if isAllFree, !replaced.isEmpty { before.give(replaced) }
         if !free.isEmpty { before.give(free) }
         withExtendedLifetime(dropped) {}
     }
