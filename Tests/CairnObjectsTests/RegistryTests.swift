@@ -47,12 +47,12 @@ struct RegistryTests {
     func uniquing() throws {
         let stack = try Stack(Models.shop, .log)
         let ids = try stack.store { context in
-            (0..<500).map { context.make("Product", ["serialCode": "\($0)"]) }
+            (0..<5000).map { context.make("Product", ["serialCode": "\($0)"]) }
         }
         var random = RandomSource()
         let context = stack.context()
         var held: [ObjectID: ManagedObject] = [:]
-        for _ in 0..<5000 {
+        for _ in 0..<20_000 {
             let place = Int.random(in: 0..<ids.count, using: &random)
             let id = ids[place]
             switch Int.random(in: 0..<4, using: &random) {
