@@ -101,7 +101,7 @@ struct BatchInserter: ~Copyable {
         var row = 0
         while row < batch.rows {
             // A block takes as many rows as its budget of bytes allows.
-            let end = blockEnd(batch, from: row, sizes: builder.engine.sizes)
+            let end = batch.endOfBlock(from: row, sizes: builder.engine.sizes)
             self.batch = batch
             while row < end {
                 let last = min(row + BatchProbes.group, end)
@@ -114,24 +114,6 @@ struct BatchInserter: ~Copyable {
             try close(&builder)
         }
         self.batch = nil
-    }
-
-    private func blockEnd(_ batch: ColumnBatch, from start: Int, sizes: StoreSizes) -> Int {
-        let limit = min(batch.rows, start + sizes.rowsPerBlock)
-        // Mostly they all fit.
-        let all = batch.columns.reduce(0) { $0 + $1.used }
-        if all + room.fixedBytes * (limit - start) <= sizes.bytesPerBlock { return limit }
-        var bytes = 0
-        var row = start
-        while row < limit {
-            bytes += room.fixedBytes
-            for column in batch.columns where column.kind.isBytes && column.hasValue(row) {
-                bytes += min(Int(column.lengths[row]), sizes.largeValueBytes)
-            }
-            if bytes > sizes.bytesPerBlock && row > start { return row }
-            row += 1
-        }
-        return limit
     }
 
     // MARK: One row
@@ -282,7 +264,7 @@ struct BatchInserter: ~Copyable {
     ) throws(StoreError) {
         touch(number)
         if !room.kept.isEmpty { try complete(row, of: batch, from: view, cell.slot) }
-        if try isUnchanged(row, of: batch, view, cell.slot) {
+        if try batch.isEqual(row, view, cell.slot) {
             result.unchangedCount += 1
             note(.unchanged, nil)
             return
@@ -421,17 +403,6 @@ struct BatchInserter: ~Copyable {
                 from: view.cells[index], view, slot, to: row,
                 isWhole: room.keyColumns.contains(index))
         }
-    }
-
-    @inline(__always)
-    private func isUnchanged(_ row: Int, of batch: ColumnBatch, _ view: BlockView, _ slot: Int)
-        throws(StoreError) -> Bool
-    {
-        for index in batch.columns.indices
-        where try !batch.columns[index].isEqual(row, view.cells + index, view, slot) {
-            return false
-        }
-        return true
     }
 
     // MARK: The open block

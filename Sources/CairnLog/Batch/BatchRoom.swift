@@ -16,8 +16,6 @@ struct BatchRoom: ~Copyable {
     let keyColumns: ColumnSet
     /// The columns that an update leaves alone if the row does not name them.
     let kept: [Int]
-    /// The bytes of a row in a block, without those of text and bytes.
-    let fixedBytes: Int
     var probes: BatchProbes
     var key = KeyBuffer()
     var other = KeyBuffer()
@@ -35,7 +33,6 @@ struct BatchRoom: ~Copyable {
         probes = BatchProbes(stored, catalog, readsRows: updates)
         keyColumns = ColumnSet(stored.uniques.flatMap { catalog.uniques[$0].columns })
         kept = stored.columns.indices.filter { setOnly || stored.columns[$0].target != nil }
-        fixedBytes = stored.columns.reduce(0) { $0 + ($1.kind.isBytes ? 2 : $1.kind.width) }
     }
 
     /// Whether it serves such a batch.

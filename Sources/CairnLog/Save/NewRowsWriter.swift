@@ -3,8 +3,9 @@
 //   1. Every object gets its number, in the order of creation.
 //   2. For each batch: no mandatory cell may be nil, and every reference must lead to a row, or to one of the new ones,
 //      of an entity that the relationship may lead to.
-//   3. For each row: no row, stored or of this save, may have one of its keys. The keys enter the indexes.
-//   4. The rows become a block.
+//   3. For each row: no other of this save may have one of its keys. Its keys enter the indexes; or, if a stored object has
+//      the key and the policy merges, that takes the row's values, or the row is dropped.
+//   4. The rows that are to be written become a block.
 //
 // What is not plain is left to the planner of saves: then this throws, and the commit is forgotten.
 // One-to-one relationships are such a thing, since both sides have to agree.
@@ -62,9 +63,7 @@ struct NewRowsWriter: ~Copyable {
 
     private mutating func writeAll(
         _ source: inout some NewRowSource, _ builder: inout CommitBuilder
-    )
-        throws(StoreError) -> NewNumbers
-    {
+    ) throws(StoreError) -> NewNumbers {
         let groups = source.groups
         try number(groups, &builder)
         let all = NewNumbers(numbers)
@@ -253,22 +252,12 @@ struct NewRowsWriter: ~Copyable {
         mergedVersions[position] = cell.version
         guard merging == .givesValues else { return }
         let view = try probes.view(cell.handle, &builder)
-        if try isEqual(row, of: batch, view, cell.slot) { return }
+        if try batch.isEqual(row, view, cell.slot) { return }
         builder.kill(cell.handle, slot: cell.slot)
         let version = DirectoryCell.next(cell.version)
         stage(row, number, version: version, entity, &builder)
         mergedVersions[position] = version
         builder.updatedCount += 1
-    }
-
-    private func isEqual(_ row: Int, of batch: ColumnBatch, _ view: BlockView, _ slot: Int)
-        throws(StoreError) -> Bool
-    {
-        for index in batch.columns.indices
-        where try !batch.columns[index].isEqual(row, view.cells + index, view, slot) {
-            return false
-        }
-        return true
     }
 
     private mutating func stage(
@@ -324,35 +313,5 @@ struct NewRowsWriter: ~Copyable {
                     in: &builder.pages)
             }
         }
-    }
-}
-
-extension ColumnBatch {
-    /// Where the block that begins with a row ends: it takes as many rows as its budget of bytes allows.
-    func endOfBlock(from start: Int, sizes: StoreSizes) -> Int {
-        let limit = min(rows, start + sizes.rowsPerBlock)
-        var fixed = 0
-        var variable: [Int] = []
-        var all = 0
-        for (index, column) in columns.enumerated() {
-            switch column.kind {
-            case .bytes:
-                fixed += 2
-                all += column.used
-                variable.append(index)
-            default: fixed += column.kind.width
-            }
-        }
-        // Mostly all of them fit, and no row has to be looked at.
-        if all + (limit - start) * fixed <= sizes.bytesPerBlock { return limit }
-        var bytes = 0
-        for row in start..<limit {
-            bytes += fixed
-            for index in variable where columns[index].hasValue(row) {
-                bytes += min(Int(columns[index].lengths[row]), sizes.largeValueBytes)
-            }
-            if bytes > sizes.bytesPerBlock && row > start { return row }
-        }
-        return limit
     }
 }

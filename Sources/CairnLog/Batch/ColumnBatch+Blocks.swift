@@ -1,0 +1,36 @@
+// How the rows of a batch become blocks, and whether one says what is stored already.
+
+import CairnStore
+
+extension ColumnBatch {
+    /// Where the block that begins with a row ends: it takes as many rows as its budget of bytes allows.
+    func endOfBlock(from start: Int, sizes: StoreSizes) -> Int {
+        let limit = min(rows, start + sizes.rowsPerBlock)
+        var (fixed, all) = (0, 0)
+        for index in columns.indices {
+            fixed += columns[index].kind.isBytes ? 2 : columns[index].kind.width
+            all += columns[index].used
+        }
+        // Mostly all of them fit, and no row has to be looked at.
+        if all + (limit - start) * fixed <= sizes.bytesPerBlock { return limit }
+        var bytes = 0
+        for row in start..<limit {
+            bytes += fixed
+            for column in columns where column.kind.isBytes && column.hasValue(row) {
+                bytes += min(Int(column.lengths[row]), sizes.largeValueBytes)
+            }
+            if bytes > sizes.bytesPerBlock && row > start { return row }
+        }
+        return limit
+    }
+
+    /// Whether a row has the values of a stored one in all columns.
+    @inline(__always)
+    func isEqual(_ row: Int, _ view: BlockView, _ slot: Int) throws(StoreError) -> Bool {
+        for index in columns.indices
+        where try !columns[index].isEqual(row, view.cells + index, view, slot) {
+            return false
+        }
+        return true
+    }
+}
