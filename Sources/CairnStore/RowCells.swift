@@ -1,6 +1,6 @@
-// The values of one row in one small buffer: what a fault is filled with and a save compares with.
+// The values of one row in a piece of memory: what a fault is filled with and a save compares with.
 //
-//   words      one word of 8 bytes for each column, then the tail
+//   words      the length of the row in bytes, the nil bits, one word of 8 bytes for each column, then the tail
 //   nil        one bit for each column, in words before the columns'
 //   fixed      integers, booleans, doubles, dates, floats and references: the value in the word
 //   variable   strings, URIs, bytes, decimals and UUIDs: offset << 32 | length of its bytes in the tail
@@ -8,24 +8,41 @@
 // Equal rows have equal bytes (but for the bits of NaN): the tail is in the order of the columns, and the
 // word of a nil is zero.
 //
-// No String is made until a value is asked for, so that a row costs one allocation.
+// No String is made until a value is asked for. Rows that were read together lie in one slab, side by side.
 // Threads: a value; immutable once built.
 
 public import CairnModel
 import FoundationEssentials
 
 /// The raw cells of one row, by column index of its entity.
-public struct RowCells: Sendable, Equatable {
-    @usableFromInline package let bytes: [UInt8]
+public struct RowCells: Equatable, @unchecked Sendable {
+    // Unchecked: the memory that `base` points to is never written once a row has been made of it.
 
-    /// Wraps bytes that a `RowCellsBuilder` has made.
-    package init(bytes: [UInt8]) {
-        self.bytes = bytes
+    /// Keeps the memory.
+    let slab: CellSlab
+    /// The row: good as long as somebody holds the cells.
+    package let base: UnsafeRawPointer
+
+    /// The row that lies in a slab at an address.
+    init(_ base: UnsafeRawPointer, in slab: CellSlab) {
+        self.slab = slab
+        self.base = base
+    }
+
+    /// Whether all cells are equal, byte by byte.
+    public static func == (left: RowCells, right: RowCells) -> Bool {
+        withExtendedLifetime((left.slab, right.slab)) {
+            let count = left.base.load(as: Int.self)
+            return left.base == right.base
+                || (count == right.base.load(as: Int.self)
+                    && UnsafeRawBufferPointer(start: left.base, count: count)
+                        .elementsEqual(UnsafeRawBufferPointer(start: right.base, count: count)))
+        }
     }
 
     /// Whether the column is nil.
     public func isNull(_ column: Int) -> Bool {
-        bytes[column >> 3] & (1 << UInt8(column & 7)) != 0
+        withExtendedLifetime(slab) { Self.isNull(base, column) }
     }
 
     /// The column's value.
@@ -73,33 +90,51 @@ public struct RowCells: Sendable, Equatable {
         return withTail(left) { a in other.withTail(right) { b in a.elementsEqual(b) } }
     }
 
-    /// The word of a column of a fixed kind; nil if that is nil. `columns` is how many columns the row has.
-    @inline(__always) package func word(_ column: Int, of columns: Int) -> UInt64? {
-        isNull(column) ? nil : word(column, columns: columns)
-    }
-
-    /// The text of a column of text; nil if that is nil.
-    @inline(__always) package func string(_ column: Int, of columns: Int) -> String? {
-        if isNull(column) { return nil }
-        return withTail(word(column, columns: columns)) { String(decoding: $0, as: UTF8.self) }
-    }
-
     func word(_ column: Int, columns count: Int) -> UInt64 {
-        bytes.withUnsafeBytes {
-            $0.loadUnaligned(fromByteOffset: RowCells.start(count) + column * 8, as: UInt64.self)
-        }
+        withExtendedLifetime(slab) { Self.word(base, column, columns: count) }
     }
 
     func withTail<R>(_ word: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
-        let start = Int(word >> 32)
-        let length = Int(word & 0xFFFF_FFFF)
-        return bytes.withUnsafeBytes {
-            body(UnsafeRawBufferPointer(rebasing: $0[start..<start + length]))
-        }
+        withExtendedLifetime(slab) { body(Self.tail(base, word)) }
     }
 
-    /// Where the words of the columns begin: after the nil bits, in whole words.
-    static func start(_ columns: Int) -> Int { (columns + 63) / 64 * 8 }
+    /// Where the words of the columns begin: after the length and the nil bits, in whole words.
+    @inlinable package static func start(_ columns: Int) -> Int { 8 + (columns + 63) / 64 * 8 }
+}
+
+// MARK: Rows in memory that somebody else holds
+
+extension RowCells {
+    @inlinable @inline(__always)
+    package static func isNull(_ base: UnsafeRawPointer, _ column: Int) -> Bool {
+        base.load(fromByteOffset: 8 &+ column >> 3, as: UInt8.self)
+            & (1 << UInt8(truncatingIfNeeded: column & 7)) != 0
+    }
+
+    @inlinable @inline(__always)
+    package static func word(_ base: UnsafeRawPointer, _ column: Int, columns: Int) -> UInt64 {
+        base.load(fromByteOffset: start(columns) &+ column &* 8, as: UInt64.self)
+    }
+
+    @inlinable @inline(__always)
+    package static func tail(_ base: UnsafeRawPointer, _ word: UInt64) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + Int(word >> 32), count: Int(word & 0xFFFF_FFFF))
+    }
+
+    /// The word of a column of a fixed kind; nil if that is nil. `columns` is how many columns the row has.
+    @inlinable @inline(__always)
+    package static func word(_ base: UnsafeRawPointer, _ column: Int, of columns: Int) -> UInt64? {
+        isNull(base, column) ? nil : word(base, column, columns: columns)
+    }
+
+    /// The text of a column of text; nil if that is nil.
+    @inlinable @inline(__always)
+    package static func string(_ base: UnsafeRawPointer, _ column: Int, of columns: Int) -> String?
+    {
+        if isNull(base, column) { return nil }
+        let text = tail(base, word(base, column, columns: columns))
+        return String(decoding: text.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
+    }
 }
 
 extension SchemaColumn {

@@ -50,7 +50,7 @@ package struct RowCellsBuilder: ~Copyable {
     /// Sets a cell of a fixed kind to its bits.
     @inline(__always) package mutating func set(_ column: Int, word: UInt64) {
         precondition(column >= 0 && column < columns, "the row has no such column")
-        let nils = room + (column >> 3)
+        let nils = room + (8 &+ column >> 3)
         nils.storeBytes(
             of: nils.load(as: UInt8.self) & ~(1 << UInt8(truncatingIfNeeded: column & 7)),
             as: UInt8.self)
@@ -87,7 +87,7 @@ package struct RowCellsBuilder: ~Copyable {
     /// Sets a cell to nil.
     package mutating func setNil(_ column: Int) {
         set(column, word: 0)
-        let nils = room + (column >> 3)
+        let nils = room + (8 &+ column >> 3)
         nils.storeBytes(
             of: nils.load(as: UInt8.self) | 1 << UInt8(column & 7), as: UInt8.self)
         if isInTail(column) { isOrdered = false }
@@ -121,15 +121,23 @@ package struct RowCellsBuilder: ~Copyable {
     /// The row; the builder starts anew.
     package mutating func finish() -> RowCells {
         if !isOrdered { orderTail() }
-        let cells = RowCells(
-            bytes: [UInt8](UnsafeRawBufferPointer(start: room, count: count)))
+        let cells = copy()
         reset()
         return cells
     }
 
+    /// What has been set so far.
+    private func copy() -> RowCells {
+        room.storeBytes(of: count, as: Int.self)
+        let slab = CellSlab.make(byteCount: count)
+        let base = slab.base
+        base.copyMemory(from: room, byteCount: count)
+        return RowCells(base, in: slab)
+    }
+
     /// Writes the tail anew, in the order of the columns and without what was replaced.
     private mutating func orderTail() {
-        let old = RowCells(bytes: [UInt8](UnsafeRawBufferPointer(start: room, count: count)))
+        let old = copy()
         count = start + columns * 8
         for column in 0..<columns where isInTail(column) && !old.isNull(column) {
             let word = old.word(column, columns: columns)

@@ -1,12 +1,12 @@
-// Rows of a snapshot, handed over one after the other in the form that objects keep.
+// Rows of a snapshot, handed over as the store comes to them in the form that objects keep.
 
 /// A snapshot that hands rows over as it comes to them.
 package protocol RowStream: StoreSnapshot {
-    /// Hands over the rows that match, in an order that the store chooses. Sort keys, limit and offset are not respected.
+    /// Hands over the rows that match, some at a time, in an order that the store chooses. Sort keys, limit and offset are
+    /// not respected.
     ///
     /// - Throws: As `fetch`.
-    func forEachRow(_ request: StoreFetch, _ body: (consuming StreamedRow) -> Void)
-        throws(StoreError)
+    func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError)
 }
 
 /// One row on its way to an object.

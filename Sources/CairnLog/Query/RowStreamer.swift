@@ -1,7 +1,7 @@
 // Hands over the rows of a fetch in the form that objects keep, block by block.
 //
-// The columns of a block are looked up once for all its rows. If few of its rows match, all their memory is asked for
-// before the first is read.
+// The columns of a block are looked up once for all its rows, and the cells of rows are made column by column. If few of
+// its rows match, all their memory is asked for before the first is read.
 //
 // Threads: one streamer in one thread.
 
@@ -13,39 +13,55 @@ struct RowStreamer {
     let runner: FetchRunner
     let identity: StoreIdentity
 
-    func run(_ body: (consuming StreamedRow) -> Void) throws(StoreError) {
+    func run(_ body: (StreamedRows) -> Void) throws(StoreError) {
+        var last: StreamedRows?
+        func rows(of entity: Int) -> StreamedRows {
+            if let last, last.entity == entity { return last }
+            let made = StreamedRows(
+                entity: entity, columns: runner.catalog.entities[entity].columns.count)
+            last = made
+            return made
+        }
         if let hits = try runner.indexed()?.hits {
             for row in try runner.rows(hits) {
-                body(
-                    StreamedRow(
-                        entity: row.entity, reference: row.id.reference, version: row.version,
-                        cells: row.cells))
+                let rows = rows(of: row.entity)
+                rows.take(row.id.reference, row.version, row.cells)
+                body(rows)
             }
             return
         }
-        var reader: RowReader?
-        var builder = RowCellsBuilder(columns: 0)
         try runner.scan { block, entity, slots throws(StoreError) in
-            let columns = runner.catalog.entities[entity].columns
-            if reader?.entity != entity {
-                reader = RowReader(
-                    catalog: runner.catalog, identity: identity, entity: entity)
-                builder = RowCellsBuilder(columns: columns.count)
-            }
-            let cells = UnsafeBufferPointer(
-                start: try block.allCells(columns, version: runner.catalog.version),
-                count: columns.count)
-            if slots.count * 4 < block.rows { prefetch(cells, slots) }
-            let (numbers, versions) = (try block.numberCells(), try block.versions())
-            for slot in slots {
-                let slot = Int(slot)
-                let row = try RowReader.cells(cells, block, slot, &builder)
-                body(
-                    StreamedRow(
-                        entity: entity, reference: UInt64(bitPattern: numbers.integer(slot)),
-                        version: versions.number(slot), cells: row))
-            }
+            try stream(block, slots, rows(of: entity), body)
             return true
+        }
+    }
+
+    private func stream(
+        _ block: CachedBlock, _ slots: UnsafeBufferPointer<UInt16>, _ rows: StreamedRows,
+        _ body: (StreamedRows) -> Void
+    ) throws(StoreError) {
+        let columns = runner.catalog.entities[rows.entity].columns
+        let cells = UnsafeBufferPointer(
+            start: try block.allCells(columns, version: runner.catalog.version),
+            count: columns.count)
+        if slots.count * 4 < block.rows { prefetch(cells, slots) }
+        let (numbers, versions) = (try block.numberCells(), try block.versions())
+        var next = 0
+        while next < slots.count {
+            rows.gather(cells, UnsafeBufferPointer(rebasing: slots[next...]))
+            if rows.count == 0 {
+                // A row with a large value is read by itself.
+                var builder = RowCellsBuilder(columns: columns.count)
+                rows.take(
+                    0, 0, try RowReader.cells(cells, block, Int(slots[next]), &builder))
+            }
+            for row in 0..<rows.count {
+                let slot = Int(slots[next + row])
+                rows.references[row] = UInt64(bitPattern: numbers.integer(slot))
+                rows.versions[row] = versions.number(slot)
+            }
+            body(rows)
+            next += rows.count
         }
     }
 

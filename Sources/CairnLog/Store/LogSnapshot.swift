@@ -71,9 +71,7 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func forEachRow(_ request: StoreFetch, _ body: (consuming StreamedRow) -> Void)
-        throws(StoreError)
-    {
+    func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError) {
         try reading { state throws(StoreError) in
             let runner = try FetchRunner(engine: engine, state: state, fetch: request)
             try RowStreamer(runner: runner, identity: engine.identity).run(body)

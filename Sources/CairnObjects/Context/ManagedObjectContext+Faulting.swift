@@ -75,26 +75,41 @@ extension ManagedObjectContext {
         return object
     }
 
-    /// The object of a row that a snapshot handed over.
-    func object(for row: consuming StreamedRow) -> ManagedObject {
+    /// The object of a row that was found by its key.
+    func object(for row: StreamedRow) -> ManagedObject {
         let scope = scope(at: row.entity)
         let known = scope.place.flatMap {
             registry.object(row.reference, isTemporary: false, at: $0)
         }
         let object = known ?? makeFault(row.reference, scope)
-        if object.isFault {
-            object.version = row.version
-            object.cells = row.cells
-        }
+        object.bring(row.cells, row.version)
         return object
     }
 
+    /// Adds the objects of rows that a snapshot handed over.
+    func appendObjects(for rows: StreamedRows, to objects: inout [ManagedObject]) {
+        let scope = scope(at: rows.entity)
+        guard let place = scope.place else { return }
+        registry.objects(rows.references, rows.count, at: place) { index, known in
+            let object = known ?? fault(rows.references[index], scope)
+            object.bring(rows.cells(index), rows.versions[index])
+            objects.append(object)
+            return object
+        }
+    }
+
     private func makeFault(_ reference: UInt64, _ scope: EntityScope) -> ManagedObject {
+        let object = fault(reference, scope)
+        registry.register(object)
+        return object
+    }
+
+    /// A fault that the registry does not know yet.
+    private func fault(_ reference: UInt64, _ scope: EntityScope) -> ManagedObject {
         let object = scope.type.init(entity: scope.entity, insertInto: nil)
         object.scope = scope
         object.reference = reference
         object.managedObjectContext = self
-        registry.register(object)
         return object
     }
 

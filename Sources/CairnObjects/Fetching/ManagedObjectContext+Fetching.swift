@@ -75,17 +75,28 @@ extension ManagedObjectContext {
     private func streamed<Result>(
         _ rows: any RowStream, _ question: Question, _ request: FetchRequest<Result>
     ) throws(StoreError) -> [Result] {
-        var objects: [Result] = []
+        let objects = try streamed(rows, question)
+        if !request.returnsObjectsAsFaults { for object in objects { wake(object) } }
+        for object in objects { check(object, of: request) }
+        // An array of references is one of references to the class that all of them are of.
+        return unsafeBitCast(objects, to: [Result].self)
+    }
+
+    /// The same as objects of any class: generic code would look the class of the array up for each of them.
+    private func streamed(_ rows: any RowStream, _ question: Question) throws(StoreError)
+        -> [ManagedObject]
+    {
+        var objects: [ManagedObject] = []
         var last: UInt64 = 0
         var isInOrder = true
-        try rows.forEachRow(question.fetch) { row in
-            let object = object(for: row)
-            if object.reference < last { isInOrder = false }
-            last = object.reference
-            objects.append(result(object, of: request))
+        try rows.streamRows(question.fetch) { rows in
+            for row in 0..<rows.count {
+                if rows.references[row] < last { isInOrder = false }
+                last = rows.references[row]
+            }
+            appendObjects(for: rows, to: &objects)
         }
         if !isInOrder { objects.sort { $0.reference < $1.reference } }
-        if !request.returnsObjectsAsFaults { for object in objects { wake(object) } }
         return objects
     }
 
@@ -93,15 +104,20 @@ extension ManagedObjectContext {
     @inline(__always)
     private func result<Result>(_ object: ManagedObject, of request: FetchRequest<Result>) -> Result
     {
-        if type(of: object) == Result.self || Result.self == ManagedObject.self {
-            return unsafeDowncast(object, to: Result.self)
+        check(object, of: request)
+        return unsafeDowncast(object, to: Result.self)
+    }
+
+    /// Stops if an object is not of the class that was asked for.
+    @inline(__always)
+    private func check<Result>(_ object: ManagedObject, of request: FetchRequest<Result>) {
+        if type(of: object) == Result.self || Result.self == ManagedObject.self || object is Result
+        {
+            return
         }
-        guard let result = object as? Result else {
-            preconditionFailure(
-                "objects of \(request.entityName) are asked for as \(Result.self), but are \(type(of: object))"
-            )
-        }
-        return result
+        preconditionFailure(
+            "objects of \(request.entityName) are asked for as \(Result.self), but are \(type(of: object))"
+        )
     }
 
     /// The ids of the objects that match a request, in order; of new objects the temporary ones.

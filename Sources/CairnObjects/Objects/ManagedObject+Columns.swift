@@ -36,6 +36,13 @@ extension ManagedObject {
         version = row.version
     }
 
+    /// Gives it what is stored if it is a fault.
+    @inline(__always) func bring(_ row: RowCells, _ version: UInt32) {
+        guard isFault else { return }
+        cells = row
+        self.version = version
+    }
+
     /// A new object that was saved kept its slots as what is stored. They make room for edits.
     func makeRowOfSlots() {
         guard flags.contains(.slotsAreRow) else { return }

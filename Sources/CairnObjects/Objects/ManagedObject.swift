@@ -105,7 +105,11 @@ open class ManagedObject {
     }
 
     deinit {
-        if has(.registered) { scope?.registry.deregister(self) }
+        if has(.registered), let scope {
+            Unmanaged.passUnretained(scope)._withUnsafeGuaranteedRef {
+                $0.registry.deregister(reference, isTemporary: hasTemporaryID, at: $0.place, self)
+            }
+        }
         if let slots, let layout { ObjectSlots(slots, layout).destroy() }
     }
 

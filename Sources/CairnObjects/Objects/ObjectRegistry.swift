@@ -84,9 +84,47 @@ final class ObjectRegistry: Sendable {
         }.object
     }
 
+    /// Hands over the objects of numbers in the tables at a place, nil for those that nobody holds. For these the body makes
+    /// new ones, which are entered at the end.
+    func objects(
+        _ numbers: UnsafePointer<UInt64>, _ count: Int, at place: Int,
+        _ body: (Int, ManagedObject?) -> ManagedObject
+    ) {
+        withUnsafeTemporaryAllocation(of: Retained.self, capacity: count) { found in
+            state.withLock { state in
+                for index in 0..<count {
+                    let address = state.tables[place].permanent.object(numbers[index])
+                    found.initializeElement(at: index, to: Retained(address))
+                }
+            }
+            // From here on it holds those that were made.
+            var isComplete = true
+            for index in 0..<count {
+                let known = found[index].object
+                let object = body(index, known)
+                found[index] = Retained(entering: known == nil ? object : nil)
+                if known == nil {
+                    object.isRegistered = true
+                    isComplete = false
+                }
+            }
+            if isComplete { return }
+            state.withLock { state in
+                for index in 0..<count where found[index].address != 0 {
+                    state.tables[place].permanent.set(numbers[index], found[index].address)
+                }
+            }
+        }
+    }
+
     /// Carries an object that was retained out of the lock: nothing if it is just going.
     private struct Retained {
-        private let address: UInt
+        let address: UInt
+
+        /// Retains nothing: somebody else keeps the object for so long.
+        init(entering object: ManagedObject?) {
+            address = object.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
+        }
 
         init(_ address: UInt) {
             let object = UnsafeMutableRawPointer(bitPattern: address)
@@ -126,16 +164,15 @@ final class ObjectRegistry: Sendable {
         if object.hasTemporaryID { enterWaiting() }
         guard object.isRegistered else { return }
         object.isRegistered = false
-        deregister(object)
+        deregister(
+            object.reference, isTemporary: object.hasTemporaryID, at: object.scope?.place, object)
     }
 
     /// Takes out the entry of an object that is going. If a new object has taken the number meanwhile, the entry is that
     /// one's.
-    func deregister(_ object: ManagedObject) {
-        guard let place = object.scope?.place else { return }
-        let (number, isTemporary, address) = (
-            object.reference, object.hasTemporaryID, address(object)
-        )
+    func deregister(_ number: UInt64, isTemporary: Bool, at place: Int?, _ object: ManagedObject) {
+        guard let place else { return }
+        let address = address(object)
         state.withLock { state in
             if isTemporary {
                 state.tables[place].temporary.remove(number, address)

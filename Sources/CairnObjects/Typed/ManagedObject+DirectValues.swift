@@ -93,8 +93,8 @@ extension ManagedObject {
                 return slots.isNil(column) ? nil : V.fromWord(slots.word(column))
             }
         }
-        if let cells {
-            return cells.word(column, of: layout.pointee.columns).flatMap(V.fromWord)
+        if let row = cells?.base {
+            return RowCells.word(row, column, of: layout.pointee.columns).flatMap(V.fromWord)
         }
         return plainValue(property)
     }
@@ -110,7 +110,9 @@ extension ManagedObject {
                 return slots.isNil(column) ? nil : slots.string(column).pointee
             }
         }
-        if let cells { return cells.string(column, of: layout.pointee.columns) }
+        if let row = cells?.base {
+            return RowCells.string(row, column, of: layout.pointee.columns)
+        }
         return plainValue(property)
     }
 
