@@ -76,6 +76,7 @@ struct BatchReader {
         var position = 0
         var goesOn = true
         try runner.scan { block, entity, slots throws(StoreError) in
+            let slots = UnsafeBufferPointer(slots)
             let stored = pinned.state.catalog.entities[entity]
             var hasReferences = false
             for column in columns {

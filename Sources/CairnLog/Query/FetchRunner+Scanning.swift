@@ -4,9 +4,10 @@ import CairnFormat
 import CairnStore
 
 extension FetchRunner {
-    /// Calls the body with each block that has matches, its entity and their slots, until it returns false.
+    /// Calls the body with each block that has matches, its entity and their slots, until it returns false. The slots are
+    /// the body's to change.
     func scan(
-        _ body: (CachedBlock, Int, UnsafeBufferPointer<UInt16>) throws(StoreError) -> Bool
+        _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let most = FormatLimits.maximumRows
         let selection = UnsafeMutablePointer<UInt8>.allocate(capacity: most)
@@ -30,7 +31,8 @@ extension FetchRunner {
                     }
                     let count = Self.pick(selection, block.rows, entry, into: slots)
                     if count > 0,
-                        try !body(block, entity, UnsafeBufferPointer(start: slots, count: count))
+                        try !body(
+                            block, entity, UnsafeMutableBufferPointer(start: slots, count: count))
                     {
                         return
                     }

@@ -4,7 +4,8 @@
 //      directory; an equality on a to-one relationship asks its inverse table; all else is a scan of the
 //      blocks of the entity and its descendants.
 //   2. Candidates of an index are held against the whole condition, a scan runs it block by block.
-//   3. Sort by the keys, then by number, so that pages are stable; then offset and limit.
+//   3. Sort by the keys, then by number, so that pages are stable; then offset and limit. With a limit, a scan lets what
+//      is beyond it go as it goes along.
 //   4. Rows are read for what is left, if they are wanted.
 //
 // Threads: one runner in one thread; the state is pinned by whoever made it.
@@ -86,15 +87,22 @@ struct FetchRunner {
             hits = found
             plan = name
         } else {
+            var bound = SortBound(fetch, catalog)
             try scan { block, entity, slots throws(StoreError) in
                 let numbers = try block.numbers()
-                for slot in slots {
+                let stored = catalog.entities[entity]
+                let count = try bound?.reduce(slots, block, stored) ?? slots.count
+                for slot in slots.prefix(count) {
                     let number = numbers.number(Int(slot))
                     hits.append(
                         Hit(
-                            number: number,
-                            cell: state.directories[catalog.entities[entity].tree][number],
+                            number: number, cell: state.directories[stored.tree][number],
                             entity: entity))
+                }
+                if let limit = bound, limit.isExceeded(by: hits.count) {
+                    try RowSorter(runner: self).sort(&hits, by: fetch.sort)
+                    hits.removeSubrange(limit.wanted...)
+                    if let last = hits.last { try bound?.move(to: last, self) }
                 }
                 return true
             }

@@ -103,7 +103,7 @@ struct RowSorter {
     }
 
     /// An unsigned number whose order is that of the cell. NaN is above everything.
-    private static func word(_ cells: DecodedColumn, _ slot: Int, _ kind: ColumnBuffer.Kind)
+    static func word(_ cells: DecodedColumn, _ slot: Int, _ kind: ColumnBuffer.Kind)
         -> UInt64
     {
         switch kind {

@@ -31,7 +31,7 @@ struct RowStreamer {
             return
         }
         try runner.scan { block, entity, slots throws(StoreError) in
-            try stream(block, slots, rows(of: entity), body)
+            try stream(block, UnsafeBufferPointer(slots), rows(of: entity), body)
             return true
         }
     }

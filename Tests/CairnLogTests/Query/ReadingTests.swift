@@ -40,6 +40,32 @@ struct ReadingTests {
         }
     }
 
+    @Test("The first rows of a sorted fetch are those of the whole, either way, by any key")
+    func firstRows() throws {
+        try Rounds.run("first rows", everyDay: 3, whole: 100) { random in
+            let shop = try ReadableStore()
+            try shop.fill(&random)
+            let snapshot = try shop.store.snapshot()
+            let keys = shop.thing.columns.map(\.name)
+            for _ in 0..<20 {
+                let entity = random.oneIn(3) ? shop.special : shop.thing
+                var fetch = StoreFetch(entity: entity.index)
+                if random.oneIn(3) { fetch.predicate = Self.predicate(&random) }
+                fetch.sort = (0..<Int.random(in: 1...2, using: &random)).map { _ in
+                    SortKey(
+                        keys[Int.random(in: 0..<keys.count, using: &random)],
+                        ascending: random.oneIn(2))
+                }
+                let whole = try snapshot.fetch(fetch).ids
+                fetch.limit = [0, 1, 7, 300, 5000][Int.random(in: 0..<5, using: &random)]
+                fetch.offset = random.oneIn(2) ? 0 : Int.random(in: 0..<20, using: &random)
+                let first = try snapshot.fetch(fetch).ids
+                let expected = whole.dropFirst(fetch.offset).prefix(fetch.limit ?? 0)
+                #expect(first == Array(expected), "\(fetch), seed \(random.seed)")
+            }
+        }
+    }
+
     @Test("Every row, filtered, sorted and cut, as a fetch gives it")
     func reading() throws {
         try Rounds.run("reading by columns", everyDay: 6, whole: 200) { random in

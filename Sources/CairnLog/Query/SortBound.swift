@@ -1,0 +1,115 @@
+// The first sort key of the worst row that a limit still lets through: what lies beyond it is not collected.
+//
+// Rows whose first key is equal to the bound are kept, since the other keys decide. Nil is below everything. Keys that lie
+// outside their column, and decimals, are never beyond.
+//
+// Threads: one bound in one thread.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// Keeps a sorted fetch with a limit from collecting all that matches.
+struct SortBound {
+    private enum Key {
+        case null
+        case word(UInt64)
+        case bytes([UInt8])
+    }
+
+    /// How many rows are collected beyond the limit before the worst are let go.
+    private static let slack = 1024
+
+    private let column: Int
+    private let isAscending: Bool
+    /// How many rows are wanted.
+    let wanted: Int
+    private var key: Key?
+
+    /// A bound for what is asked; nil if all that matches is wanted, or the first key has no plain order.
+    init?(_ fetch: StoreFetch, _ catalog: Catalog) {
+        guard let limit = fetch.limit, let first = fetch.sort.first else { return nil }
+        let (wanted, isTooMany) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
+        let entity = catalog.description(of: fetch.entity)
+        guard !isTooMany, let column = entity.columnIndex(named: first.key),
+            entity.columns[column].kind != .attribute(.decimal)
+        else { return nil }
+        self.column = column
+        self.wanted = wanted
+        isAscending = first.isAscending
+    }
+
+    /// Whether so many rows have been collected that it is time to sort them, and to let the worst go.
+    func isExceeded(by count: Int) -> Bool { count - wanted > max(Self.slack, wanted) }
+
+    /// Takes the key of the last row that is still wanted.
+    mutating func move(to hit: FetchRunner.Hit, _ runner: FetchRunner) throws(StoreError) {
+        let stored = runner.catalog.entities[hit.entity].columns[column]
+        let block = try runner.block(hit.cell.handle)
+        guard let cells = try block.column(stored), !cells.isNil(at: hit.cell.slot) else {
+            key = .null
+            return
+        }
+        switch stored.kind {
+        case .integer, .double, .float:
+            key = .word(RowSorter.word(cells, hit.cell.slot, stored.kind))
+        case .bytes, .fixed16:
+            key = .bytes(try block.withBytes(cells, hit.cell.slot) { Array($0) })
+        }
+    }
+
+    /// Leaves those of some slots of a block that are not beyond the bound, and says how many.
+    func reduce(
+        _ slots: UnsafeMutableBufferPointer<UInt16>, _ block: CachedBlock,
+        _ stored: Catalog.StoredEntity
+    ) throws(StoreError) -> Int {
+        let count = slots.count
+        guard let key else { return count }
+        let kind = stored.columns[column].kind
+        let cells = try block.column(stored.columns[column])
+        var kept = 0
+        switch key {
+        case .null:
+            // Ascending, everything but nil is beyond it; descending, nothing is.
+            if !isAscending { return count }
+            guard let cells else { return count }
+            for index in 0..<count {
+                slots[kept] = slots[index]
+                kept &+= cells.isNil(at: Int(slots[index])) ? 1 : 0
+            }
+        case .word(let bound):
+            guard let cells else { return isAscending ? count : 0 }
+            for index in 0..<count {
+                let slot = Int(slots[index])
+                let stays: Bool
+                if cells.isNil(at: slot) {
+                    stays = isAscending
+                } else {
+                    let word = RowSorter.word(cells, slot, kind)
+                    stays = isAscending ? word <= bound : word >= bound
+                }
+                slots[kept] = slots[index]
+                kept &+= stays ? 1 : 0
+            }
+        case .bytes(let bound):
+            guard let cells else { return isAscending ? count : 0 }
+            bound.withUnsafeBytes { bound in
+                for index in 0..<count {
+                    let slot = Int(slots[index])
+                    let stays: Bool
+                    if cells.isNil(at: slot) {
+                        stays = isAscending
+                    } else if cells.isExternal(at: slot) {
+                        stays = true
+                    } else {
+                        let order = compareCells(cells.cell(slot), bound)
+                        stays = isAscending ? order <= 0 : order >= 0
+                    }
+                    slots[kept] = slots[index]
+                    kept &+= stays ? 1 : 0
+                }
+            }
+        }
+        return kept
+    }
+}
