@@ -21,8 +21,9 @@ struct CommitBuilder: ~Copyable {
     private var youngBlocks: [Place: CachedBlock] = [:]
     /// The rows that died.
     private var deaths = DeathList()
-    /// The entities that got a small block.
-    var smallBlockEntities: [Int] = []
+    /// The entity that got a small block first, and others that did; -1 = none.
+    private var smallBlockEntity = -1
+    private var otherSmallBlockEntities: [Int] = []
     var insertedCount = 0
     var updatedCount = 0
     var deletedCount = 0
@@ -233,11 +234,12 @@ struct CommitBuilder: ~Copyable {
         state.blocks.insert(BlockEntry(entity: UInt16(entity)), in: &pages)
     }
 
-    /// Writes rows of a batch as the block that was opened. Sets the cells of all rows, unless they are set.
+    /// Writes rows of a batch as the block that was opened. Sets the cells of all rows, unless they are set. Of blocks
+    /// that are merged into a larger small one the rows are kept for the next merge, if that is wanted.
     mutating func closeBlock(
         _ handle: BlockHandle, entity: Int, batch: ColumnBatch, selection: [UInt16],
         numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false,
-        hasCells: Bool = false
+        keepsRows: Bool = false, hasCells: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
         let written = try engine.memory.encoder.pointee.write(
@@ -252,12 +254,10 @@ struct CommitBuilder: ~Copyable {
             handle, place: written.place, rows: selection.count, level: level, commit: log.commit,
             schemaVersion: catalog.version, length: written.length,
             hasReferences: written.hasReferences, in: &pages)
-        if level != .full, !smallBlockEntities.contains(entity) {
-            smallBlockEntities.append(entity)
-        }
-        if level == .tiny, !isMoved {
+        if level != .full { noteSmallBlock(of: entity) }
+        if isMoved ? level == .partial && keepsRows : level == .tiny {
             engine.memory.smallRows.pointee.add(
-                handle, written, entity: entity, of: batch, selection, numbers, versions)
+                handle, written, entity: entity, level, of: batch, selection, numbers, versions)
         }
         if !hasCells {
             for slot in numbers.indices {
@@ -268,6 +268,23 @@ struct CommitBuilder: ~Copyable {
         }
         state.counts[entity] += selection.count
         hasChanges = true
+    }
+
+    /// Says that an entity got a block that is not full.
+    mutating func noteSmallBlock(of entity: Int) {
+        if smallBlockEntity < 0 { smallBlockEntity = entity }
+        if smallBlockEntity != entity, !otherSmallBlockEntities.contains(entity) {
+            otherSmallBlockEntities.append(entity)
+        }
+    }
+
+    /// Merges the small blocks of entities that have many of them, so that a million commits of one row do not
+    /// make a million blocks. Each row is written at most three times.                              (BL5)
+    private mutating func mergeSmallBlocks() throws(StoreError) {
+        if smallBlockEntity < 0 { return }
+        try mergeSmallBlocks(of: smallBlockEntity)
+        let others = otherSmallBlockEntities
+        for entity in others { try mergeSmallBlocks(of: entity) }
     }
 
     /// Gives an opened block back that got no rows.
