@@ -35,15 +35,18 @@ struct CommitBuilder: ~Copyable {
     /// Where what is written for sure ends: blocks behind it may be in the queue of commits only.
     let writtenLSN: UInt64
 
+    /// - Parameter held: where the state is to be in the end, and whose memory it is made in.
     init(
-        engine: Engine, state: EngineState, pages: consuming PageTransaction,
+        engine: Engine, held: HeldState<EngineState>, pages: consuming PageTransaction,
         log: consuming LogWriter, writtenLSN: UInt64
     ) {
+        let number = log.commit
         self.writtenLSN = writtenLSN
         self.engine = engine
-        self.state = state
+        state = EngineState(placeholderWith: held.state.catalog)
         self.pages = pages
         self.log = log
+        held.exchange(&state, epoch: number)
     }
 
     var catalog: Catalog { state.catalog }
@@ -305,28 +308,33 @@ struct CommitBuilder: ~Copyable {
                 state.blocks.remove(run.handle, in: &pages)
             }
         }
-        let payload = CommitPayload(
+        var payload = CommitPayload(
             firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount), time: time,
             inserted: UInt64(insertedCount), updated: UInt64(updatedCount),
-            deleted: UInt64(deletedCount),
-            counters: catalog.trees.indices.map {
+            deleted: UInt64(deletedCount), author: author ?? "", context: contextName ?? "")
+        swap(&payload.counters, &engine.memory.counters.pointee)
+        payload.counters.removeAll(keepingCapacity: true)
+        for index in state.nextNumbers.indices {
+            payload.counters.append(
                 TreeCounter(
-                    tree: catalog.trees[$0].id, next: max(state.nextNumbers[$0], state.reserved[$0])
-                )
-            },
-            author: author ?? "", context: contextName ?? "")
+                    tree: catalog.trees[index].id,
+                    next: max(state.nextNumbers[index], state.reserved[index])))
+        }
         state.commitOffset = log.end.offset
         try log.append(.commit) { writer throws(StoreError) in payload.encode(to: &writer) }
+        swap(&payload.counters, &engine.memory.counters.pointee)
         if log.hasWritten || log.hasValues { try log.flush() }
         state.commit = log.commit
         state.end = log.end
         state.commitEnd = log.end
     }
 
-    /// State and pages of a commit that was sealed. What else it used is for the next one.
-    consuming func take() -> (state: EngineState, pages: SealedPages) {
+    /// Puts the state of a commit that was sealed where it is to be, and gives its pages. What else it used is for the
+    /// next one.
+    consuming func take(into held: HeldState<EngineState>) -> SealedPages {
+        held.exchange(&state, epoch: log.commit)
         engine.memory.keep(log.takeBuffer())
-        return (state, pages.seal())
+        return pages.seal()
     }
 
     /// Lists what died, by place, in frames of at most a megabyte or so.
