@@ -23,12 +23,12 @@ extension ByteWriter {
     ) -> FrameHeader {
         let payloadStart = start + FrameHeader.size
         precondition(payloadStart <= count, "a frame ends after it began")
-        let header = FrameHeader(
-            kind: kind, flags: flags,
+        var header = FrameHeader(
+            unchained: kind, flags: flags,
             payload: UnsafeRawBufferPointer(rebasing: bytes[payloadStart...]), commit: commit,
             lsn: lsn, mark: mark, predecessor: predecessor, storeTag: storeTag, segment: segment)
         appendZeros(header.paddedLength - Int(header.payloadLength))
-        if let base = mutableBytes.baseAddress { header.encode(into: base + start) }
+        if let base = mutableBytes.baseAddress { header.chain = header.encode(into: base + start) }
         return header
     }
 }

@@ -55,6 +55,20 @@ package struct FrameHeader: Sendable, Hashable {
         lsn: UInt64,
         mark: UInt64, predecessor: UInt32, storeTag: UInt32, segment: UInt32
     ) {
+        self.init(
+            unchained: kind, flags: flags, payload: payload, commit: commit, lsn: lsn, mark: mark,
+            predecessor: predecessor, storeTag: storeTag, segment: segment)
+        withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { bytes in
+            if let base = bytes.baseAddress { chain = encode(into: base) }
+        }
+    }
+
+    /// The same without `chain`, for who encodes it at once and gets the chain value from that.
+    @inline(__always)
+    init(
+        unchained kind: FrameKind, flags: UInt8, payload: UnsafeRawBufferPointer, commit: UInt64,
+        lsn: UInt64, mark: UInt64, predecessor: UInt32, storeTag: UInt32, segment: UInt32
+    ) {
         precondition(
             payload.count <= FormatLimits.maximumPayload, "a payload has at most 16 MiB")
         rawKind = kind.rawValue
@@ -69,9 +83,6 @@ package struct FrameHeader: Sendable, Hashable {
         self.storeTag = storeTag
         self.segment = segment
         chain = 0
-        withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { bytes in
-            if let base = bytes.baseAddress { chain = encode(into: base) }
-        }
     }
 
     /// Writes 56 bytes.

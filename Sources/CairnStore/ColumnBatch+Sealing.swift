@@ -30,8 +30,11 @@ extension ColumnBatch {
             }
         }
         if errors.isEmpty {
-            for (index, rule) in rules.enumerated() where rule.hasDefault {
-                columns[index].fillDefault(entity.columns[index].defaultValue, rows: rows)
+            for index in rules.indices where rules[index].hasDefault {
+                columns[index].hasDefault = true
+                guard let first = columns[index].firstUntouched(rows: rows) else { continue }
+                columns[index].fill(
+                    entity.columns[index].defaultValue, from: first, rows: rows)
             }
             return
         }
@@ -111,10 +114,14 @@ extension ColumnBatch {
 }
 
 extension ColumnBuffer {
+    /// The first row whose cell is untouched.
+    fileprivate func firstUntouched(rows: Int) -> Int? {
+        for row in 0..<rows where states[row] == State.untouched { return row }
+        return nil
+    }
+
     /// Gives untouched cells a value, without their state: bytes are kept once for all of them.
-    fileprivate mutating func fillDefault(_ value: Value, rows: Int) {
-        hasDefault = true
-        guard let first = (0..<rows).first(where: { states[$0] == State.untouched }) else { return }
+    fileprivate mutating func fill(_ value: Value, from first: Int, rows: Int) {
         guard store(value, row: first) else {
             preconditionFailure(
                 "a schema has no default value of another type than its attribute's")

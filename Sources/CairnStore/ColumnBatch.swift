@@ -27,8 +27,12 @@ package final class ColumnBatch: @unchecked Sendable {
     package let columns: UnsafeMutableBufferPointer<ColumnBuffer>
     /// By column.
     let rules: [ColumnRule]
-    /// How many rows are filled.
-    package var rows = 0
+    /// How many rows are filled. Behind a pointer: an access to a variable of an object is guarded.
+    @inlinable package var rows: Int {
+        get { count.pointee }
+        set { count.pointee = newValue }
+    }
+    @usableFromInline let count: UnsafeMutablePointer<Int>
     private let reserved: UnsafeMutablePointer<Int>
     /// The room that its values had before there were any.
     private var emptyRoom: Int
@@ -40,6 +44,8 @@ package final class ColumnBatch: @unchecked Sendable {
         rules = entity.columns.map(ColumnRule.init)
         reserved = .allocate(capacity: 1)
         reserved.initialize(to: 0)
+        count = .allocate(capacity: 1)
+        count.initialize(to: 0)
         // At least one, so that there is an address even for an entity without columns.
         let room = UnsafeMutableBufferPointer<ColumnBuffer>.allocate(
             capacity: max(entity.columns.count, 1))
@@ -58,6 +64,7 @@ package final class ColumnBatch: @unchecked Sendable {
         for column in columns { column.deallocate() }
         columns.baseAddress?.deallocate()
         reserved.deallocate()
+        count.deallocate()
     }
 
     /// Makes it empty.
@@ -78,6 +85,10 @@ package final class ColumnBatch: @unchecked Sendable {
 
     /// The bytes that its values take.
     package var byteCount: Int {
-        columns.reduce(0) { $0 + $1.used + rows * $1.kind.widthOfRow }
+        var sum = 0
+        for index in columns.indices {
+            sum += columns[index].used + rows * columns[index].kind.widthOfRow
+        }
+        return sum
     }
 }

@@ -43,6 +43,13 @@ struct BatchRoom: ~Copyable {
 
     /// Empties the block that is being filled.
     mutating func clear() {
+        if staged.count == 1 {
+            // What most commits have staged goes without replacing a range by nothing.
+            staged.removeLast()
+            numbers.removeLast()
+            versions.removeLast()
+            return
+        }
         staged.removeAll(keepingCapacity: true)
         numbers.removeAll(keepingCapacity: true)
         versions.removeAll(keepingCapacity: true)

@@ -93,21 +93,24 @@ extension ColumnBuffer {
     }
 
     /// Takes the value of a row of another batch; a default becomes a value of its own.
-    mutating func copyCell(of other: ColumnBuffer, from source: Int, to row: Int) {
-        guard other.hasValue(source) else { return setNil(row: row) }
+    mutating func copyCell(
+        of other: UnsafePointer<ColumnBuffer>, from source: Int, to row: Int
+    ) {
+        guard other.pointee.hasValue(source) else { return setNil(row: row) }
         switch kind {
         case .integer, .double:
-            values.storeBytes(of: other.word(source), toByteOffset: row &* 8, as: UInt64.self)
+            values.storeBytes(
+                of: other.pointee.word(source), toByteOffset: row &* 8, as: UInt64.self)
             states[row] = State.set
         case .float:
             values.storeBytes(
-                of: UInt32(truncatingIfNeeded: other.word(source)), toByteOffset: row &* 4,
+                of: UInt32(truncatingIfNeeded: other.pointee.word(source)), toByteOffset: row &* 4,
                 as: UInt32.self)
             states[row] = State.set
-        case .fixed16: setFixed16(other.cell(source), row: row)
+        case .fixed16: setFixed16(other.pointee.cell(source), row: row)
         case .bytes:
-            setBytes(other.bytes(row: source), row: row)
-            if other.states[source] == State.external { states[row] = State.external }
+            setBytes(other.pointee.bytes(row: source), row: row)
+            if other.pointee.states[source] == State.external { states[row] = State.external }
         }
     }
 

@@ -26,9 +26,11 @@ struct RowBlockEncoder: ~Copyable {
     private var cell = ByteWriter(capacity: 64)
     private var flags = Flags()
     private var columns: [PlainColumn] = []
-    private var cells: [RowCell] = []
+    private var cells = UnsafeMutableBufferPointer<RowCell>.allocate(capacity: 0)
 
     init() {}
+
+    deinit { cells.deallocate() }
 
     /// Writes a block. Rows that are moved lived elsewhere before.
     mutating func write(
@@ -36,7 +38,7 @@ struct RowBlockEncoder: ~Copyable {
         selection: [UInt16], numbers: [UInt32], versions: [UInt32], isMoved: Bool,
         sizes: StoreSizes, to log: inout LogWriter
     ) throws(StoreError) -> WrittenBlock {
-        for index in batch.columns.indices where batch.columns[index].kind == .bytes {
+        for index in batch.columns.indices where batch.columns[index].kind.isBytes {
             try writeLargeValues(
                 &batch.columns[index], property: entity.columns[index].propertyID, treeID: treeID,
                 selection: selection, numbers: numbers, limit: sizes.largeValueBytes, to: &log)
@@ -79,36 +81,43 @@ struct RowBlockEncoder: ~Copyable {
         _ row: Int, of batch: ColumnBatch, entity: Catalog.StoredEntity, schemaVersion: UInt32,
         number: UInt32, version: UInt32, isMoved: Bool, to log: inout LogWriter
     ) throws(StoreError) -> WrittenBlock {
-        cells.removeAll(keepingCapacity: true)
+        if cells.count < batch.columns.count {
+            cells.deallocate()
+            cells = .allocate(capacity: batch.columns.count)
+        }
+        var count = 0
         var hasReferences = false
         for index in batch.columns.indices {
             let column = batch.columns.baseAddress.unsafelyUnwrapped + index
             if column.pointee.isNil(row: row) { continue }
             let kind = column.pointee.kind
             let property = entity.columns[index].propertyID
-            guard kind == .bytes else {
-                cells.append(
-                    RowCell(
+            guard kind.isBytes else {
+                cells.initializeElement(
+                    at: count,
+                    to: RowCell(
                         ColumnKind(kind), property,
                         value: column.pointee.values + row * kind.width))
+                count += 1
                 continue
             }
             let isExternal = column.pointee.states[row] == ColumnBuffer.State.external
             if isExternal { hasReferences = true }
             let start = column.pointee.values.load(fromByteOffset: row &* 4, as: UInt32.self)
-            cells.append(
-                RowCell(
+            cells.initializeElement(
+                at: count,
+                to: RowCell(
                     .bytes, property, value: column.pointee.data + Int(start),
                     count: Int(column.pointee.lengths[row]), isExternal: isExternal))
+            count += 1
         }
+        let given = UnsafeBufferPointer(rebasing: cells[..<count])
         var rawLength = 0
         let place = try log.append(.block) { writer throws(StoreError) in
             do throws(FormatError) {
-                rawLength = try cells.withUnsafeBufferPointer { cells throws(FormatError) in
-                    try BlockEncoder.encodeRow(
-                        entity: entity.id, schemaVersion: schemaVersion, isMoved: isMoved,
-                        cells: cells, number: number, version: version, into: &writer)
-                }
+                rawLength = try BlockEncoder.encodeRow(
+                    entity: entity.id, schemaVersion: schemaVersion, isMoved: isMoved,
+                    cells: given, number: number, version: version, into: &writer)
             } catch {
                 throw Self.tooLarge(error)
             }

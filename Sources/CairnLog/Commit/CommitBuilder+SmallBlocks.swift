@@ -7,60 +7,80 @@ import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
-    /// Merges the small blocks of entities that have many of them, so that a million commits of one row do not
-    /// make a million blocks. Each row is written at most three times.                              (BL5)
-    mutating func mergeSmallBlocks() throws(StoreError) {
-        for entity in smallBlockEntities {
-            for level in [BlockLevel.tiny, .partial]
-            where state.blocks.count(ofEntity: entity, level) >= engine.sizes.mergedBlocks {
-                try merge(level, entity: entity)
-            }
+    /// Merges the small blocks of an entity if it has many of them.
+    mutating func mergeSmallBlocks(of entity: Int) throws(StoreError) {
+        try mergeIfMany(.tiny, entity: entity)
+        try mergeIfMany(.partial, entity: entity)
+    }
+
+    private mutating func mergeIfMany(_ level: BlockLevel, entity: Int) throws(StoreError) {
+        if state.blocks.count(ofEntity: entity, level) >= engine.sizes.mergedBlocks {
+            try merge(level, entity: entity)
         }
     }
 
     private mutating func merge(_ level: BlockLevel, entity: Int) throws(StoreError) {
         let handles = state.blocks.blocks(ofEntity: entity, level)
-        guard level == .tiny else { return try merge(handles, entity: entity) }
-        if let known = engine.memory.smallRows.pointee[entity],
-            let blocks = known.find(handles, in: state.blocks)
-        {
-            try merge(blocks, known, entity: entity)
+        let known = engine.memory.smallRows.pointee[entity, level]
+        if level == .tiny, let known, let blocks = known.pointee.find(handles, in: state.blocks) {
+            try merge(blocks, known, level, entity: entity)
         } else {
-            try merge(handles, entity: entity)
+            try merge(handles, known, level, entity: entity)
         }
-        engine.memory.smallRows.pointee.forget(entity)
+        engine.memory.smallRows.pointee.forget(entity, level)
     }
 
     /// Merges blocks whose rows are known.
-    private mutating func merge(_ blocks: [SmallRows.Block], _ known: SmallRows, entity: Int)
-        throws(StoreError)
-    {
-        var rows = MovedRows()
+    private mutating func merge(
+        _ blocks: [SmallRows.Block], _ known: UnsafeMutablePointer<SmallRows>, _ level: BlockLevel,
+        entity: Int
+    ) throws(StoreError) {
+        let batch = known.pointee.batch
+        var rows = MovedRows(level)
         for block in blocks {
             let entry = state.blocks.entry(block.handle)
             for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
                 let row = block.firstRow + slot
                 rows.add(
-                    row, number: known.number(row), version: known.version(row),
+                    row, number: known.pointee.number(row), version: known.pointee.version(row),
                     length: block.rowLength)
                 if rows.isEnough(engine.sizes) {
-                    try move(&rows, known.batch, entity, isFull: true)
+                    try move(&rows, batch, entity, isFull: true)
                 }
             }
             kill(block.handle, entry)
         }
-        try move(&rows, known.batch, entity, isFull: false)
+        try move(&rows, batch, entity, isFull: false)
     }
 
-    /// Merges blocks by reading them.
-    private mutating func merge(_ handles: [BlockHandle], entity: Int) throws(StoreError) {
+    /// Merges blocks by reading those whose rows are not known.
+    private mutating func merge(
+        _ handles: [BlockHandle], _ known: UnsafeMutablePointer<SmallRows>?, _ level: BlockLevel,
+        entity: Int
+    ) throws(StoreError) {
         let stored = catalog.entities[entity]
         let batch = engine.batches.take(catalog.description(of: entity))
-        var rows = MovedRows()
+        var rows = MovedRows(level)
+        let known = known.flatMap { $0.pointee.batch.entity === batch.entity ? $0 : nil }
         var cells: [DecodedColumn?] = []
+        var position = 0
         for handle in handles {
             let entry = state.blocks.entry(handle)
             if entry.live == 0 { continue }
+            if let known,
+                let block = known.pointee.find(handle, entry.place, from: &position)
+            {
+                for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
+                    let row = block.firstRow + slot
+                    known.pointee.copy(row, to: batch)
+                    rows.add(
+                        batch.rows, number: known.pointee.number(row),
+                        version: known.pointee.version(row), length: block.rowLength)
+                    try moveIfEnough(&rows, batch, entity)
+                }
+                kill(handle, entry)
+                continue
+            }
             let block = try block(handle, isPassing: true)
             let numbers = try block.numbers()
             let versions = try block.versions()
@@ -74,16 +94,23 @@ extension CommitBuilder {
                 rows.add(
                     batch.rows, number: numbers.number(slot), version: versions.number(slot),
                     length: rowLength)
-                batch.rows += 1
-                if rows.isEnough(engine.sizes) || batch.byteCount > ColumnBatch.largeSize {
-                    try move(&rows, batch, entity, isFull: true)
-                    batch.reset()
-                }
+                try moveIfEnough(&rows, batch, entity)
             }
             kill(handle, entry)
         }
         try move(&rows, batch, entity, isFull: false)
         engine.batches.give(batch)
+    }
+
+    /// Counts a row that was added to a batch, and writes the rows there if a block takes no more.
+    @inline(__always)
+    private mutating func moveIfEnough(
+        _ rows: inout MovedRows, _ batch: ColumnBatch, _ entity: Int
+    ) throws(StoreError) {
+        batch.rows += 1
+        guard rows.isEnough(engine.sizes) || batch.byteCount > ColumnBatch.largeSize else { return }
+        try move(&rows, batch, entity, isFull: true)
+        batch.reset()
     }
 
     /// Ends the life of a block whose rows have moved.
@@ -99,19 +126,26 @@ extension CommitBuilder {
         guard !rows.selection.isEmpty else { return }
         try closeBlock(
             openBlock(entity: entity), entity: entity, batch: batch, selection: rows.selection,
-            numbers: rows.numbers, versions: rows.versions, isMoved: true, isFull: isFull)
-        rows = MovedRows()
+            numbers: rows.numbers, versions: rows.versions, isMoved: true, isFull: isFull,
+            keepsRows: rows.level == .tiny)
+        rows.removeAll()
     }
 }
 
 /// Rows on their way into another block, unchanged.
 private struct MovedRows {
+    /// The level of the blocks they come from.
+    let level: BlockLevel
     private(set) var selection: [UInt16] = []
     private(set) var numbers: [UInt32] = []
     private(set) var versions: [UInt32] = []
     /// Rows are counted by what they took where they were: by their plain bytes a block of rows that encode to
     /// little would be cut early, and be a small one again.
     private var length = 0.0
+
+    init(_ level: BlockLevel) { self.level = level }
+
+    mutating func removeAll() { self = MovedRows(level) }
 
     mutating func add(_ row: Int, number: UInt32, version: UInt32, length: Double) {
         selection.append(UInt16(row))

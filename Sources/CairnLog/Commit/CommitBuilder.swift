@@ -21,8 +21,9 @@ struct CommitBuilder: ~Copyable {
     private var youngBlocks: [Place: CachedBlock] = [:]
     /// The rows that died.
     private var deaths = DeathList()
-    /// The entities that got a small block.
-    var smallBlockEntities: [Int] = []
+    /// The entity that got a small block first, and others that did; -1 = none.
+    private var smallBlockEntity = -1
+    private var otherSmallBlockEntities: [Int] = []
     var insertedCount = 0
     var updatedCount = 0
     var deletedCount = 0
@@ -34,15 +35,18 @@ struct CommitBuilder: ~Copyable {
     /// Where what is written for sure ends: blocks behind it may be in the queue of commits only.
     let writtenLSN: UInt64
 
+    /// - Parameter held: where the state is to be in the end, and whose memory it is made in.
     init(
-        engine: Engine, state: EngineState, pages: consuming PageTransaction,
+        engine: Engine, held: HeldState<EngineState>, pages: consuming PageTransaction,
         log: consuming LogWriter, writtenLSN: UInt64
     ) {
+        let number = log.commit
         self.writtenLSN = writtenLSN
         self.engine = engine
-        self.state = state
+        state = EngineState(placeholderWith: held.state.catalog)
         self.pages = pages
         self.log = log
+        held.exchange(&state, epoch: number)
     }
 
     var catalog: Catalog { state.catalog }
@@ -233,11 +237,12 @@ struct CommitBuilder: ~Copyable {
         state.blocks.insert(BlockEntry(entity: UInt16(entity)), in: &pages)
     }
 
-    /// Writes rows of a batch as the block that was opened. Sets the cells of all rows, unless they are set.
+    /// Writes rows of a batch as the block that was opened. Sets the cells of all rows, unless they are set. Of blocks
+    /// that are merged into a larger small one the rows are kept for the next merge, if that is wanted.
     mutating func closeBlock(
         _ handle: BlockHandle, entity: Int, batch: ColumnBatch, selection: [UInt16],
         numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false,
-        hasCells: Bool = false
+        keepsRows: Bool = false, hasCells: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
         let written = try engine.memory.encoder.pointee.write(
@@ -252,12 +257,10 @@ struct CommitBuilder: ~Copyable {
             handle, place: written.place, rows: selection.count, level: level, commit: log.commit,
             schemaVersion: catalog.version, length: written.length,
             hasReferences: written.hasReferences, in: &pages)
-        if level != .full, !smallBlockEntities.contains(entity) {
-            smallBlockEntities.append(entity)
-        }
-        if level == .tiny, !isMoved {
+        if level != .full { noteSmallBlock(of: entity) }
+        if isMoved ? level == .partial && keepsRows : level == .tiny {
             engine.memory.smallRows.pointee.add(
-                handle, written, entity: entity, of: batch, selection, numbers, versions)
+                handle, written, entity: entity, level, of: batch, selection, numbers, versions)
         }
         if !hasCells {
             for slot in numbers.indices {
@@ -268,6 +271,23 @@ struct CommitBuilder: ~Copyable {
         }
         state.counts[entity] += selection.count
         hasChanges = true
+    }
+
+    /// Says that an entity got a block that is not full.
+    mutating func noteSmallBlock(of entity: Int) {
+        if smallBlockEntity < 0 { smallBlockEntity = entity }
+        if smallBlockEntity != entity, !otherSmallBlockEntities.contains(entity) {
+            otherSmallBlockEntities.append(entity)
+        }
+    }
+
+    /// Merges the small blocks of entities that have many of them, so that a million commits of one row do not
+    /// make a million blocks. Each row is written at most three times.                              (BL5)
+    private mutating func mergeSmallBlocks() throws(StoreError) {
+        if smallBlockEntity < 0 { return }
+        try mergeSmallBlocks(of: smallBlockEntity)
+        let others = otherSmallBlockEntities
+        for entity in others { try mergeSmallBlocks(of: entity) }
     }
 
     /// Gives an opened block back that got no rows.
@@ -288,28 +308,33 @@ struct CommitBuilder: ~Copyable {
                 state.blocks.remove(run.handle, in: &pages)
             }
         }
-        let payload = CommitPayload(
+        var payload = CommitPayload(
             firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount), time: time,
             inserted: UInt64(insertedCount), updated: UInt64(updatedCount),
-            deleted: UInt64(deletedCount),
-            counters: catalog.trees.indices.map {
+            deleted: UInt64(deletedCount), author: author ?? "", context: contextName ?? "")
+        swap(&payload.counters, &engine.memory.counters.pointee)
+        payload.counters.removeAll(keepingCapacity: true)
+        for index in state.nextNumbers.indices {
+            payload.counters.append(
                 TreeCounter(
-                    tree: catalog.trees[$0].id, next: max(state.nextNumbers[$0], state.reserved[$0])
-                )
-            },
-            author: author ?? "", context: contextName ?? "")
+                    tree: catalog.trees[index].id,
+                    next: max(state.nextNumbers[index], state.reserved[index])))
+        }
         state.commitOffset = log.end.offset
         try log.append(.commit) { writer throws(StoreError) in payload.encode(to: &writer) }
+        swap(&payload.counters, &engine.memory.counters.pointee)
         if log.hasWritten || log.hasValues { try log.flush() }
         state.commit = log.commit
         state.end = log.end
         state.commitEnd = log.end
     }
 
-    /// State and pages of a commit that was sealed. What else it used is for the next one.
-    consuming func take() -> (state: EngineState, pages: SealedPages) {
+    /// Puts the state of a commit that was sealed where it is to be, and gives its pages. What else it used is for the
+    /// next one.
+    consuming func take(into held: HeldState<EngineState>) -> SealedPages {
+        held.exchange(&state, epoch: log.commit)
         engine.memory.keep(log.takeBuffer())
-        return (state, pages.seal())
+        return pages.seal()
     }
 
     /// Lists what died, by place, in frames of at most a megabyte or so.

@@ -16,6 +16,10 @@ final class CommitMemory: @unchecked Sendable {
     let batchRoom: UnsafeMutablePointer<BatchRoom?>
     /// For the frames of a commit.
     let buffer: UnsafeMutablePointer<ByteWriter?>
+    /// For the pages of a commit.
+    let pageLists: UnsafeMutablePointer<PageLists?>
+    /// For the counters in a commit frame.
+    let counters: UnsafeMutablePointer<[TreeCounter]>
 
     /// A larger buffer is not kept.
     private static let mostBytes = 256 << 10
@@ -29,6 +33,10 @@ final class CommitMemory: @unchecked Sendable {
         batchRoom.initialize(to: nil)
         buffer = .allocate(capacity: 1)
         buffer.initialize(to: nil)
+        pageLists = .allocate(capacity: 1)
+        pageLists.initialize(to: nil)
+        counters = .allocate(capacity: 1)
+        counters.initialize(to: [])
     }
 
     /// Takes a buffer back.
@@ -47,5 +55,9 @@ final class CommitMemory: @unchecked Sendable {
         batchRoom.deallocate()
         buffer.deinitialize(count: 1)
         buffer.deallocate()
+        pageLists.deinitialize(count: 1)
+        pageLists.deallocate()
+        counters.deinitialize(count: 1)
+        counters.deallocate()
     }
 }

@@ -61,6 +61,8 @@ final class CommitQueue: Sendable {
         var durable: UInt64
         /// Why nothing is written any more.
         var cause: StoreError?
+        /// A state that nobody has any more, for the memory of the next one.
+        var spare: HeldState<EngineState>?
     }
 
     private let contents: Monitor<Contents>
@@ -102,8 +104,15 @@ final class CommitQueue: Sendable {
     }
 
     var outlook: Outlook {
+        var spare: HeldState<EngineState>?
+        return outlook(&spare)
+    }
+
+    /// The same, and a state for the memory of the next one if there is one and none is known.
+    func outlook(_ spare: inout HeldState<EngineState>?) -> Outlook {
         contents.withLock {
-            Outlook(
+            if spare == nil { swap(&spare, &$0.spare) }
+            return Outlook(
                 isClear: $0.failure == nil && $0.cause == nil && !$0.isFull, written: $0.end.lsn,
                 durable: $0.durable)
         }
@@ -149,10 +158,14 @@ final class CommitQueue: Sendable {
     }
 
     /// Publishes a commit that went past the queue and is written. The caller has the turn.
-    func publish(_ held: HeldState<EngineState>, _ pages: SealedPages) {
+    /// Gives the state published before if it has no reader.
+    func publish(_ held: HeldState<EngineState>, _ pages: borrowing SealedPages)
+        -> HeldState<EngineState>?
+    {
         pages.giveUnused(to: pool)
-        registry.publish(held, replaced: pages.replaced)
+        let before = registry.publish(held, replaced: pages.replaced)
         contents.withLock { $0.end = held.state.end }
+        return before
     }
 
     /// Whether as much is sealed as a group may hold: the next commit is to wait.
@@ -240,11 +253,16 @@ final class CommitQueue: Sendable {
             let expected = sharers.load(ordering: .relaxed)
             sharers.store(max(commits.count, expected - 1), ordering: .relaxed)
         }
-        for commit in commits {
+        var spare: HeldState<EngineState>?
+        for (index, commit) in commits.enumerated() {
             commit.pages.giveUnused(to: pool)
-            registry.publish(commit.held, replaced: commit.pages.replaced)
+            let before = registry.publish(commit.held, replaced: commit.pages.replaced)
+            // Those of the group are still in it.
+            if index == 0 { spare = before }
         }
+        let isSpare = empty(&spare)
         contents.update { contents in
+            if isSpare { contents.spare = spare }
             contents.written = []
             contents.end = last.held.state.end
             if let durable { contents.durable = max(contents.durable, durable) }
@@ -252,6 +270,13 @@ final class CommitQueue: Sendable {
             contents.isLeading = false
             for commit in commits { commit.ticket.outcome = .success(()) }
         }
+        return true
+    }
+
+    /// Whether nobody else has a state that was published once. Then it keeps nothing but its memory.
+    func empty(_ held: inout HeldState<EngineState>?) -> Bool {
+        guard registry.isUnused(&held) else { return false }
+        held?.forgetSegments()
         return true
     }
 

@@ -11,7 +11,8 @@ final class SealedCommit: Sendable {
     let isFull: Bool
 
     init(
-        held: HeldState<EngineState>, pages: SealedPages, ticket: CommitTicket, isFull: Bool
+        held: HeldState<EngineState>, pages: consuming SealedPages, ticket: CommitTicket,
+        isFull: Bool
     ) {
         self.held = held
         self.pages = pages

@@ -1,8 +1,9 @@
 // The rows of small blocks as they were before they were encoded, so that merging those blocks reads nothing.
 //
-//   1. Whoever writes a tiny block leaves its rows here.
-//   2. When tiny blocks are merged and all of them are here, their rows are picked out. Else the blocks are read, and
-//      what is here is forgotten.
+//   1. Whoever writes a tiny block leaves its rows here, and so does the merging of tiny blocks with those of the
+//      partial block that it makes.
+//   2. When tiny blocks are merged and all of them are here, their rows are picked out. Else those that are here are
+//      copied, and the others read. What is here of the level is forgotten then.
 //
 // Invariants: what is here under a handle and a place is what the block there holds. A place is used again after a
 // commit has failed, so everything is forgotten then.
@@ -12,8 +13,8 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// The rows of an entity's small blocks.
-struct SmallRows {
+/// The rows of an entity's small blocks of one level.
+struct SmallRows: ~Copyable {
     /// A block whose rows are here.
     struct Block {
         let handle: BlockHandle
@@ -32,29 +33,37 @@ struct SmallRows {
     init(_ entity: SchemaEntity) { batch = ColumnBatch(entity) }
 
     /// More than that is not kept.
-    private static let mostBytes = 1 << 20
+    private static var mostBytes: Int { 1 << 20 }
 
-    /// Takes the rows of a block that was just written.
+    /// Whether so many rows more are kept beside those that are here.
+    func hasRoom(for rows: Int) -> Bool {
+        batch.rows + rows <= ColumnBatch.capacity && batch.byteCount <= Self.mostBytes
+    }
+
+    /// Takes the rows of a block that was just written, from another batch.
     mutating func add(
         _ handle: BlockHandle, _ written: WrittenBlock, of other: ColumnBatch,
         _ selection: [UInt16], _ numbers: [UInt32], _ versions: [UInt32]
     ) {
-        if batch.rows + selection.count > ColumnBatch.capacity || batch.byteCount > Self.mostBytes {
-            forget()
-        }
+        guard let sources = other.columns.baseAddress, let targets = batch.columns.baseAddress
+        else { return }
+        if !hasRoom(for: selection.count) { forget() }
         let first = batch.rows
         blocks.append(
             Block(
                 handle: handle, place: written.place, firstRow: first,
                 rowLength: Double(written.rawLength) / Double(selection.count)))
-        for (index, column) in other.columns.enumerated() {
-            for (position, row) in selection.enumerated() {
-                batch.columns[index].copyCell(of: column, from: Int(row), to: first + position)
+        for index in batch.columns.indices {
+            for position in selection.indices {
+                targets[index].copyCell(
+                    of: sources + index, from: Int(selection[position]), to: first + position)
             }
         }
         batch.rows = first + selection.count
-        self.numbers += numbers
-        self.versions += versions
+        for position in selection.indices {
+            self.numbers.append(numbers[position])
+            self.versions.append(versions[position])
+        }
     }
 
     mutating func forget() {
@@ -84,43 +93,95 @@ struct SmallRows {
         return found
     }
 
+    /// A block, if it is known here, looked for from a position on that is advanced if it is.
+    func find(_ handle: BlockHandle, _ place: Place, from position: inout Int) -> Block? {
+        for index in position..<max(position, blocks.count)
+        where blocks[index].handle == handle && blocks[index].place == place {
+            position = index + 1
+            return blocks[index]
+        }
+        return nil
+    }
+
+    /// Copies a row behind those of another batch of the entity, and does not count it there.
+    func copy(_ row: Int, to other: ColumnBatch) {
+        guard let sources = batch.columns.baseAddress, let targets = other.columns.baseAddress
+        else { return }
+        for index in batch.columns.indices {
+            targets[index].copyCell(of: sources + index, from: row, to: other.rows)
+        }
+    }
+
     func number(_ row: Int) -> UInt32 { numbers[row] }
     func version(_ row: Int) -> UInt32 { versions[row] }
 }
 
 /// The small rows of a few entities.
-struct SmallRowsByEntity {
-    private var rows: [SmallRows?] = []
+struct SmallRowsByEntity: ~Copyable {
+    /// By entity and level.
+    private var rows: [UnsafeMutablePointer<SmallRows>?] = []
     private var count = 0
 
-    /// How many entities have theirs kept: a batch has room for 1,024 rows.
-    private static let most = 8
+    /// How many are kept: a batch has room for 1,024 rows.
+    private static var most: Int { 16 }
 
-    /// Keeps the rows of a block that was just written.
-    mutating func add(
-        _ handle: BlockHandle, _ written: WrittenBlock, entity: Int, of batch: ColumnBatch,
-        _ selection: [UInt16], _ numbers: [UInt32], _ versions: [UInt32]
-    ) {
-        if entity >= rows.count {
-            rows.append(contentsOf: repeatElement(nil, count: entity + 1 - rows.count))
-        }
-        if rows[entity]?.batch.entity !== batch.entity {
-            if count >= Self.most { forget() }
-            rows[entity] = SmallRows(batch.entity)
-            count += 1
-        }
-        rows[entity]?.add(handle, written, of: batch, selection, numbers, versions)
+    deinit {
+        for known in rows { Self.free(known) }
     }
 
-    subscript(entity: Int) -> SmallRows? { entity < rows.count ? rows[entity] : nil }
+    private static func free(_ known: UnsafeMutablePointer<SmallRows>?) {
+        known?.deinitialize(count: 1)
+        known?.deallocate()
+    }
 
-    mutating func forget(_ entity: Int) {
-        if entity < rows.count { rows[entity]?.forget() }
+    private static func index(_ entity: Int, _ level: BlockLevel) -> Int {
+        entity * 2 + (level == .tiny ? 0 : 1)
+    }
+
+    /// Keeps the rows of a tiny block that was just written, or of a partial one that was just merged from such.
+    /// Of what is being merged nothing is kept: it is where the rows come from.
+    mutating func add(
+        _ handle: BlockHandle, _ written: WrittenBlock, entity: Int, _ level: BlockLevel,
+        of batch: ColumnBatch, _ selection: [UInt16], _ numbers: [UInt32], _ versions: [UInt32]
+    ) {
+        let index = Self.index(entity, level)
+        if let known = known(index), known.pointee.batch.entity === batch.entity {
+            // Partial blocks are many rows each: better one is read than all of them.
+            if level != .tiny, !known.pointee.hasRoom(for: selection.count) { return }
+            return known.pointee.add(handle, written, of: batch, selection, numbers, versions)
+        }
+        if count >= Self.most {
+            // What is merged into a partial block still lies here.
+            if level != .tiny { return }
+            forget()
+        }
+        while index >= rows.count { rows.append(nil) }
+        if rows[index] == nil { count += 1 } else { Self.free(rows[index]) }
+        let known = UnsafeMutablePointer<SmallRows>.allocate(capacity: 1)
+        known.initialize(to: SmallRows(batch.entity))
+        rows[index] = known
+        known.pointee.add(handle, written, of: batch, selection, numbers, versions)
+    }
+
+    private func known(_ index: Int) -> UnsafeMutablePointer<SmallRows>? {
+        index < rows.count ? rows[index] : nil
+    }
+
+    /// What is kept of an entity's blocks of a level; good until more is kept or forgotten.
+    subscript(entity: Int, level: BlockLevel) -> UnsafeMutablePointer<SmallRows>? {
+        known(Self.index(entity, level))
+    }
+
+    mutating func forget(_ entity: Int, _ level: BlockLevel) {
+        self[entity, level]?.pointee.forget()
     }
 
     /// Nothing that was written last is known to be there.
     mutating func forget() {
-        for entity in rows.indices { rows[entity] = nil }
+        for index in rows.indices {
+            Self.free(rows[index])
+            rows[index] = nil
+        }
         count = 0
     }
 }

@@ -42,9 +42,7 @@ extension CommitBuilder {
                 kill(handle, slot: slot)
             }
         }
-        if block.level != .full, !smallBlockEntities.contains(block.entity) {
-            smallBlockEntities.append(block.entity)
-        }
+        if block.level != .full { noteSmallBlock(of: block.entity) }
     }
 
     /// Takes segments out of the store; false if something in them is still needed.

@@ -5,7 +5,7 @@ import CairnStore
 
 extension Engine {
     /// The model the store holds.
-    var schema: Schema { registry.current().state.catalog.schema }
+    var schema: Schema { registry.read { $0.catalog.schema } }
 
     // MARK: Saving
 
@@ -68,17 +68,20 @@ extension Engine {
                 context: .init(entity: request.entityName))
         }
         var filler = try request.makeFiller(for: entity)
-        var staged: [ColumnBatch] = []
-        var bytes = 0
-        var rows = 0
-        var isEnd = false
+        // The first batch is mostly the only one.
+        let first = batches.take(entity)
+        var isEnd = try filler.fill(first, firstRow: 0)
+        try first.seal(firstRow: 0, setOnly: request.setOnly)
+        var more: [ColumnBatch] = []
+        var bytes = first.byteCount
+        var rows = first.rows
         while !isEnd, bytes < sizes.stagingBytes {
             let batch = batches.take(entity)
             isEnd = try filler.fill(batch, firstRow: rows)
             try batch.seal(firstRow: rows, setOnly: request.setOnly)
             bytes += batch.byteCount
             rows += batch.rows
-            staged.append(batch)
+            more.append(batch)
         }
         if rows == 0 && request.prunesMissing && !request.allowsEmpty {
             throw StoreError(
@@ -92,16 +95,18 @@ extension Engine {
             var inserter = BatchInserter(
                 request, policy: request.mergePolicy ?? .error, entity: entity.index,
                 catalog: builder.catalog, identity: identity, memory: memory)
-            var firstRow = 0
-            for index in staged.indices {
-                let count = staged[index].rows
-                try inserter.insert(staged[index], firstRow: firstRow, &builder)
+            try inserter.insert(first, firstRow: 0, &builder)
+            var firstRow = first.rows
+            inserter.expect(rows - firstRow, &builder)
+            for batch in more {
+                let count = batch.rows
+                try inserter.insert(batch, firstRow: firstRow, &builder)
                 firstRow += count
-                if index == 0 { inserter.expect(rows - count, &builder) }
             }
-            if !isEnd, let batch = staged.last {
+            if !isEnd {
                 // What was staged is written: only one batch is needed for the rest.
-                staged = [batch]
+                more = []
+                let batch = first
                 while !isEnd {
                     batch.reset()
                     isEnd = try filler.fill(batch, firstRow: firstRow)
@@ -114,7 +119,8 @@ extension Engine {
             try inserter.finish(&builder)
             return inserter.end(memory)
         }
-        for batch in staged.suffix(2) { batches.give(batch) }
+        batches.give(first)
+        if let last = more.last { batches.give(last) }
         var inserted = result
         inserted.commit = commit
         return inserted

@@ -55,6 +55,8 @@ final class Engine: Sendable {
         var mustRoll: Bool
         /// The next number of each tree, also after commits that failed: a number is given once.
         var nextNumbers: [UInt32]
+        /// A state that nobody has any more, in whose memory the next one is made.
+        var spare: HeldState<EngineState>?
     }
 
     let files: StoreFiles
@@ -227,11 +229,11 @@ final class Engine: Sendable {
     // MARK: Writing
 
     /// What became of a commit when the turn was given back.
-    private enum Made<R> {
+    private enum Made {
         /// The number, the ticket and where the log ends with it. No ticket: it is published already.
-        case sealed(R, UInt64, CommitTicket?, UInt64)
+        case sealed(UInt64, CommitTicket?, UInt64)
         /// Nothing changed. The ticket is that of the state it was found in, if that may not be published.
-        case unchanged(R, CommitTicket?)
+        case unchanged(CommitTicket?)
         /// The body threw, as it found the state of the ticket.
         case failed(StoreError, CommitTicket?)
     }
@@ -244,11 +246,12 @@ final class Engine: Sendable {
     ) throws(StoreError) -> (R, UInt64?) {
         try Self.check(author, "author")
         try Self.check(contextName, "context's name")
+        var outcome: R?
         let made = try withTurn { turn throws(StoreError) in
-            try make(&turn, author: author, contextName: contextName, body)
+            try make(&turn, author: author, contextName: contextName, &outcome, body)
         }
         switch made {
-        case .sealed(let result, let number, let ticket, let end):
+        case .sealed(let number, let ticket, let end):
             if let ticket { try wait(for: ticket) }
             if durability == .grouped { scheduleSync() }
             if isTimeToLook(end) {
@@ -256,16 +259,21 @@ final class Engine: Sendable {
                 scheduleCheckpoint()
                 scheduleCompaction()
             }
-            return (result, number)
-        case .unchanged(let result, let ticket):
+            return (Self.result(outcome), number)
+        case .unchanged(let ticket):
             // What made a change needless must not be lost after we have said so.
             if let ticket { try wait(for: ticket) }
-            return (result, nil)
+            return (Self.result(outcome), nil)
         case .failed(let error, let ticket):
             // Who looks for what stands against the commit must be able to find it.
             if let ticket { try? wait(for: ticket) }
             throw error
         }
+    }
+
+    private static func result<R>(_ outcome: consuming R?) -> R {
+        guard let outcome else { preconditionFailure("the body of a commit gave a result") }
+        return outcome
     }
 
     private static func check(_ text: String?, _ name: StaticString) throws(StoreError) {
@@ -332,10 +340,10 @@ final class Engine: Sendable {
     }
 
     private func make<R>(
-        _ turn: inout Turn, author: String?, contextName: String?,
+        _ turn: inout Turn, author: String?, contextName: String?, _ outcome: inout R?,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
-    ) throws(StoreError) -> Made<R> {
-        var outlook = queue.outlook
+    ) throws(StoreError) -> Made {
+        var outlook = queue.outlook(&turn.spare)
         if !outlook.isClear || isReadOnly || turn.isClosed {
             repair(&turn)
             try checkWritable(turn)
@@ -348,49 +356,52 @@ final class Engine: Sendable {
             outlook = queue.outlook
         }
         let number = turn.head.epoch + 1
+        let held = unusedState(number, &turn)
         var builder = CommitBuilder(
-            engine: self, state: turn.head.state, pages: PageTransaction(epoch: number, pool: pool),
+            engine: self, held: held,
+            pages: PageTransaction(
+                epoch: number, pool: pool, lists: memory.pageLists.pointee.take()),
             log: LogWriter(
                 segment: turn.segments.current, end: turn.end, storeTag: storeID.tag,
                 commit: number, mark: outlook.durable, limit: sizes.writeBufferBytes,
                 buffer: memory.buffer.pointee.take()), writtenLSN: outlook.written)
-        builder.state.nextNumbers = turn.nextNumbers
+        builder.state.assign(turn.head)
+        builder.state.nextNumbers.assign(turn.nextNumbers)
         builder.state.segments = turn.segments
-        let result: R
         let isDirect: Bool
         do throws(StoreError) {
-            result = try body(&builder)
+            outcome = try body(&builder)
             try checkImage(since: failures)
             if let contradiction = builder.contradiction { throw contradiction }
-            turn.nextNumbers = builder.state.nextNumbers
+            turn.nextNumbers.assign(builder.state.nextNumbers)
             guard builder.hasChanges else {
                 abandon(builder, &turn)
-                return .unchanged(result, turn.last)
+                return .unchanged(turn.last)
             }
             try builder.seal(time: clock.now(), author: author, contextName: contextName)
             isDirect = isAlone
             if isDirect { try builder.log.flush() }
         } catch {
-            turn.nextNumbers = builder.state.nextNumbers
+            turn.nextNumbers.assign(builder.state.nextNumbers)
             abandon(builder, &turn)
             return .failed(error, turn.last)
         }
         let end = builder.log.end
         let mergedBytes = builder.mergedBytes
         if isDirect {
-            let made = builder.take()
-            let held = HeldState(made.state, epoch: number, pool: pool)
-            queue.publish(held, made.pages)
+            let pages = builder.take(into: held)
+            var before = queue.publish(held, pages)
+            memory.pageLists.pointee = pages.lists()
             finish(held, nil, end, mergedBytes: mergedBytes, &turn)
+            if queue.empty(&before) { turn.spare = before }
             fillAhead(&turn)
-            return .sealed(result, number, nil, end.lsn)
+            return .sealed(number, nil, end.lsn)
         }
         let ticket = CommitTicket()
         let chunk = builder.log.rest()
-        let made = builder.take()
-        let held = HeldState(made.state, epoch: number, pool: pool)
         let sealed = SealedCommit(
-            held: held, pages: made.pages, ticket: ticket, isFull: durability == .full)
+            held: held, pages: builder.take(into: held), ticket: ticket, isFull: durability == .full
+        )
         guard queue.seal(sealed, chunk) else {
             sealed.pages.giveAll(to: pool)
             // The states it was made on will never be. Nothing of it is in the log once that is cut.
@@ -403,7 +414,14 @@ final class Engine: Sendable {
         }
         finish(held, ticket, end, mergedBytes: mergedBytes, &turn)
         if chunk != nil { fillAhead(&turn) }
-        return .sealed(result, number, ticket, end.lsn)
+        return .sealed(number, ticket, end.lsn)
+    }
+
+    /// A state for the next commit that nobody else has; what is in it means nothing.
+    private func unusedState(_ number: UInt64, _ turn: inout Turn) -> HeldState<EngineState> {
+        if let spare = turn.spare.take() { return spare }
+        return HeldState(
+            EngineState(placeholderWith: turn.head.state.catalog), epoch: number, pool: pool)
     }
 
     /// Whether a commit may be written and published by the holder of the turn: it needs no sync, nothing is in the

@@ -57,6 +57,40 @@ struct EngineState: Sendable {
         segments = LiveSet()
     }
 
+    /// Becomes the same as another state but for its segments, in the memory it has. Where the state that was
+    /// published before the last one has no reader, a commit is made in its memory instead of in new one.
+    mutating func assign(_ other: HeldState<EngineState>) {
+        commit = other.state.commit
+        end = other.state.end
+        commitOffset = other.state.commitOffset
+        commitEnd = other.state.commitEnd
+        if catalog !== other.state.catalog { catalog = other.state.catalog }
+        directories.assign(other.state.directories)
+        nextNumbers.assign(other.state.nextNumbers)
+        reserved.assign(other.state.reserved)
+        blocks.assign(other.state.blocks)
+        uniques.assign(other.state.uniques)
+        hashSeed = other.state.hashSeed
+        inverses.assign(other.state.inverses)
+        counts.assign(other.state.counts)
+    }
+
+    /// A state of nothing, to be exchanged for another.
+    init(placeholderWith catalog: Catalog) {
+        commit = 0
+        end = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
+        commitEnd = end
+        self.catalog = catalog
+        directories = []
+        nextNumbers = []
+        reserved = []
+        blocks = BlockTable()
+        uniques = []
+        inverses = []
+        counts = []
+        segments = LiveSet()
+    }
+
     /// The segment of that number.
     func segment(_ number: UInt32) -> Segment? { segments[number] }
 
@@ -66,6 +100,25 @@ struct EngineState: Sendable {
             return segments.sides.first { $0.segment.number == segment.number }?.end ?? 0
         }
         return segment.number == commitEnd.segment ? commitEnd.offset : segment.knownEnd ?? 0
+    }
+}
+
+extension Array where Element: BitwiseCopyable {
+    /// Becomes the same as another array, in the memory it has if that is as large and nobody else's.
+    @inline(__always)
+    mutating func assign(_ other: [Element]) {
+        guard count == other.count else {
+            self = other
+            return
+        }
+        other.withUnsafeBufferPointer { source in
+            // Without a change since they share their memory.
+            if withUnsafeBufferPointer({ $0.baseAddress }) == source.baseAddress { return }
+            withUnsafeMutableBufferPointer { target in
+                guard let from = source.baseAddress, let to = target.baseAddress else { return }
+                to.update(from: from, count: source.count)
+            }
+        }
     }
 }
 
@@ -79,4 +132,9 @@ struct LogEnd: Sendable, Equatable {
     var lsn: UInt64
     /// The header checksum of the frame before.
     var chain: UInt32
+}
+
+extension HeldState<EngineState> {
+    /// Lets go of the segments, so that their files are closed. Nobody else has the object.
+    func forgetSegments() { change { $0.segments = LiveSet() } }
 }

@@ -22,7 +22,13 @@ struct LiveSet: Sendable {
     /// By rising number.
     private(set) var sides: [Side]
 
-    init(mains: [Segment] = [], sides: [Side] = []) {
+    /// No segments.
+    init() {
+        mains = []
+        sides = []
+    }
+
+    init(mains: [Segment], sides: [Side] = []) {
         self.mains = mains
         self.sides = sides.sorted { $0.segment.number < $1.segment.number }
     }

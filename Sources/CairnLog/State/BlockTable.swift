@@ -104,6 +104,15 @@ struct BlockTable: Sendable {
     /// How many blocks there are.
     private(set) var count = 0
 
+    /// Becomes the same as another table, in the memory it has.
+    mutating func assign(_ other: BlockTable) {
+        entries = other.entries
+        lists.assign(other.lists)
+        last = other.last
+        free = other.free
+        count = other.count
+    }
+
     /// The entry of a block that exists.
     @inline(__always)
     func entry(_ handle: BlockHandle) -> BlockEntry {

@@ -23,12 +23,17 @@ struct PageTransaction: ~Copyable {
     private var handfuls: (small: Int, medium: Int, large: Int) = (2, 2, 6)
     private var isFinished = false
 
-    init(epoch: UInt64, pool: PagePool) {
+    /// - Parameter lists: those of a commit that is published, to be used again.
+    init(epoch: UInt64, pool: PagePool, lists: consuming PageLists? = nil) {
         self.epoch = epoch
         self.pool = pool
-        // What a commit of a row needs, at once instead of by doubling.
-        taken.reserveCapacity(24)
-        replaced.reserveCapacity(24)
+        if let lists = lists.take() {
+            (taken, replaced) = lists.emptied()
+        } else {
+            // What a commit of a row needs, at once instead of by doubling.
+            taken.reserveCapacity(24)
+            replaced.reserveCapacity(24)
+        }
     }
 
     deinit {
@@ -149,8 +154,29 @@ struct PageTransaction: ~Copyable {
     }
 }
 
+/// The memory of the lists of pages, from one commit to the next.
+struct PageLists: ~Copyable {
+    private var taken: [UInt]
+    private var replaced: [Page]
+
+    fileprivate init(taken: consuming [UInt], replaced: consuming [Page]) {
+        self.taken = taken
+        self.replaced = replaced
+    }
+
+    /// Lists of a commit of thousands of pages are not kept.
+    private static var most: Int { 1024 }
+
+    fileprivate consuming func emptied() -> ([UInt], [Page]) {
+        let isKept = taken.capacity <= Self.most && replaced.capacity <= Self.most
+        taken.removeAll(keepingCapacity: isKept)
+        replaced.removeAll(keepingCapacity: isKept)
+        return (taken, replaced)
+    }
+}
+
 /// The pages of a commit that is whole and not yet published.
-struct SealedPages: Sendable {
+struct SealedPages: ~Copyable, Sendable {
     /// Everything that was taken from the pool.
     fileprivate let taken: [UInt]
     /// The first page of each chain of what is not in use.
@@ -170,4 +196,7 @@ struct SealedPages: Sendable {
     func giveAll(to pool: PagePool) {
         if !taken.isEmpty { pool.give(taken) }
     }
+
+    /// The commit is published: its lists are for the next one.
+    consuming func lists() -> PageLists { PageLists(taken: taken, replaced: replaced) }
 }

@@ -46,6 +46,9 @@ final class PinTable: Sendable {
     /// The published state.
     var current: any AnyObject & Sendable { entries.withLock { $0[$0.count - 1].held } }
 
+    /// Orders what this thread did before what another does after it has called this too.
+    func meet() { entries.withLock { _ in } }
+
     /// What the pages of the published state are from.
     var pool: PagePool { entries.withLock { $0[$0.count - 1].pool } }
 
@@ -65,10 +68,11 @@ final class PinTable: Sendable {
     /// Pages that only older states need.
     var keptPages: Int { entries.withLock { $0.reduce(0) { $0 + $1.kept.count } } }
 
-    /// Makes a state the one that readers get.
+    /// Makes a state the one that readers get. Gives the one before, unless somebody has that pinned.
+    @discardableResult
     func publish(
         _ held: any AnyObject & Sendable, epoch: UInt64, pool: PagePool, replaced: [Page]
-    ) {
+    ) -> (any AnyObject & Sendable)? {
         var free: [UInt] = []
         // What a state holds may end with it, and whatever that does must not happen under the lock.
         let (dropped, before, isAllFree) = entries.withLock {
@@ -89,7 +93,7 @@ final class PinTable: Sendable {
         }
         if isAllFree, !replaced.isEmpty { before.give(replaced) }
         if !free.isEmpty { before.give(free) }
-        withExtendedLifetime(dropped) {}
+        return dropped?.held
     }
 
     /// Puts pages with the youngest state below `index`, or frees them.

@@ -25,7 +25,26 @@ final class StateRegistry<State: Sendable>: Sendable {
     func pin() -> PinnedState<State> { PinnedState(Self.held(table.pin()), table: table) }
 
     /// The published state, for a commit that is about to replace it and nobody else.
-    func published() -> State { current().state }
+    func published() -> State { read { $0 } }
+
+    /// Looks at the published state.
+    @inline(__always)
+    func read<R>(_ body: (State) -> R) -> R {
+        let held = current()
+        // What is read is read before this thread lets go of it, see `isUnused`.
+        defer { table.meet() }
+        return body(held.state)
+    }
+
+    /// Whether nobody else has a state that is published no more: then it may be changed, and used again.
+    ///
+    /// Who had it without a pin has let go of it. That orders his reading before what the caller does now, but by a
+    /// count that the thread sanitizer does not see; a lock says the same in a way that it sees.
+    func isUnused(_ held: inout HeldState<State>?) -> Bool {
+        guard isKnownUniquelyReferenced(&held) else { return false }
+        table.meet()
+        return true
+    }
 
     /// The same, shared.
     func current() -> HeldState<State> { Self.held(table.current) }
@@ -62,9 +81,11 @@ final class StateRegistry<State: Sendable>: Sendable {
         publish(HeldState(state, epoch: epoch, pool: ownPool ?? pool), replaced: replaced)
     }
 
-    /// Makes a state the one that readers get.
-    func publish(_ held: HeldState<State>, replaced: [Page]) {
+    /// Makes a state the one that readers get. Gives the one before, unless somebody has that pinned.
+    @discardableResult
+    func publish(_ held: HeldState<State>, replaced: [Page]) -> HeldState<State>? {
         table.publish(held, epoch: held.epoch, pool: held.pool, replaced: replaced)
+            .map(Self.held)
     }
 
     /// What is wrong with the table, a sentence each.
@@ -73,15 +94,25 @@ final class StateRegistry<State: Sendable>: Sendable {
 
 /// A state and its number, shared by all who read it: pinning costs one reference count, however many
 /// arrays a state has.
-final class HeldState<State: Sendable>: Sendable {
-    let state: State
-    let epoch: UInt64
+final class HeldState<State: Sendable>: @unchecked Sendable {
+    // Changed only by a thread that alone has the object: before others have got it, and after they have let it go.
+    @exclusivity(unchecked) private(set) var state: State
+    @exclusivity(unchecked) private(set) var epoch: UInt64
     let pool: PagePool
 
     init(_ state: State, epoch: UInt64, pool: PagePool) {
         self.state = state
         self.epoch = epoch
         self.pool = pool
+    }
+
+    /// Changes the state. Nobody else has the object.
+    @inline(__always) func change(_ body: (inout State) -> Void) { body(&state) }
+
+    /// Exchanges the state and gives it another number. Nobody else has the object.
+    func exchange(_ other: inout State, epoch: UInt64) {
+        swap(&state, &other)
+        self.epoch = epoch
     }
 }
 
