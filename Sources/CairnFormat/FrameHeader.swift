@@ -49,21 +49,7 @@ package struct FrameHeader: Sendable, Hashable {
     /// The bytes of header, payload and padding.
     package var frameLength: Int { Self.size + paddedLength }
 
-    /// A header for a payload; `chain` is computed.
-    package init(
-        kind: FrameKind, flags: UInt8 = 0, payload: UnsafeRawBufferPointer, commit: UInt64,
-        lsn: UInt64,
-        mark: UInt64, predecessor: UInt32, storeTag: UInt32, segment: UInt32
-    ) {
-        self.init(
-            unchained: kind, flags: flags, payload: payload, commit: commit, lsn: lsn, mark: mark,
-            predecessor: predecessor, storeTag: storeTag, segment: segment)
-        withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { bytes in
-            if let base = bytes.baseAddress { chain = encode(into: base) }
-        }
-    }
-
-    /// The same without `chain`, for who encodes it at once and gets the chain value from that.
+    /// A header for a payload, without `chain`: who encodes it at once gets the chain value from that.
     @inline(__always)
     init(
         unchained kind: FrameKind, flags: UInt8, payload: UnsafeRawBufferPointer, commit: UInt64,

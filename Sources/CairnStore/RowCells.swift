@@ -42,8 +42,14 @@ public struct RowCells: Equatable, @unchecked Sendable {
 
     /// Whether the column is nil.
     public func isNull(_ column: Int) -> Bool {
-        withExtendedLifetime(slab) { Self.isNull(base, column) }
+        withExtendedLifetime(slab) {
+            precondition(column >= 0 && 8 + column >> 3 < length, "the row has no such column")
+            return Self.isNull(base, column)
+        }
     }
+
+    /// The bytes that the row takes.
+    private var length: Int { base.load(as: Int.self) }
 
     /// The column's value.
     ///
@@ -91,11 +97,20 @@ public struct RowCells: Equatable, @unchecked Sendable {
     }
 
     func word(_ column: Int, columns count: Int) -> UInt64 {
-        withExtendedLifetime(slab) { Self.word(base, column, columns: count) }
+        withExtendedLifetime(slab) {
+            precondition(
+                column >= 0 && column < count && Self.start(count) + count * 8 <= length,
+                "the row has no such column")
+            return Self.word(base, column, columns: count)
+        }
     }
 
     func withTail<R>(_ word: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
-        withExtendedLifetime(slab) { body(Self.tail(base, word)) }
+        withExtendedLifetime(slab) {
+            precondition(
+                Int(word >> 32) + Int(word & 0xFFFF_FFFF) <= length, "the row is of another entity")
+            return body(Self.tail(base, word))
+        }
     }
 
     /// Where the words of the columns begin: after the length and the nil bits, in whole words.
@@ -132,8 +147,8 @@ extension RowCells {
     package static func string(_ base: UnsafeRawPointer, _ column: Int, of columns: Int) -> String?
     {
         if isNull(base, column) { return nil }
-        let text = tail(base, word(base, column, columns: columns))
-        return String(decoding: text.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
+        return String(
+            decoding: tail(base, word(base, column, columns: columns)), as: UTF8.self)
     }
 }
 

@@ -37,6 +37,8 @@ package final class StreamedRows {
     private let start: Int
     private let places: UnsafeMutablePointer<Place>
     private var slab: CellSlab?
+    /// How many rows are measured for the next slab: about twice as many as went into the last one.
+    private var expected = StreamedRows.mostRows
 
     /// No rows yet; there will be rows of an entity that has so many columns.
     package init(entity: Int, columns: Int) {
@@ -93,7 +95,7 @@ package final class StreamedRows {
     private func measure(
         _ cells: UnsafeBufferPointer<CellColumn>, _ slots: UnsafeBufferPointer<UInt16>
     ) -> Int {
-        var count = min(slots.count, Self.mostRows)
+        var count = min(slots.count, expected)
         for row in 0..<count { places[row].end = start &+ columns &* 8 }
         for column in cells {
             switch column.kind {
@@ -121,6 +123,7 @@ package final class StreamedRows {
             total += size
             taken += 1
         }
+        expected = min(Self.mostRows, max(1, taken) * 2)
         guard taken > 0 else { return 0 }
         let slab = CellSlab.make(byteCount: total)
         var base = slab.base

@@ -103,12 +103,7 @@ final class CommitQueue: Sendable {
         let durable: UInt64
     }
 
-    var outlook: Outlook {
-        var spare: HeldState<EngineState>?
-        return outlook(&spare)
-    }
-
-    /// The same, and a state for the memory of the next one if there is one and none is known.
+    /// What a commit that is about to be made has to know, and a state for its memory if there is one and none is known.
     func outlook(_ spare: inout HeldState<EngineState>?) -> Outlook {
         contents.withLock {
             if spare == nil { swap(&spare, &$0.spare) }

@@ -348,12 +348,12 @@ final class Engine: Sendable {
             repair(&turn)
             try checkWritable(turn)
             if queue.isFull { try drain(&turn) }
-            outlook = queue.outlook
+            outlook = queue.outlook(&turn.spare)
         }
         let failures = try repairImage()
         if turn.mustRoll || turn.end.offset >= nominalSegmentBytes(turn) {
             try beginSegment(&turn)
-            outlook = queue.outlook
+            outlook = queue.outlook(&turn.spare)
         }
         let number = turn.head.epoch + 1
         let held = unusedState(number, &turn)

@@ -11,15 +11,15 @@ import CairnStore
 
 struct RowStreamer {
     let runner: FetchRunner
-    let identity: StoreIdentity
 
     func run(_ body: (StreamedRows) -> Void) throws(StoreError) {
-        var last: StreamedRows?
+        var known: [StreamedRows?] = Array(
+            repeating: nil, count: runner.catalog.entities.count)
         func rows(of entity: Int) -> StreamedRows {
-            if let last, last.entity == entity { return last }
+            if let rows = known[entity] { return rows }
             let made = StreamedRows(
                 entity: entity, columns: runner.catalog.entities[entity].columns.count)
-            last = made
+            known[entity] = made
             return made
         }
         if let hits = try runner.indexed()?.hits {

@@ -164,13 +164,9 @@ struct PageLists: ~Copyable {
         self.replaced = replaced
     }
 
-    /// Lists of a commit of thousands of pages are not kept.
-    private static var most: Int { 1024 }
-
     fileprivate consuming func emptied() -> ([UInt], [Page]) {
-        let isKept = taken.capacity <= Self.most && replaced.capacity <= Self.most
-        taken.removeAll(keepingCapacity: isKept)
-        replaced.removeAll(keepingCapacity: isKept)
+        taken.removeAll(keepingCapacity: true)
+        replaced.removeAll(keepingCapacity: true)
         return (taken, replaced)
     }
 }
@@ -197,6 +193,10 @@ struct SealedPages: ~Copyable, Sendable {
         if !taken.isEmpty { pool.give(taken) }
     }
 
-    /// The commit is published: its lists are for the next one.
-    consuming func lists() -> PageLists { PageLists(taken: taken, replaced: replaced) }
+    /// The commit is published: its lists are for the next one, unless it was one of thousands of pages.
+    consuming func lists() -> PageLists? {
+        let most = 1024
+        if taken.capacity > most || replaced.capacity > most { return nil }
+        return PageLists(taken: taken, replaced: replaced)
+    }
 }

@@ -31,9 +31,12 @@ final class StateRegistry<State: Sendable>: Sendable {
     @inline(__always)
     func read<R>(_ body: (State) -> R) -> R {
         let held = current()
-        // What is read is read before this thread lets go of it, see `isUnused`.
-        defer { table.meet() }
-        return body(held.state)
+        return withExtendedLifetime(held) {
+            let result = body(held.state)
+            // What is read is read before this thread lets go of it, see `isUnused`.
+            table.meet()
+            return result
+        }
     }
 
     /// Whether nobody else has a state that is published no more: then it may be changed, and used again.

@@ -74,7 +74,7 @@ final class LogSnapshot: RowStream {
     func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError) {
         try reading { state throws(StoreError) in
             let runner = try FetchRunner(engine: engine, state: state, fetch: request)
-            try RowStreamer(runner: runner, identity: engine.identity).run(body)
+            try RowStreamer(runner: runner).run(body)
         }
     }
 
