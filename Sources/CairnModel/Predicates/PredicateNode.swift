@@ -22,11 +22,13 @@ public indirect enum PredicateNode: Sendable, Hashable, Codable {
     /// Not it.
     case not(PredicateNode)
 
-    /// Compares a property with one value.
+    /// Compares a property with one value; for IN, with a list of one.
     public static func compare(_ key: String, _ operator: Comparison.Operator, _ value: Value)
         -> PredicateNode
     {
-        .comparison(Comparison(.keyPath(key), `operator`, .constant(value)))
+        let isList = `operator` == .in || `operator` == .between
+        return .comparison(
+            Comparison(.keyPath(key), `operator`, isList ? .list([value]) : .constant(value)))
     }
 
     /// Compares two expressions.
