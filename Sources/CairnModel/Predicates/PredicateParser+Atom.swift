@@ -108,7 +108,7 @@ extension PredicateParser {
                 at: start)
         }
         advance()
-        return word == "objectID" ? .evaluatedObject : .keyPath(word)
+        return word == "objectID" && !isSymbol(".") ? .evaluatedObject : .keyPath(word)
     }
 
     // MARK: Functions

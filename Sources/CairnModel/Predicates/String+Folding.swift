@@ -3,7 +3,7 @@
 //   1. ASCII needs nothing but small letters.
 //   2. Else every scalar is decomposed canonically, so that both ways to write a letter are one.
 //   3. Case: every scalar goes to its capital letters and from there to small ones, so that `ß` is `ss`.
-//   4. Accents: what is a mark without room of its own goes.
+//   4. Accents: what is a mark without room of its own goes; where accents matter, all is composed again.
 
 @_spi(_Unicode) import Swift
 
@@ -30,6 +30,15 @@ extension String {
                 }
             }
         }
-        return String(scalars)
+        // A mark that stays belongs to its letter: `cafe` must not be found in `café`.
+        return isPlain ? String(scalars) : Self.composed(scalars)
+    }
+}
+
+extension String {
+    private static func composed(_ scalars: UnicodeScalarView) -> String {
+        var composed = UnicodeScalarView()
+        for scalar in String(scalars)._nfc { composed.append(scalar) }
+        return String(composed)
     }
 }

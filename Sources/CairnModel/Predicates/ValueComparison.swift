@@ -43,6 +43,14 @@ package struct ValueComparison: Sendable {
         }
     }
 
+    /// Whether a text is like a pattern.
+    package func isLike(_ text: Value, _ pattern: Value) -> Bool {
+        guard case .string(let text) = text, case .string(let pattern) = pattern else {
+            return false
+        }
+        return LikePattern(folded(pattern)).matches(folded(text))
+    }
+
     /// Asks something of a part and a whole.
     private func texts(_ whole: Value, _ part: Value, _ ask: (String, String) -> Bool) -> Bool {
         guard case .string(let whole) = whole, case .string(let part) = part else { return false }

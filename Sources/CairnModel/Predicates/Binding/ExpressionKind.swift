@@ -1,7 +1,7 @@
 // What kind of value an expression gives, as far as a schema tells.
 
 /// The kind of an expression's values.
-indirect enum ExpressionKind {
+enum ExpressionKind {
     /// It may be anything.
     case unknown
     /// Nil.
@@ -11,7 +11,7 @@ indirect enum ExpressionKind {
     /// Objects of an entity.
     case object(SchemaEntity)
     /// Members of one kind.
-    case collection(ExpressionKind)
+    indirect case collection(ExpressionKind)
 
     /// What a single member is.
     var member: ExpressionKind {
@@ -63,7 +63,8 @@ indirect enum ExpressionKind {
         switch self {
         case .unknown: "something"
         case .null: "nil"
-        case .attribute(let type): "a \(type.rawValue)"
+        case .attribute(let type):
+            "aeiou".contains(type.rawValue.first ?? "x") ? "an \(type.rawValue)" : "a \(type.rawValue)"
         case .object(let entity): "an object of \(entity.name)"
         case .collection(let member): "a collection, each member \(member.words)"
         }

@@ -111,15 +111,15 @@ extension PredicateBinder {
     private func property(_ name: String, isLast: Bool, of entity: SchemaEntity)
         throws(PredicateFormatError) -> ExpressionKind?
     {
-        if let index = entity.relationshipIndex(named: name) {
-            let relationship = entity.relationships[index]
-            let target = ExpressionKind.object(schema.entities[relationship.destination])
-            return relationship.description.isToMany ? .collection(target) : target
-        }
         if let index = entity.columnIndex(named: name),
             case .attribute(let type) = entity.columns[index].kind
         {
             return .attribute(type)
+        }
+        if let index = entity.relationshipIndex(named: name) {
+            let relationship = entity.relationships[index]
+            let target = ExpressionKind.object(schema.entities[relationship.destination])
+            return relationship.description.isToMany ? .collection(target) : target
         }
         if let index = entity.attributeIndex(named: name) {
             let type = entity.attributes[index].description.type

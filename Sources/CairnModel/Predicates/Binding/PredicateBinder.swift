@@ -43,7 +43,8 @@ struct PredicateBinder {
     mutating func bind(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode {
         switch node {
         case .constant: return node
-        case .comparison(let comparison): return try bind(comparison)
+        case .comparison(let comparison):
+            return fits(comparison) ? node : try bind(comparison)
         case .and(let parts): return .and(try bind(parts))
         case .or(let parts): return .or(try bind(parts))
         case .not(let part): return .not(try bind(part))
@@ -60,6 +61,23 @@ struct PredicateBinder {
     }
 
     // MARK: Comparisons
+
+    /// Whether a comparison is one of an attribute with a value of its type, and so fits as it is: the
+    /// commonest one, which must cost nothing.
+    private func fits(_ comparison: PredicateNode.Comparison) -> Bool {
+        guard comparison.modifier == .direct, case .keyPath(let key) = comparison.left,
+            case .constant(let value) = comparison.right,
+            let column = entity.columnIndex(named: key),
+            case .attribute(let type) = entity.columns[column].kind,
+            value.isNull || value.fits(type)
+        else { return false }
+        switch comparison.operator {
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+            return type != .transformable
+        case .contains, .beginsWith, .endsWith, .like, .matches: return type == .string
+        case .in, .between: return false
+        }
+    }
 
     private mutating func bind(_ comparison: PredicateNode.Comparison)
         throws(PredicateFormatError) -> PredicateNode
@@ -136,28 +154,33 @@ struct PredicateBinder {
         _ comparison: PredicateNode.Comparison, _ left: ExpressionKind, _ right: ExpressionKind,
         _ key: String?
     ) throws(PredicateFormatError) {
-        for kind in [left, right] {
-            switch kind {
-            case .attribute(.transformable), .attribute(.composite), .attribute(.undefined):
-                guard comparison.operator == .equal || comparison.operator == .notEqual,
-                    case .null = kind.isSame(as: left) ? right : left
-                else {
-                    throw PredicateFormatError(
-                        "\(key ?? "it") is \(kind.words): it can only be compared with nil", key: key)
-                }
-            case .object, .attribute(.objectID):
-                if comparison.operator.isOfOrder {
-                    throw PredicateFormatError(
-                        "\(key ?? "SELF") is an object and has no order: \(comparison.operator.rawValue) makes no sense",
-                        key: key ?? "SELF")
-                }
-            default: break
-            }
-        }
+        try checkKind(left, beside: right, comparison.operator, key)
+        try checkKind(right, beside: left, comparison.operator, key)
         guard left.isComparable(to: right) else {
             throw PredicateFormatError(
                 "\(key ?? comparison.left.description), \(left.words), cannot be compared with \(right.words)",
                 key: key)
+        }
+    }
+
+    /// Whether values of a kind can be compared so at all.
+    private func checkKind(
+        _ kind: ExpressionKind, beside other: ExpressionKind,
+        _ relation: PredicateNode.Comparison.Operator, _ key: String?
+    ) throws(PredicateFormatError) {
+        switch kind {
+        case .attribute(.transformable), .attribute(.composite), .attribute(.undefined):
+            guard relation == .equal || relation == .notEqual, case .null = other else {
+                throw PredicateFormatError(
+                    "\(key ?? "it") is \(kind.words): it can only be compared with nil", key: key)
+            }
+        case .object, .attribute(.objectID):
+            if relation.isOfOrder {
+                throw PredicateFormatError(
+                    "\(key ?? "SELF") is an object and has no order: \(relation.rawValue) makes no sense",
+                    key: key ?? "SELF")
+            }
+        default: break
         }
     }
 
@@ -241,14 +264,6 @@ struct PredicateBinder {
             key(of: one) ?? key(of: other)
         default: nil
         }
-    }
-}
-
-extension ExpressionKind {
-    /// Whether both are the same kind of attribute.
-    fileprivate func isSame(as other: ExpressionKind) -> Bool {
-        guard case .attribute(let a) = self, case .attribute(let b) = other else { return false }
-        return a == b
     }
 }
 

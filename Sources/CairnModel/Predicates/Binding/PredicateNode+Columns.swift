@@ -17,9 +17,16 @@ extension PredicateNode.Comparison {
 
     /// The answer, if both sides are constant and it is the same for every object.
     package var constantTruth: Bool? {
-        guard modifier == .direct, case .constant(let one) = left, case .constant(let other) = right
+        guard modifier == .direct, case .constant(let one) = left,
+            case .constant(let other) = right
         else { return nil }
-        return ValueComparison(operator: `operator`, options: options).holds(one, other)
+        let comparison = ValueComparison(operator: `operator`, options: options)
+        switch `operator` {
+        case .like: return comparison.isLike(one, other)
+        // Whoever is asked has to compile it, or to say that it is no regular expression.
+        case .matches: return nil
+        default: return comparison.holds(one, other)
+        }
     }
 }
 

@@ -121,10 +121,7 @@ package struct PredicateEvaluator: Sendable {
                 let high = comparison.order(left.plain, ends[1].plain)
             else { return false }
             return low >= 0 && high <= 0
-        case .like:
-            guard case .string(let text) = left.plain, case .string(let pattern) = right.plain
-            else { return false }
-            return LikePattern(comparison.folded(pattern)).matches(comparison.folded(text))
+        case .like: return comparison.isLike(left.plain, right.plain)
         case .matches:
             guard case .string(let text) = left.plain, case .string(let pattern) = right.plain
             else { return false }
