@@ -64,9 +64,11 @@ struct PredicateCommandTests {
         #expect(run.code == 1)
         #expect(run.output.isEmpty)
         let lines = run.errors.split(separator: "\n", omittingEmptySubsequences: false)
+            .map(String.init)
         #expect(lines.count == 4)
-        #expect(lines.dropFirst().first == "  \(format)")
-        #expect(lines.dropFirst(2).first == String(repeating: " ", count: offset + 2) + "^")
+        guard lines.count == 4 else { return }
+        #expect(lines[1] == "  \(format)")
+        #expect(lines[2] == String(repeating: " ", count: offset + 2) + "^")
         let json = cairn("predicate", format, "--json")
         #expect(json.code == 1)
         #expect(try json.error["offset"] as? Int == offset)

@@ -61,7 +61,7 @@ enum Number: Sendable {
     /// Negative, zero or positive for two numbers or two moments; nil for all else, and for what is no number.
     static func order(_ left: Value, _ right: Value) -> Int? {
         switch (left, right) {
-        case (.integer(let a), .integer(let b)): return order(a, b)
+        case (.integer(let a), .integer(let b)): return sign(a, b)
         case (.date(let a), .date(let b)):
             return order(
                 Number.double(a.timeIntervalSinceReferenceDate),
@@ -73,7 +73,7 @@ enum Number: Sendable {
                 return number.isNaN || other.isNaN
                     ? nil : Number(left).flatMap { a in Number(right).flatMap { order(a, $0) } }
             }
-            return order(same, second)
+            return sign(same, second)
         default:
             guard let a = Number(left), let b = Number(right) else { return nil }
             return order(a, b)
@@ -82,33 +82,33 @@ enum Number: Sendable {
 
     static func order(_ left: Number, _ right: Number) -> Int? {
         switch (left, right) {
-        case (.integer(let a), .integer(let b)): return order(a, b)
+        case (.integer(let a), .integer(let b)): return sign(a, b)
         case (.double(let a), .double(let b)):
-            return a.isNaN || b.isNaN ? nil : order(a, b)
-        case (.decimal(let a), .decimal(let b)): return order(a, b)
-        case (.integer(let a), .decimal(let b)): return order(Decimal(a), b)
-        case (.decimal(let a), .integer(let b)): return order(a, Decimal(b))
-        case (.integer(let a), .double(let b)): return order(a, b)
-        case (.double(let a), .integer(let b)): return order(b, a).map { -$0 }
+            return a.isNaN || b.isNaN ? nil : sign(a, b)
+        case (.decimal(let a), .decimal(let b)): return sign(a, b)
+        case (.integer(let a), .decimal(let b)): return sign(Decimal(a), b)
+        case (.decimal(let a), .integer(let b)): return sign(a, Decimal(b))
+        case (.integer(let a), .double(let b)): return order(whole: a, b)
+        case (.double(let a), .integer(let b)): return order(whole: b, a).map { -$0 }
         case (.decimal(let a), .double(let b)):
             guard !b.isNaN else { return nil }
             guard case .decimal(let b) = Value.double(b).asNumber else {
-                return order(left.double, b)
+                return sign(left.double, b)
             }
-            return order(a, b)
+            return sign(a, b)
         case (.double, .decimal): return order(right, left).map { -$0 }
         }
     }
 
-    private static func order(_ a: Int64, _ b: Double) -> Int? {
+    private static func order(whole a: Int64, _ b: Double) -> Int? {
         if b.isNaN { return nil }
         if b >= 0x1p63 { return -1 }
         if b < -0x1p63 { return 1 }
         // The whole part is an integer of 64 bits now; the fraction decides between equal ones.
         let whole = b.rounded(.towardZero)
         guard let integer = Int64(exactly: whole) else { return nil }
-        return a == integer ? order(0, b - whole) : order(a, integer)
+        return a == integer ? sign(0, b - whole) : sign(a, integer)
     }
 
-    private static func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
+    private static func sign<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
 }

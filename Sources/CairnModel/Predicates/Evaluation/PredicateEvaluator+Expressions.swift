@@ -103,7 +103,8 @@ extension PredicateEvaluator {
     private func combine(
         _ operation: ExpressionNode.SetOperator, _ left: EvaluatedValue, _ right: EvaluatedValue
     ) -> EvaluatedValue {
-        let (one, other) = (distinct(left.members), distinct(right.members))
+        let one = distinct(left.members.filter { !$0.isNull })
+        let other = distinct(right.members.filter { !$0.isNull })
         switch operation {
         case .union: return .collection(one + other.filter { !contains(one, $0) })
         case .intersect: return .collection(one.filter { contains(other, $0) })
