@@ -119,7 +119,8 @@ struct PredicateBindingTests {
             ("string ==[c] 'x'", "[c] is not supported"), ("i16 + 1 == 2", "sign + between"),
             ("i16 == $x", "the variable $x"), ("i16 == i64", "comparing two properties"),
             ("'x' IN string", "left of IN"), ("i16 IN i64", "comparing two properties"),
-            ("i16 IN {i64}", "a property in a list"), ("i16 == {1}", "one value"), ("i16 BETWEEN {1, 2.5}", "integer16"),
+            ("i16 IN {i64}", "a property in a list"), ("i16 == {1}", "one value"),
+            ("i16 BETWEEN {1, 2.5}", "integer16"),
         ])
     func refusals(_ format: String, text: String) throws {
         let node = try PredicateNode(format: format)

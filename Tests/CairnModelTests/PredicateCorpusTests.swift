@@ -33,7 +33,8 @@ struct PredicateCorpusTests {
         var refused = 0
         for line in text.split(separator: "\n").dropFirst() {
             let columns = line.split(separator: "\t", omittingEmptySubsequences: false)
-            for format in Set(columns.prefix(3).enumerated().filter { $0.offset != 1 }.map { String($0.element) })
+            for format in Set(
+                columns.prefix(3).enumerated().filter { $0.offset != 1 }.map { String($0.element) })
             where !format.isEmpty {
                 if Self.reason(format) == nil {
                     try check(format)
@@ -96,7 +97,8 @@ struct PredicateCorpusTests {
                 continue
             }
             let name = rest.drop { "lhqztjL0123456789.".contains($0) }.first
-            let word = before.uppercased().trimmingCharacters(in: CharacterSet(charactersIn: " ([cdnl]"))
+            let word = before.uppercased().trimmingCharacters(
+                in: CharacterSet(charactersIn: " ([cdnl]"))
             switch name {
             case "K": arguments.append(.value(.string("key.path")))
             case "s": arguments.append(.value(.string("text")))

@@ -144,7 +144,8 @@ struct PredicateEvaluationTests {
             ("children.@count == 4", true), ("children.@sum.count == 6", true),
             ("children.@avg.count == 2", true), ("children.@min.count == 1", true),
             ("children.@max.name == 'c'", true), ("children.children.@count == 0", true),
-            ("children.children.@sum.count == 0", true), ("children.children.@avg.count == nil", true),
+            ("children.children.@sum.count == 0", true),
+            ("children.children.@avg.count == nil", true),
             ("children.@unionOfObjects.count.@count == 3", true),
             ("children.@distinctUnionOfObjects.parent.@count == 1", true),
             ("children[0].name == 'a'", true), ("children[FIRST].name == 'a'", true),
@@ -152,7 +153,10 @@ struct PredicateEvaluationTests {
             ("children[9] == nil", true), ("children[-1] == nil", true),
             ("SUBQUERY(children, $x, $x.count > 1).@count == 2", true),
             ("SUBQUERY(children, $x, $x.count > SELF.count - 3).@count == 2", true),
-            ("SUBQUERY(children, $x, SUBQUERY($x.parent.children, $y, $y.count > $x.count).@count > 0).@count == 2", true),
+            (
+                "SUBQUERY(children, $x, SUBQUERY($x.parent.children, $y, $y.count > $x.count).@count > 0).@count == 2",
+                true
+            ),
             ("parent IN SUBQUERY(children, $x, $x.count > 1)", false),
             ("ANY SUBQUERY(children, $x, $x.count > 1).name == 'c'", true),
             ("(children.count UNION {7}).@count == 4", true),
@@ -175,7 +179,8 @@ struct PredicateEvaluationTests {
             ("average:({1, 2}) == 1.5", true), ("median:({1, 9, 2}) == 2", true),
             ("median:({1, 9, 2, 4}) == 3", true), ("mode:({1, 2, 2})[0] == 2", true),
             ("stddev:({2, 4, 4, 4, 5, 5, 7, 9}) == 2", true), ("count:({1, 2}) == 2", true),
-            ("uppercase:(name) BEGINSWITH 'CAFÉ'", true), ("lowercase(name) CONTAINS 'leche'", true),
+            ("uppercase:(name) BEGINSWITH 'CAFÉ'", true),
+            ("lowercase(name) CONTAINS 'leche'", true),
             ("canonical:(name) == 'cafe con leche'", true), ("length:(name) == 14", true),
             ("noindex:(count) == 4", true), ("random() < 1", true), ("random:(1) == 0", true),
             ("TERNARY(count > 3, 'yes', 'no') == 'yes'", true),
@@ -195,7 +200,9 @@ struct PredicateEvaluationTests {
         #expect(try holds(format) == truth)
     }
 
-    @Test("B095: CONTAINS without regard to case and accents finds the text, and [c] alone minds accents")
+    @Test(
+        "B095: CONTAINS without regard to case and accents finds the text, and [c] alone minds accents"
+    )
     func folding() throws {
         #expect(try holds("name CONTAINS[cd] 'CAFE'"))
         #expect(try holds("name CONTAINS[c] 'café'"))
@@ -216,7 +223,8 @@ struct PredicateEvaluationTests {
         for limit in 0...4 {
             let expected = object.members["children"]?.count { $0.values["count"] != .null } ?? 0
             #expect(
-                try holds("SUBQUERY(children, $c, $c.count > 0).@count > %d", [.integer(Int64(limit))])
+                try holds(
+                    "SUBQUERY(children, $c, $c.count > 0).@count > %d", [.integer(Int64(limit))])
                     == (expected > limit))
         }
     }
@@ -254,22 +262,29 @@ struct PredicateEvaluationTests {
             ("children.name CONTAINS 5", "children.name", "not a string"),
             ("ANY count == 1", "count", "no collection"),
             ("count == 'x'", "count", "not an integer32"), ("name == 5", "name", "not a string"),
-            ("name CONTAINS count", "name", "of texts"), ("count LIKE 'x'", "count", "not an integer32"),
-            ("count + name == 1", "count", "of numbers"), ("uppercase:(count) == 'A'", "count", "texts"),
+            ("name CONTAINS count", "name", "of texts"),
+            ("count LIKE 'x'", "count", "not an integer32"),
+            ("count + name == 1", "count", "of numbers"),
+            ("uppercase:(count) == 'A'", "count", "texts"),
             ("date == 5", "date", "not a date"), ("date == name", "date", "cannot be compared"),
             ("parent == 'x'", "parent", "not an object id"), ("parent < nil", "parent", "no order"),
             ("SELF == 5", "SELF", "not an object id"), ("parent == name", "parent", "cannot be"),
             ("blob == 'x'", "blob", "not a transformable"), ("place == nil", "place", "composite"),
             ("place.zip == 1", "place", "no such element"), ("count == $x", "$x", "no value"),
-            ("count.@sum == 1", "count", "no collection"), ("children.@sum.name == 1", "name", "numbers"),
+            ("count.@sum == 1", "count", "no collection"),
+            ("children.@sum.name == 1", "name", "numbers"),
             ("children.@count.name == 1", "name", "@count is a number"),
             ("children.@max == 1", "children", "order"), ("count IN 5.0 + 1", "count", "no list"),
             ("count == {1}", "count", "one value"), ("count[0] == 1", "count", "no collection"),
             ("SUBQUERY(children, $x, $x.foo == 1).@count > 0", "foo", "no attribute"),
             ("SUBQUERY(count, $x, $x == 1).@count > 0", "count", "no collection"),
             ("SUBQUERY(children, $x, TRUEPREDICATE) == 0", "children", "ANY, ALL or NONE"),
-            ("FUNCTION(SELF, 'f:') == 1", "f:", "not known"), ("count == FETCH(a, b, TRUE)", "FETCH", "FETCH"),
-            ("distanceToLocation:fromLocation:(1, 2) < 1", "distanceToLocation:fromLocation:", "location"),
+            ("FUNCTION(SELF, 'f:') == 1", "f:", "not known"),
+            ("count == FETCH(a, b, TRUE)", "FETCH", "FETCH"),
+            (
+                "distanceToLocation:fromLocation:(1, 2) < 1", "distanceToLocation:fromLocation:",
+                "location"
+            ),
         ])
     func refusals(_ format: String, key: String, text: String) throws {
         let node = try PredicateNode(format: format)

@@ -14,11 +14,15 @@ struct PredicateFormatTests {
             ("(a=1 or b=2) and !c in {1,2}", "(a == 1 OR b == 2) AND NOT c IN {1, 2}"),
             ("a == 5.0", "a == 5.0"), ("a == 1e3", "a == 1000.0"), ("#in == nil", "#in == NULL"),
             ("NONE a.b == 1", "NOT ANY a.b == 1"), ("SOME a.b <[dc] 1", "ANY a.b <[cd] 1"),
-            ("a NOT IN {1}", "NOT a IN {1}"), ("(a + 2) * -b > (1 - (2 - c))", "(a + 2) * (0 - b) > 1 - (2 - c)"),
+            ("a NOT IN {1}", "NOT a IN {1}"),
+            ("(a + 2) * -b > (1 - (2 - c))", "(a + 2) * (0 - b) > 1 - (2 - c)"),
             ("uppercase(a) = 'A'", "uppercase:(a) == 'A'"), ("add:to:(a, 1) == 2", "a + 1 == 2"),
             ("a & 1 | b = 0", "a & 1 | b == 0"), ("SELF.a.@count > 1", "a.@count > 1"),
             ("a IN (b.c)", "a IN b.c"), ("a[first] = 1", "a[FIRST] == 1"),
-            ("subquery(a, $x, $x.b = SELF).@count = 0", "SUBQUERY(a, $x, $x.b == SELF).@count == 0"),
+            (
+                "subquery(a, $x, $x.b = SELF).@count = 0",
+                "SUBQUERY(a, $x, $x.b == SELF).@count == 0"
+            ),
             ("a == CAST('2001-01-01', 'NSDate')", "a == CAST('2001-01-01T00:00:00Z', 'NSDate')"),
             ("ternary(a = 1, b, nil).c = 2", "TERNARY(a == 1, b, NULL).c == 2"),
             ("a == \"it's\"", "a == 'it\\'s'"), ("SELF == 'x'", "SELF == 'x'"),

@@ -49,7 +49,9 @@ enum RandomPredicate {
         guard depth > 0 else {
             switch Int.random(in: 0..<6, using: &random) {
             case 0: return .evaluatedObject
-            case 1: return .variable(["x", "first name", "in", "_1"].randomElement(using: &random) ?? "x")
+            case 1:
+                return .variable(
+                    ["x", "first name", "in", "_1"].randomElement(using: &random) ?? "x")
             case 2: return .anyKey
             case 3: return path(using: &random)
             default: return .constant(PredicateFormatTests.literal(using: &random))
@@ -69,7 +71,8 @@ enum RandomPredicate {
             let function =
                 ExpressionNode.Function.allCases.randomElement(using: &random) ?? .add
             let arity = function.arity
-            let count = min(arity.upperBound, arity.lowerBound + Int.random(in: 0...2, using: &random))
+            let count = min(
+                arity.upperBound, arity.lowerBound + Int.random(in: 0...2, using: &random))
             return .function(function, (0..<count).map { _ in inner() })
         case 7:
             return .call(

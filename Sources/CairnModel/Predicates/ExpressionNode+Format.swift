@@ -17,7 +17,8 @@ extension ExpressionNode: CustomStringConvertible {
         case .anyKey: "ANYKEY"
         case .path(let base, let path): "\(base.whole).\(Self.format(segments: path))"
         case .collection(let operation, let base, let path):
-            "\(base.whole).@\(operation.rawValue)" + (path.map { ".\(Self.format(segments: $0))" } ?? "")
+            "\(base.whole).@\(operation.rawValue)"
+                + (path.map { ".\(Self.format(segments: $0))" } ?? "")
         case .index(let base, let index): "\(base.whole)[\(index.format)]"
         case .function(let function, let arguments): Self.format(function, arguments)
         case .call(let target, let selector, let arguments):

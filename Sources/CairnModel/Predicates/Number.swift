@@ -68,7 +68,8 @@ enum Number: Sendable {
                 Number.double(b.timeIntervalSinceReferenceDate))
         case (.float(let number), .decimal(let other)), (.decimal(let other), .float(let number)):
             // 0.1 is not the same number as a float, but it is the same text.
-            guard case .decimal(let same) = left.asNumber, case .decimal(let second) = right.asNumber
+            guard case .decimal(let same) = left.asNumber,
+                case .decimal(let second) = right.asNumber
             else {
                 return number.isNaN || other.isNaN
                     ? nil : Number(left).flatMap { a in Number(right).flatMap { order(a, $0) } }

@@ -173,7 +173,9 @@ extension PredicateParser {
             members.append(try expression())
             highest = max(highest, height)
         } while take(",")
-        try require(closing, closing == ")" ? "a comma or a closing parenthesis" : "a comma or a closing \(closing)")
+        try require(
+            closing,
+            closing == ")" ? "a comma or a closing parenthesis" : "a comma or a closing \(closing)")
         try grow(on: highest)
         return members
     }

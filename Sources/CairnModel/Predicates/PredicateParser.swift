@@ -206,7 +206,9 @@ public struct PredicateParser {
         defer { up() }
         let term = try or()
         guard take(")") else {
-            if case .expression = term { throw expected("an operator such as == or a closing parenthesis") }
+            if case .expression = term {
+                throw expected("an operator such as == or a closing parenthesis")
+            }
             throw expected("a closing parenthesis")
         }
         return term

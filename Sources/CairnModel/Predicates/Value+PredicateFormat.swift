@@ -12,7 +12,8 @@ extension Value {
         switch self {
         case .null: "NULL"
         case .integer(let value): "\(value)"
-        case .decimal(let value): value.isNaN ? Self.cast("nan", .number) : Self.withPoint("\(value)")
+        case .decimal(let value):
+            value.isNaN ? Self.cast("nan", .number) : Self.withPoint("\(value)")
         case .double(let value): Self.number(value)
         case .float(let value): Self.number(value)
         case .string(let value): Self.quote(value)

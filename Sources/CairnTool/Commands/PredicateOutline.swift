@@ -106,7 +106,8 @@ struct PredicateOutline {
                 [("of", Self(base))])
         case .index(let base, let index):
             switch index {
-            case .first: self.init("index", "FIRST", [Self.text("at", "FIRST")], [("of", Self(base))])
+            case .first:
+                self.init("index", "FIRST", [Self.text("at", "FIRST")], [("of", Self(base))])
             case .last: self.init("index", "LAST", [Self.text("at", "LAST")], [("of", Self(base))])
             case .size: self.init("index", "SIZE", [Self.text("at", "SIZE")], [("of", Self(base))])
             case .at(let place):

@@ -147,7 +147,8 @@ struct TypedPredicateTests {
     @Test("Texts, calculations and choices are said as the format says them")
     func calculations() throws {
         let part = "x"
-        #expect(try tree(#Predicate<TypedProduct> { $0.name.contains(part) }) == "name CONTAINS 'x'")
+        #expect(
+            try tree(#Predicate<TypedProduct> { $0.name.contains(part) }) == "name CONTAINS 'x'")
         #expect(
             try tree(#Predicate<TypedProduct> { $0.name.starts(with: "x") })
                 == "name BEGINSWITH 'x'")
@@ -172,6 +173,22 @@ struct TypedPredicateTests {
         #expect(
             try tree(#Predicate<TypedProduct> { ($0.category ?? $0.name) == part })
                 == "TERNARY(category != NULL, category, name) == 'x'")
+    }
+
+    @Test("A regular expression that a text contains is one that the whole text matches")
+    func regularExpressions() throws {
+        let node = try PredicateLowering.tree(
+            #Predicate<TypedProduct> { $0.name.contains(/b.d\d/) })
+        #expect(node.predicateFormat == "name MATCHES '(?s:.*)(?:b.d\\\\d)(?s:.*)'")
+        let store = try LogStore.inMemory(
+            schema: try Schema(ManagedObjectModel(for: TypedProduct.self)))
+        let context = ManagedObjectContext(
+            store: store, classes: ObjectClasses(for: TypedProduct.self))
+        let product = context.insert(TypedProduct.self)
+        for (name, matches) in [("a\nbad1\n", true), ("bed7", true), ("bad", false)] {
+            product.name = name
+            #expect(try node.evaluate(with: product) == matches)
+        }
     }
 
     @Test("Relationships are followed, and closures over them are subqueries")

@@ -64,7 +64,8 @@ enum ExpressionKind {
         case .unknown: "something"
         case .null: "nil"
         case .attribute(let type):
-            "aeiou".contains(type.rawValue.first ?? "x") ? "an \(type.rawValue)" : "a \(type.rawValue)"
+            "aeiou".contains(type.rawValue.first ?? "x")
+                ? "an \(type.rawValue)" : "a \(type.rawValue)"
         case .object(let entity): "an object of \(entity.name)"
         case .collection(let member): "a collection, each member \(member.words)"
         }

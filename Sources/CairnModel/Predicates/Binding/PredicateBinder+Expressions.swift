@@ -98,14 +98,17 @@ extension PredicateBinder {
         // The longest beginning that is a property: composite attributes have points in their names.
         var end = path.endIndex
         while true {
-            if let kind = try property(String(path[..<end]), isLast: end == path.endIndex, of: entity) {
+            if let kind = try property(
+                String(path[..<end]), isLast: end == path.endIndex, of: entity)
+            {
                 guard end < path.endIndex else { return kind }
                 return try self.kind(of: String(path[path.index(after: end)...]), from: kind)
             }
             guard let dot = path[..<end].lastIndex(of: ".") else { break }
             end = dot
         }
-        throw PredicateFormatError("\(entity.name) has no attribute or relationship \(path)", key: path)
+        throw PredicateFormatError(
+            "\(entity.name) has no attribute or relationship \(path)", key: path)
     }
 
     private func property(_ name: String, isLast: Bool, of entity: SchemaEntity)
@@ -154,9 +157,10 @@ extension PredicateBinder {
             guard let path else { return (node, .attribute(.integer64)) }
             throw PredicateFormatError("@count is a number: it has no property \(path)", key: path)
         }
-        let counted = try path.map { path throws(PredicateFormatError) in
-            try self.kind(of: path, from: kind).member
-        } ?? kind.member
+        let counted =
+            try path.map { path throws(PredicateFormatError) in
+                try self.kind(of: path, from: kind).member
+            } ?? kind.member
         switch operation {
         case .sum, .average:
             guard counted.isNumber else {

@@ -73,7 +73,9 @@ package enum EvaluatedValue {
         case .object(let object): return Self.value(at: path, of: object)
         case .collection(let members): return .flat(members.lazy.map { $0.value(at: path) })
         case .value(let value):
-            guard let dot = path.firstIndex(of: ".") else { return .value(Self.key(path, of: value)) }
+            guard let dot = path.firstIndex(of: ".") else {
+                return .value(Self.key(path, of: value))
+            }
             return EvaluatedValue.value(Self.key(path[..<dot], of: value))
                 .value(at: String(path[path.index(after: dot)...]))
         }

@@ -4,7 +4,8 @@
 import FoundationEssentials
 
 extension PredicateEvaluator {
-    func call(_ function: ExpressionNode.Function, _ arguments: [EvaluatedValue]) -> EvaluatedValue {
+    func call(_ function: ExpressionNode.Function, _ arguments: [EvaluatedValue]) -> EvaluatedValue
+    {
         switch function {
         case .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation:
             return statistics(function, EvaluatedValue.flat(arguments).members)
@@ -41,7 +42,8 @@ extension PredicateEvaluator {
         }
     }
 
-    private func binary(_ function: ExpressionNode.Function, _ left: Value, _ right: Value) -> Value {
+    private func binary(_ function: ExpressionNode.Function, _ left: Value, _ right: Value) -> Value
+    {
         switch (function, left, right) {
         case (.subtract, .date(let a), .date(let b)):
             return .double(a.timeIntervalSinceReferenceDate - b.timeIntervalSinceReferenceDate)

@@ -174,7 +174,8 @@ package struct PredicateEvaluator: Sendable {
         _ source: String, _ options: PredicateNode.Comparison.Options
     ) throws(PredicateFormatError) -> StringPattern {
         // What is nested without end would fill the stack of whoever reads it.
-        guard source.utf8.count(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "[") }) <= 200
+        guard
+            source.utf8.count(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "[") }) <= 200
         else { throw PredicateFormatError("the regular expression has too many brackets") }
         let plain =
             options.contains(.diacriticInsensitive)

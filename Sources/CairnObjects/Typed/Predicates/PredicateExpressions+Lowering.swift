@@ -274,6 +274,17 @@ extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
     }
 }
 
+extension PredicateExpressions.StringContainsRegex: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        guard let value = regex as? PredicateExpressions.Value<PredicateExpressions.PredicateRegex>
+        else { throw lowering.unsupported("a regular expression that is no constant") }
+        // MATCHES is of the whole text; around what is found may be anything, line ends, too.
+        let pattern = "(?s:.*)(?:\(value.value.stringRepresentation))(?s:.*)"
+        return try lowering.texts(
+            lowering.lower(subject), .matches, .constant(.string(pattern)))
+    }
+}
+
 // MARK: Ranges
 
 extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
