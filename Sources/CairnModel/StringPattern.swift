@@ -13,9 +13,9 @@ final class StringPattern: Sendable {
     /// Compiles a pattern.
     ///
     /// - Throws: What the regular expression's parser says.
-    init(_ source: String) throws {
+    init(_ source: String, ignoresCase: Bool = false) throws {
         self.source = source
-        self.regex = Mutex(try Regex(source))
+        self.regex = Mutex(try Regex(source).ignoresCase(ignoresCase))
     }
 
     /// Whether the whole text matches. A pattern that fails while it runs matches nothing.

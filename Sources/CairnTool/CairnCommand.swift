@@ -21,6 +21,6 @@ struct CairnCommand: ParsableCommand {
             ImportCommand.self, QueryCommand.self, CountCommand.self, GetCommand.self,
             DeleteCommand.self, InfoCommand.self, FramesCommand.self, CheckCommand.self,
             SalvageCommand.self, CompactCommand.self, BackupCommand.self,
-            ExportCommand.self, ModelCommand.self, QuickstartCommand.self,
+            ExportCommand.self, ModelCommand.self, PredicateCommand.self, QuickstartCommand.self,
         ])
 }

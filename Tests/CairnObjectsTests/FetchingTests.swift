@@ -122,8 +122,10 @@ struct FetchingTests {
         ]
         for (key, list) in operands {
             for value in list {
-                for op in PredicateNode.Comparison.Operator.allCases
-                where op != .in && op != .between {
+                let operators: [PredicateNode.Comparison.Operator] = [
+                    .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+                ]
+                for op in operators {
                     predicates.append(.compare(key, op, value))
                 }
             }

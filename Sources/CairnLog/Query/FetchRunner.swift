@@ -175,13 +175,14 @@ struct FetchRunner {
     /// The objects that have one of a list of keys: each key is asked for by itself.
     private func keyed() throws(StoreError) -> (hits: [Hit], plan: String)? {
         guard case .comparison(let comparison)? = fetch.predicate, comparison.operator == .in,
+            case .list(let values) = comparison.right,
             let known = KeyIndex(comparison, entity: fetch.entity, catalog: catalog)
         else { return nil }
         let family = Set(self.family)
         var hits: [Hit] = []
         var seen: Set<UInt32> = []
         var key = KeyBuffer()
-        for value in comparison.values where key.load(value) {
+        for value in values where key.load(value) {
             let found = try known.find(
                 key, state.uniques[known.unique], state.directories[known.tree],
                 seed: state.hashSeed, catalog
@@ -235,8 +236,9 @@ struct FetchRunner {
         switch node {
         case .and(let nodes): for node in nodes { collectEqualities(node, into: &equal) }
         case .comparison(let comparison):
-            guard case .key(let key) = comparison.subject, comparison.operator == .equal,
-                let value = comparison.values.first, !value.isNull,
+            guard let simple = comparison.simple, simple.options.isEmpty,
+                case .key(let key) = simple.subject, simple.operator == .equal,
+                case .value(let value) = simple.operand, !value.isNull,
                 let column = catalog.entities[fetch.entity].columns.firstIndex(where: {
                     $0.name == key
                 })

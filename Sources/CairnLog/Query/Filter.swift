@@ -52,8 +52,12 @@ struct FilterCompiler {
     }
 
     private func compile(_ comparison: PredicateNode.Comparison) throws(StoreError) -> Filter {
-        switch comparison.subject {
-        case .objectID: return try compileIdentity(comparison)
+        if let truth = comparison.constantTruth { return .constant(truth) }
+        guard let simple = comparison.simple, simple.options.isEmpty else {
+            throw unsupported(comparison)
+        }
+        switch simple.subject {
+        case .objectID: return try compileIdentity(simple, comparison)
         case .key(let key):
             guard
                 let column = catalog.entities[entity].columns.firstIndex(where: { $0.name == key })
@@ -62,35 +66,46 @@ struct FilterCompiler {
                     .invalidRequest, "the entity has no stored property of this name",
                     context: .init(entity: catalog.entities[entity].name, key: key))
             }
-            return try compile(comparison, column: column)
+            return try compile(simple, column: column, comparison)
         }
     }
 
-    private func compile(_ comparison: PredicateNode.Comparison, column: Int) throws(StoreError)
-        -> Filter
-    {
-        let values = comparison.values
-        switch comparison.operator {
-        case .in:
+    /// What a scan cannot answer, named by its part.
+    private func unsupported(_ comparison: PredicateNode.Comparison) -> StoreError {
+        StoreError(
+            .invalidRequest,
+            "a store cannot answer '\(PredicateNode.comparison(comparison))': \(comparison.beyondColumns) is not supported",
+            context: .init(entity: catalog.entities[entity].name))
+    }
+
+    private func compile(
+        _ simple: PredicateNode.Comparison.Simple, column: Int,
+        _ comparison: PredicateNode.Comparison
+    ) throws(StoreError) -> Filter {
+        switch (simple.operator, simple.operand) {
+        case (.in, .list(let values)):
             return .or(try values.map { value throws(StoreError) in try equal(column, value) })
-        case .between:
-            guard values.count == 2 else { throw mismatch(column, "BETWEEN takes two values") }
+        case (.in, .value): throw unsupported(comparison)
+        case (.between, _):
+            guard case .list(let values) = simple.operand, values.count == 2 else {
+                throw mismatch(column, "BETWEEN takes two values")
+            }
             return .and([
                 try compare(column, .greaterOrEqual, values[0]),
                 try compare(column, .lessOrEqual, values[1]),
             ])
-        default: break
-        }
-        guard values.count == 1 else { throw mismatch(column, "the comparison takes one value") }
-        switch comparison.operator {
-        case .equal: return values[0].isNull ? .isNull(column) : try equal(column, values[0])
-        case .notEqual:
-            return .not(values[0].isNull ? .isNull(column) : try equal(column, values[0]))
-        case .less: return try compare(column, .less, values[0])
-        case .lessOrEqual: return try compare(column, .lessOrEqual, values[0])
-        case .greater: return try compare(column, .greater, values[0])
-        case .greaterOrEqual: return try compare(column, .greaterOrEqual, values[0])
-        case .in, .between: preconditionFailure("lists were handled above")
+        case (_, .list): throw mismatch(column, "the comparison takes one value")
+        case (.equal, .value(let value)):
+            return value.isNull ? .isNull(column) : try equal(column, value)
+        case (.notEqual, .value(let value)):
+            return .not(value.isNull ? .isNull(column) : try equal(column, value))
+        case (.less, .value(let value)): return try compare(column, .less, value)
+        case (.lessOrEqual, .value(let value)): return try compare(column, .lessOrEqual, value)
+        case (.greater, .value(let value)): return try compare(column, .greater, value)
+        case (.greaterOrEqual, .value(let value)):
+            return try compare(column, .greaterOrEqual, value)
+        case (.contains, _), (.beginsWith, _), (.endsWith, _), (.like, _), (.matches, _):
+            throw unsupported(comparison)
         }
     }
 
@@ -145,11 +160,13 @@ struct FilterCompiler {
                 key: catalog.entities[entity].columns[column].name))
     }
 
-    private func compileIdentity(_ comparison: PredicateNode.Comparison) throws(StoreError)
-        -> Filter
-    {
+    private func compileIdentity(
+        _ simple: PredicateNode.Comparison.Simple, _ comparison: PredicateNode.Comparison
+    ) throws(StoreError) -> Filter {
         var numbers: Set<UInt32> = []
-        for value in comparison.values {
+        for value in simple.values {
+            // No object is nil.
+            if value.isNull { continue }
             guard case .objectID(let id) = value else {
                 throw StoreError(
                     .invalidRequest, "an object is compared with an object id, not with \(value)",
@@ -160,7 +177,7 @@ struct FilterCompiler {
                 numbers.insert(number)
             }
         }
-        switch comparison.operator {
+        switch simple.operator {
         case .equal, .in: return .number(numbers)
         case .notEqual: return .not(.number(numbers))
         default:

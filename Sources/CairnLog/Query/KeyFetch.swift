@@ -13,7 +13,7 @@ enum KeyFetch {
     ) throws(StoreError) -> StoreFetchResult? {
         guard request.sort.isEmpty, request.limit == nil, request.offset == 0,
             case .comparison(let comparison)? = request.predicate,
-            comparison.operator == .equal, comparison.values.count == 1,
+            comparison.operator == .equal,
             let found = try find(
                 comparison, request.entity, request.includesSubentities,
                 readsRow: request.includesRows, engine, pinned)
@@ -64,7 +64,7 @@ enum KeyFetch {
         }
         var key = KeyBuffer()
         // The objects without a key are found in another way.
-        guard key.load(comparison.values[0]) else { return nil }
+        guard case .constant(let value) = comparison.right, key.load(value) else { return nil }
         let found = try index.find(
             key, pinned.state.uniques[index.unique], pinned.state.directories[index.tree],
             seed: pinned.state.hashSeed, catalog

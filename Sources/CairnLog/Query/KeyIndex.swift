@@ -17,7 +17,9 @@ struct KeyIndex {
 
     /// The constraint that a comparison asks; nil if it asks none, or with values of another type.
     init?(_ comparison: PredicateNode.Comparison, entity: Int, catalog: Catalog) {
-        guard case .key(let name) = comparison.subject,
+        // Read where it lies: a look-up by key comes here for every object.
+        guard case .keyPath(let name) = comparison.left, comparison.modifier == .direct,
+            comparison.options.isEmpty,
             let unique = catalog.entities[entity].uniques.first(where: {
                 catalog.uniques[$0].columns.count == 1 && catalog.uniques[$0].names[0] == name
             })
@@ -30,13 +32,20 @@ struct KeyIndex {
         case .attribute(.integer16), .attribute(.integer32), .attribute(.integer64): isText = false
         default: return nil
         }
-        for value in comparison.values {
-            switch value {
-            case .null: continue
-            case .string: if !isText { return nil }
-            case .integer: if isText { return nil }
-            default: return nil
-            }
+        switch comparison.right {
+        case .constant(let value): guard accepts(value) else { return nil }
+        case .list(let values): guard values.allSatisfy(accepts) else { return nil }
+        default: return nil
+        }
+    }
+
+    /// Whether a value needs no thought.
+    private func accepts(_ value: Value) -> Bool {
+        switch value {
+        case .null: true
+        case .string: isText
+        case .integer: !isText
+        default: false
         }
     }
 

@@ -51,7 +51,7 @@ extension ManagedObjectContext {
         guard changed.count == 0 || !terms.includesPendingChanges, let keyedStore,
             terms.sortDescriptors.isEmpty, terms.fetchLimit >= 0, terms.fetchOffset <= 0,
             case .comparison(let comparison)? = terms.predicate, comparison.operator == .equal,
-            comparison.values.count == 1, let entity = knownEntity(named: terms.entityName)
+            case .constant = comparison.right, let entity = knownEntity(named: terms.entityName)
         else { return nil }
         return try keyedStore.find(
             comparison, entity: entity.index, includesSubentities: terms.includesSubentities)
@@ -191,7 +191,7 @@ extension ManagedObjectContext {
         }
         var evaluator: PredicateEvaluator?
         if let predicate = request.predicate {
-            evaluator = try PredicateEvaluator(predicate, entity: entity)
+            evaluator = try PredicateEvaluator(predicate, entity: entity, in: schema)
         }
         var fetch = StoreFetch(entity: entity.index, predicate: evaluator?.predicate)
         fetch.includesSubentities = request.includesSubentities
@@ -259,8 +259,7 @@ extension ManagedObjectContext {
         }
         var own: [Entry] = []
         for object in pending where !object.isDeleted {
-            let matches =
-                question.evaluator?.matches(object.objectID) { object.columnValue($0) } ?? true
+            let matches = question.evaluator?.matches(object) ?? true
             if matches && !object.isGone {
                 own.append(
                     Entry(

@@ -55,6 +55,9 @@ extension PredicateNode {
             for node in nodes where try node.holds(id, values, entity) { return true }
             return false
         case .comparison(let comparison):
+            guard let comparison = comparison.simple, comparison.options.isEmpty else {
+                throw StoreError(.invalidRequest, "only properties and constants are compared")
+            }
             let value: Value
             switch comparison.subject {
             case .objectID: value = .objectID(id)
@@ -66,13 +69,13 @@ extension PredicateNode {
                 }
                 value = values[column]
             }
-            return comparison.holds(value)
+            return try comparison.holds(value)
         }
     }
 }
 
-extension PredicateNode.Comparison {
-    fileprivate func holds(_ value: Value) -> Bool {
+extension PredicateNode.Comparison.Simple {
+    fileprivate func holds(_ value: Value) throws(StoreError) -> Bool {
         let other = values.first ?? .null
         let comparable = !value.isNull && !other.isNull
         switch self.operator {
@@ -92,6 +95,8 @@ extension PredicateNode.Comparison {
                 return false
             }
             return plainOrder(value, values[0]) >= 0 && plainOrder(value, values[1]) <= 0
+        case .contains, .beginsWith, .endsWith, .like, .matches:
+            throw StoreError(.invalidRequest, "\(self.operator.rawValue) is not known here")
         }
     }
 }

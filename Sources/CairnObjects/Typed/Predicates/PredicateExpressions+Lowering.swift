@@ -14,7 +14,19 @@ extension PredicateExpressions.Variable: LowerableExpression {
 
 extension PredicateExpressions.KeyPath: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
-        try lowering.property(keyPath, of: lowering.lower(root))
+        let root = try lowering.lower(root)
+        switch (root, kind) {
+        case (.collection(let node), .collectionCount):
+            return .value(.collection(.count, of: node, path: nil))
+        case (.collection(let node), .collectionIsEmpty):
+            let count = ExpressionNode.collection(.count, of: node, path: nil)
+            return .condition(.compare(count, .equal, .constant(.integer(0))))
+        case (.value(let node), .collectionCount):
+            return .value(.function(.length, [node]))
+        case (.value(let node), .collectionIsEmpty):
+            return .condition(.compare(node, .equal, .constant(.string(""))))
+        default: return try lowering.property(keyPath, of: root)
+        }
     }
 }
 
@@ -97,11 +109,71 @@ extension PredicateExpressions.Negation: LowerableExpression {
 extension PredicateExpressions.Conditional: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
         let test = try lowering.condition(test)
+        // A value that is chosen, unless it is true or false.
+        if Output.self != Bool.self {
+            guard let one = try lowering.lower(trueBranch).node,
+                let other = try lowering.lower(falseBranch).node
+            else { throw lowering.unsupported("a choice between parts that are no values") }
+            return .value(.conditional(test, one, other))
+        }
         return .condition(
             .or([
                 .and([test, try lowering.condition(trueBranch)]),
                 .and([.not(test), try lowering.condition(falseBranch)]),
             ]))
+    }
+}
+
+// MARK: Arithmetic
+
+extension PredicateLowering {
+    fileprivate mutating func calculation(
+        _ function: ExpressionNode.Function, _ left: Any, _ right: Any
+    ) throws(StoreError) -> LoweredExpression {
+        guard let one = try lower(left).node, let other = try lower(right).node else {
+            throw unsupported("arithmetic with what is no number")
+        }
+        return .value(.function(function, [one, other]))
+    }
+}
+
+extension PredicateExpressions.Arithmetic: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        let function: ExpressionNode.Function =
+            switch op {
+            case .add: .add
+            case .subtract: .subtract
+            case .multiply: .multiply
+            @unknown default: throw lowering.unsupported("an unknown sign")
+            }
+        return try lowering.calculation(function, lhs, rhs)
+    }
+}
+
+extension PredicateExpressions.FloatDivision: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.calculation(.divide, lhs, rhs)
+    }
+}
+
+extension PredicateExpressions.IntDivision: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.calculation(.divide, lhs, rhs)
+    }
+}
+
+extension PredicateExpressions.IntRemainder: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.calculation(.modulus, lhs, rhs)
+    }
+}
+
+extension PredicateExpressions.UnaryMinus: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        guard let node = try lowering.lower(wrapped).node else {
+            throw lowering.unsupported("a minus sign before what is no number")
+        }
+        return .value(.function(.subtract, [.constant(.integer(0)), node]))
     }
 }
 
@@ -120,8 +192,9 @@ extension PredicateExpressions.OptionalFlatMap: LowerableExpression {
         let result = try lowering.lower(transform)
         guard case .condition(let condition) = result else { return result }
         switch wrapped {
-        case .property(let key), .target(let key):
-            return .optionalCondition(condition, present: .compare(key, .notEqual, .null))
+        case .value(let node), .object(let node):
+            return .optionalCondition(
+                condition, present: .compare(node, .notEqual, .constant(.null)))
         case .constant(let value):
             return .optionalCondition(condition, present: .constant(!value.isNull))
         default: throw lowering.unsupported("a condition on an optional that is no property")
@@ -132,27 +205,87 @@ extension PredicateExpressions.OptionalFlatMap: LowerableExpression {
 extension PredicateExpressions.NilCoalesce: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
         switch (try lowering.lower(lhs), try lowering.lower(rhs)) {
-        case (.property(let key), .constant(let other)): return .coalesced(key, other)
+        case (.value(let node), .constant(let other)): return .coalesced(node, other)
         case (.constant(let value), .constant(let other)):
             return .constant(value.isNull ? other : value)
         case (.optionalCondition(let condition, let present), .constant(.boolean(let other))):
             return .condition(
                 other ? .or([.not(present), condition]) : .and([present, condition]))
-        default: throw lowering.unsupported("'??' between parts that are no property and constant")
+        case (.value(let node), let right):
+            guard let other = right.node else { fallthrough }
+            return .value(
+                .conditional(.compare(node, .notEqual, .constant(.null)), node, other))
+        default: throw lowering.unsupported("'??' between parts that are no values")
         }
     }
 }
 
-// MARK: Lists and ranges
+// MARK: Lists
 
 extension PredicateExpressions.SequenceContains: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
-        guard case .list(let values) = try lowering.lower(sequence) else {
-            throw lowering.unsupported("'contains' of what is no captured list")
+        switch try lowering.lower(sequence) {
+        case .list(let values):
+            return try lowering.membership(lowering.lower(element), in: values)
+        case .collection(let collection):
+            guard let node = try lowering.lower(element).node else {
+                throw lowering.unsupported("'contains' with what is no value")
+            }
+            return .condition(.compare(collection, .contains, node))
+        default: throw lowering.unsupported("'contains' of what is no list")
         }
-        return try lowering.membership(lowering.lower(element), in: values)
     }
 }
+
+extension PredicateExpressions.SequenceContainsWhere: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        let members = try lowering.members(sequence, variable.key, test, negated: false)
+        return .condition(
+            .compare(
+                .collection(.count, of: members, path: nil), .greater, .constant(.integer(0))))
+    }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        let members = try lowering.members(sequence, variable.key, test, negated: true)
+        return .condition(
+            .compare(.collection(.count, of: members, path: nil), .equal, .constant(.integer(0))))
+    }
+}
+
+extension PredicateExpressions.Filter: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        .collection(try lowering.members(sequence, variable.key, filter, negated: false))
+    }
+}
+
+// MARK: Texts
+
+extension PredicateExpressions.CollectionContainsCollection: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.texts(lowering.lower(base), .contains, lowering.lower(other))
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        try lowering.texts(lowering.lower(base), .beginsWith, lowering.lower(prefix))
+    }
+}
+
+extension PredicateExpressions.StringContainsRegex: LowerableExpression {
+    func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        guard let value = regex as? PredicateExpressions.Value<PredicateExpressions.PredicateRegex>
+        else { throw lowering.unsupported("a regular expression that is no constant") }
+        // MATCHES is of the whole text; around what is found may be anything, line ends, too.
+        let pattern = "(?s:.*)(?:\(value.value.stringRepresentation))(?s:.*)"
+        return try lowering.texts(
+            lowering.lower(subject), .matches, .constant(.string(pattern)))
+    }
+}
+
+// MARK: Ranges
 
 extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {

@@ -1,9 +1,10 @@
-// Turns a predicate of `#Predicate` into the tree that a store understands.
+// Turns a predicate of `#Predicate` into the tree that a format becomes, too.
 //
-//   1. Every node lowers its children and makes of them a condition, a property, a constant or a list.
-//   2. A property compared with a constant is a comparison. What stands for a missing value (`??`, optional
-//      chains) becomes an explicit test for nil.
-//   3. What the tree cannot say throws, naming the part.
+//   1. Every node lowers its children and makes of them a condition, a value, an object, a collection, a
+//      constant or a list.
+//   2. A closure over a to-many relationship is a SUBQUERY with a variable of its own.
+//   3. What stands for a missing value (`??`, optional chains) becomes an explicit test for nil.
+//   4. What the tree cannot say throws, naming the part.
 //
 // Semantics are Swift's: `$0.category != "x"` holds where the category is nil. A forced unwrap of nil, which
 // would stop a program, is a comparison with nil here.
@@ -20,24 +21,33 @@ enum LoweredExpression {
     case condition(PredicateNode)
     /// True or false where the other condition holds, else nil.
     case optionalCondition(PredicateNode, present: PredicateNode)
-    /// The value of a stored property, or the id of a to-one relationship's object.
-    case property(String)
-    /// The value of a stored property, or another one where it is nil.
-    case coalesced(String, Value)
-    /// A composite property, by its key and type.
-    case composite(String, any CompositeValue.Type)
-    /// The object that is asked about.
-    case object
-    /// The object's id.
-    case identity
-    /// A to-one relationship's object.
-    case target(String)
+    /// A value of each object: of a property, or calculated.
+    case value(ExpressionNode)
+    /// A value, or another one where it is nil.
+    case coalesced(ExpressionNode, Value)
+    /// A composite property, by its key path and type.
+    case composite(ExpressionNode, any CompositeValue.Type)
+    /// An object: the one that is asked about, one that it leads to, or the variable of a closure.
+    case object(ExpressionNode)
+    /// The members of a to-many relationship, or some of them.
+    case collection(ExpressionNode)
     /// A value that is known.
     case constant(Value)
     /// Values that are known.
     case list([Value])
     /// A range whose ends are known; the lower end belongs to it.
     case range(Value, Value, includesUpper: Bool)
+
+    /// The part as a single value; nil if it is none.
+    var node: ExpressionNode? {
+        switch self {
+        case .value(let node), .object(let node): node
+        case .constant(let value): .constant(value)
+        case .coalesced(let node, let other):
+            .conditional(.compare(node, .notEqual, .constant(.null)), node, .constant(other))
+        default: nil
+        }
+    }
 }
 
 /// A node of a predicate that can be lowered.
@@ -49,6 +59,7 @@ protocol LowerableExpression {
 struct PredicateLowering {
     private let entity: TypedEntity
     private var variables: [PredicateExpressions.VariableID: LoweredExpression] = [:]
+    private var named = 0
 
     /// The tree of a predicate over objects of a class.
     ///
@@ -57,7 +68,7 @@ struct PredicateLowering {
         -> PredicateNode
     {
         var lowering = PredicateLowering(entity: .of(T.self))
-        lowering.variables[predicate.variable.key] = .object
+        lowering.variables[predicate.variable.key] = .object(.evaluatedObject)
         return try lowering.condition(predicate.expression)
     }
 
@@ -77,15 +88,29 @@ struct PredicateLowering {
         switch try lower(node) {
         case .condition(let condition): return condition
         case .constant(.boolean(let truth)): return .constant(truth)
-        case .property(let key): return .compare(key, .equal, .boolean(true))
-        case .coalesced(let key, .boolean(let other)):
-            return Self.coalesced(key, .equal, .boolean(true), whenNil: other)
+        case .value(let node): return .compare(node, .equal, .constant(.boolean(true)))
+        case .coalesced(let node, .boolean(let other)):
+            return Self.coalesced(node, .equal, .boolean(true), whenNil: other)
         default: throw unsupported("\(Self.name(of: type(of: node))) as a condition")
         }
     }
 
     mutating func bind(_ variable: PredicateExpressions.VariableID, to value: LoweredExpression) {
         variables[variable] = value
+    }
+
+    /// A closure over members: the SUBQUERY of those for which it holds.
+    mutating func members(
+        _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, negated: Bool
+    ) throws(StoreError) -> ExpressionNode {
+        guard case .collection(let collection) = try lower(sequence) else {
+            throw unsupported("a closure over what is no to-many relationship")
+        }
+        named += 1
+        let name = "x\(named)"
+        variables[variable] = .object(.variable(name))
+        let condition = try condition(test)
+        return .subquery(collection, variable: name, negated ? .not(condition) : condition)
     }
 
     func value(of variable: PredicateExpressions.VariableID) throws(StoreError)
@@ -100,35 +125,30 @@ struct PredicateLowering {
         -> LoweredExpression
     {
         switch root {
-        case .object:
+        case .object(let base):
+            guard let type = type(of: path).rootType as? any PersistentEntity.Type else { break }
+            let entity = TypedEntity.of(type)
             guard let number = entity.number(of: path) else { break }
-            if number == TypedEntity._identity { return .identity }
+            if number == TypedEntity._identity { return .object(base) }
             let property = entity.properties[number]
+            let node = ExpressionNode.path(property.name, of: base)
             switch property.content {
             case .relationship(let relationship, _):
-                guard !relationship.isToMany else {
-                    throw unsupported("the to-many relationship \(property.name)")
-                }
-                return .target(property.name)
+                return relationship.isToMany ? .collection(node) : .object(node)
             case .attribute(let attribute, _):
                 guard !attribute.isTransient else {
                     throw unsupported("\(property.name), which is not stored,")
                 }
                 if attribute.type == .composite, let type = Self.compositeType(path) {
-                    return .composite(property.name, type)
+                    return .composite(node, type)
                 }
-                return .property(property.name)
+                return .value(node)
             }
-        case .target(let key):
-            guard let type = type(of: path).rootType as? any PersistentEntity.Type,
-                TypedEntity.of(type).number(of: path) == TypedEntity._identity
-            else { throw unsupported("a property across the relationship \(key)") }
-            return .property(key)
-        case .composite(let key, let type):
+        case .composite(let node, let type):
             guard let element = type._key(for: path) else { break }
-            let name = "\(key).\(element)"
-            if let type = Self.compositeType(path) { return .composite(name, type) }
-            return .property(name)
+            let leaf = ExpressionNode.path(element, of: node)
+            if let type = Self.compositeType(path) { return .composite(leaf, type) }
+            return .value(leaf)
         default: break
         }
         throw unsupported("\(path), which is no persistent property,")
@@ -138,114 +158,6 @@ struct PredicateLowering {
         let type: Any.Type = type(of: path).valueType
         if let composite = type as? any CompositeValue.Type { return composite }
         return (type as? any OptionalMetatype.Type)?.wrapped as? any CompositeValue.Type
-    }
-
-    // MARK: Comparing
-
-    /// A comparison of two parts.
-    func comparison(
-        _ left: LoweredExpression, _ operation: PredicateNode.Comparison.Operator,
-        _ right: LoweredExpression
-    ) throws(StoreError) -> LoweredExpression {
-        switch (left, right) {
-        case (.constant(let one), .constant(let other)):
-            return .condition(.constant(Self.holds(one, operation, other)))
-        case (.constant, _), (.list, _):
-            return try comparison(right, Self.turned(operation), left)
-        case (.property(let key), .constant(let value)), (.target(let key), .constant(let value)):
-            return .condition(.compare(key, operation, value))
-        case (.identity, .constant(let id)):
-            return .condition(.comparison(.init(.objectID, operation, [id])))
-        case (.coalesced(let key, let other), .constant(let value)):
-            return .condition(
-                Self.coalesced(
-                    key, operation, value, whenNil: Self.holds(other, operation, value)))
-        case (.condition(let condition), .constant(.boolean(let truth))):
-            guard operation == .equal || operation == .notEqual else { break }
-            return .condition((operation == .equal) == truth ? condition : .not(condition))
-        case (.optionalCondition(let condition, let present), .constant(let value)):
-            guard operation == .equal || operation == .notEqual else { break }
-            let equal: PredicateNode =
-                switch value {
-                case .null: .not(present)
-                case .boolean(let truth): .and([present, truth ? condition : .not(condition)])
-                default: .constant(false)
-                }
-            return .condition(operation == .equal ? equal : .not(equal))
-        case (.composite(let key, _), .constant(.null)):
-            throw unsupported("whether all of \(key) is nil")
-        default: break
-        }
-        throw unsupported(
-            "a comparison of two properties, or of parts that are neither property nor constant")
-    }
-
-    /// Whether a property is one of a list.
-    func membership(_ element: LoweredExpression, in values: [Value]) throws(StoreError)
-        -> LoweredExpression
-    {
-        let present = values.filter { !$0.isNull }
-        switch element {
-        case .property(let key), .target(let key):
-            let isMember = PredicateNode.comparison(.init(.key(key), .in, present))
-            if present.count == values.count { return .condition(isMember) }
-            return .condition(.or([isMember, .compare(key, .equal, .null)]))
-        case .coalesced(let key, let other):
-            let isMember = PredicateNode.comparison(.init(.key(key), .in, present))
-            let otherIs = values.contains { Self.holds($0, .equal, other) }
-            return .condition(
-                otherIs ? .or([isMember, .compare(key, .equal, .null)]) : isMember)
-        case .identity: return .condition(.comparison(.init(.objectID, .in, present)))
-        case .constant(let value):
-            return .condition(.constant(values.contains { Self.holds($0, .equal, value) }))
-        default: throw unsupported("membership of what is no property")
-        }
-    }
-
-    private static func coalesced(
-        _ key: String, _ operation: PredicateNode.Comparison.Operator, _ value: Value, whenNil: Bool
-    ) -> PredicateNode {
-        let comparison = PredicateNode.compare(key, operation, value)
-        return whenNil
-            ? .or([comparison, .compare(key, .equal, .null)])
-            : .and([comparison, .compare(key, .notEqual, .null)])
-    }
-
-    private static func turned(_ operation: PredicateNode.Comparison.Operator)
-        -> PredicateNode.Comparison.Operator
-    {
-        switch operation {
-        case .less: .greater
-        case .lessOrEqual: .greaterOrEqual
-        case .greater: .less
-        case .greaterOrEqual: .lessOrEqual
-        default: operation
-        }
-    }
-
-    private static func holds(
-        _ one: Value, _ operation: PredicateNode.Comparison.Operator, _ other: Value
-    ) -> Bool {
-        if one.isNull || other.isNull {
-            switch operation {
-            case .equal: return one.isNull && other.isNull
-            case .notEqual: return one.isNull != other.isNull
-            default: return false
-            }
-        }
-        if ValueOrder.isNotANumber(one) || ValueOrder.isNotANumber(other) {
-            return operation == .notEqual
-        }
-        let order = ValueOrder.compare(one, other)
-        switch operation {
-        case .equal: return order == 0
-        case .notEqual: return order != 0
-        case .less: return order < 0
-        case .lessOrEqual: return order <= 0
-        case .greater: return order > 0
-        case .greaterOrEqual: return order >= 0
-        case .in, .between: return false
-        }
     }
 
     // MARK: Errors
@@ -280,10 +192,13 @@ extension FetchRequest where Result: PersistentEntity {
     ///     FetchRequest<Product>(#Predicate { $0.price < limit && $0.category != nil }))
     /// ```
     ///
-    /// Comparisons of properties with constants, `&&`, `||`, `!`, `?:`, `??`, optional chains, and `contains` of
-    /// captured lists and ranges are understood. An object is named by its id: `$0.maker?.objectID == id`.
+    /// Comparisons, `&&`, `||`, `!`, `?:`, `??`, optional chains, arithmetic, `contains`, `starts(with:)` and
+    /// regular expressions of texts, `contains` of captured lists and ranges, and `contains { }`,
+    /// `allSatisfy { }`, `filter { }`, `count` and `isEmpty` of to-many relationships are understood. An
+    /// object is named by its id: `$0.maker?.objectID == id`.
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` naming a part that a store cannot answer.
+    /// - Throws: `StoreError` with `.invalidRequest` naming a part that no store can answer. What this store
+    ///   cannot answer, the fetch says.
     public init(_ predicate: Predicate<Result>, sortBy keys: [SortKey] = []) throws {
         self.init(predicate: try PredicateLowering.tree(predicate), sortBy: keys)
     }

@@ -1,5 +1,8 @@
-// Fits a predicate to an entity: every key is a column, and every value one of the column's type.
+// Fits a predicate to the columns of an entity: every key is a column, and every value one of its type.
 //
+// This is the narrow form, for whoever can compare columns with constants and nothing else.
+//
+//   0. Two constants are compared at once; what is no simple comparison is refused, naming the part.
 //   1. A key must name a stored column; what else it may mean is refused with the reason.
 //   2. The operator must make sense for the column's type.
 //   3. Every value is converted exactly, or refused.
@@ -17,7 +20,7 @@ extension PredicateNode {
     public func bound(to entity: SchemaEntity) throws(PredicateFormatError) -> PredicateNode {
         switch self {
         case .constant: return self
-        case .comparison(let comparison): return .comparison(try comparison.bound(to: entity))
+        case .comparison(let comparison): return try comparison.bound(to: entity)
         case .and(let parts): return .and(try Self.bound(parts, to: entity))
         case .or(let parts): return .or(try Self.bound(parts, to: entity))
         case .not(let part): return .not(try part.bound(to: entity))
@@ -35,44 +38,62 @@ extension PredicateNode {
 }
 
 extension PredicateNode.Comparison {
-    fileprivate func bound(to entity: SchemaEntity) throws(PredicateFormatError) -> Self {
-        switch `operator` {
-        case .in: break
+    fileprivate func bound(to entity: SchemaEntity) throws(PredicateFormatError) -> PredicateNode {
+        if let truth = constantTruth { return .constant(truth) }
+        guard let simple, simple.options.isEmpty, !simple.operator.isBeyondColumns else {
+            throw PredicateFormatError("\(beyondColumns) is not supported")
+        }
+        switch simple.operator {
+        case .in:
+            guard case .list = simple.operand else {
+                throw PredicateFormatError("IN needs a list of values")
+            }
         case .between:
-            guard values.count == 2 else {
+            guard simple.values.count == 2, case .list = simple.operand else {
                 throw PredicateFormatError(
-                    "BETWEEN needs two values, but there are \(values.count)")
+                    "BETWEEN needs two values, but there are \(simple.values.count)")
             }
         default:
-            guard values.count == 1 else {
+            guard case .value = simple.operand else {
                 throw PredicateFormatError(
-                    "\(`operator`.rawValue) needs one value, but there are \(values.count)")
+                    "\(simple.operator.rawValue) needs one value, but there is a list")
             }
         }
-        var bound = self
+        return .comparison(
+            Self(simple.subject, simple.operator, try simple.boundValues(to: entity)))
+    }
+}
+
+extension PredicateNode.Comparison.Operator {
+    /// Whether no column can be asked it by its bytes.
+    fileprivate var isBeyondColumns: Bool { isOfText || self == .contains }
+}
+
+extension PredicateNode.Comparison.Simple {
+    fileprivate func boundValues(to entity: SchemaEntity) throws(PredicateFormatError) -> [Value] {
         switch subject {
         case .objectID:
             try requireEquality(of: "the object itself")
-            bound.values = try converted(to: "an object id", Self.objectID)
+            return try converted(to: "an object id", Self.objectID)
         case .key(let key):
             let column = try Self.column(key, of: entity)
             switch column.kind {
             case .reference:
                 try requireEquality(of: "the relationship \(key)")
-                bound.values = try converted(to: "an object id", Self.objectID)
+                return try converted(to: "an object id", Self.objectID)
             case .attribute(.transformable):
                 guard `operator` == .equal || `operator` == .notEqual, values[0].isNull else {
                     throw PredicateFormatError(
                         "\(key) is transformable: it can only be compared with nil")
                 }
+                return values
             case .attribute(let type):
                 if !type.isOrdered { try requireEquality(of: "\(key), a \(type.rawValue),") }
-                bound.values = try converted(to: "a \(type.rawValue) for \(key)") {
+                return try converted(to: "a \(type.rawValue) for \(key)") {
                     $0.literal(of: type)
                 }
             }
         }
-        return bound
     }
 
     private func requireEquality(of subject: String) throws(PredicateFormatError) {
@@ -88,6 +109,7 @@ extension PredicateNode.Comparison {
         throws(PredicateFormatError)
         -> [Value]
     {
+        let values = values
         var result: [Value] = []
         result.reserveCapacity(values.count)
         for value in values {

@@ -10,12 +10,17 @@ public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConve
     public let offset: Int?
     /// The format; nil if the predicate was not read from a text.
     public let format: String?
+    /// The key that does not fit, if it is about one.
+    public let key: String?
 
-    /// An error at a place of a format.
-    public init(_ message: String, offset: Int? = nil, format: String? = nil) {
+    /// An error at a place of a format, or about a key.
+    public init(
+        _ message: String, offset: Int? = nil, format: String? = nil, key: String? = nil
+    ) {
         self.message = message
         self.offset = offset
         self.format = format
+        self.key = key
     }
 
     /// An error at a place that is counted in Unicode scalars.

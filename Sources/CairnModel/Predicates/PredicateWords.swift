@@ -10,12 +10,15 @@ enum PredicateWords {
     /// Words that stand for a value or a whole predicate.
     static let constants: Set<String> = [
         "NULL", "NIL", "SELF", "TRUE", "FALSE", "YES", "NO", "TRUEPREDICATE", "FALSEPREDICATE",
+        "ANYKEY",
     ]
-    /// Words that other readers of the language reserve. Here they are keys where a key can stand.
+    /// Words that are keys where nothing of their own meaning follows, and that other readers reserve.
     static let reservedElsewhere: Set<String> = [
-        "FIRST", "LAST", "SIZE", "SUBQUERY", "CAST", "TERNARY", "FETCH", "FUNCTION", "ANYKEY",
+        "FIRST", "LAST", "SIZE", "SUBQUERY", "CAST", "TERNARY", "FETCH", "FUNCTION",
         "CASEINSENSITIVE", "CI",
     ]
+    /// Operators that are none of ours.
+    static let foreign: Set<String> = ["TOKENMATCHES", "UTI"]
 
     /// Whether a word can begin with it.
     static func isStart(_ character: Unicode.Scalar) -> Bool {

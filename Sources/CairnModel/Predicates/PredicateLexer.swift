@@ -38,9 +38,9 @@ struct PredicateLexer {
 
     /// Longer ones first: the first that fits is taken.
     private static let symbols = [
-        "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "**", ":=", "=", "<", ">", "!", "(",
-        ")",
-        "{", "}", "[", "]", ",", ".", "+", "-", "*", "/", "$", "@", ":",
+        "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "**", ":=", "<<", ">>", "=", "<", ">",
+        "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-", "*", "/", "$", "@", ":", "&", "|",
+        "^", "~",
     ].map { Array($0.unicodeScalars) }
 
     /// The tokens of a text; the last one is the end.
@@ -75,6 +75,11 @@ struct PredicateLexer {
                 add(.escapedWord(name), from: start)
             } else if character == "%" {
                 position += 1
+                if peek() == "%" {
+                    throw error(
+                        "%% is a percent sign, which means nothing here: write modulus:by:(a, b)",
+                        at: start)
+                }
                 let name = placeholder()
                 guard !name.isEmpty else {
                     throw error("a placeholder such as %@ is not whole", at: start)

@@ -1,0 +1,280 @@
+// Holds a predicate against a schema: every key exists, and both sides of a comparison can be compared.
+//
+//   1. A key path is followed property by property; a to-many relationship on the way makes a collection.
+//   2. A to-many relationship is compared with ANY or ALL, by CONTAINS and IN, or by what a collection
+//      operator makes of it.
+//   3. A constant beside a property becomes a value of its type where it is one: texts become dates, UUIDs,
+//      URIs and object ids. Numbers of another size stay as they are: that nothing equals them is an answer.
+//   4. A comparison of two constants becomes its truth.
+//
+// Invariants: whoever evaluates the bound tree meets no key that does not exist.
+// Threads: a binder lives in one call.
+
+import FoundationEssentials
+
+extension PredicateNode {
+    /// The same predicate with its constants as values of what they are compared with, checked against an
+    /// entity and, across relationships, its schema.
+    ///
+    /// - Throws: `PredicateFormatError` naming the key, if there is no such property, a to-many relationship is
+    ///   compared without ANY or ALL, two kinds cannot be compared, or a variable has no value.
+    /// - Complexity: O(n) in the size of the tree.
+    public func bound(to entity: SchemaEntity, in schema: Schema) throws(PredicateFormatError)
+        -> PredicateNode
+    {
+        var binder = PredicateBinder(schema: schema, entity: entity)
+        return try binder.bind(self)
+    }
+}
+
+struct PredicateBinder {
+    let schema: Schema
+    /// What SELF is.
+    let entity: SchemaEntity
+    var variables: [String: ExpressionKind] = [:]
+
+    init(schema: Schema, entity: SchemaEntity) {
+        self.schema = schema
+        self.entity = entity
+    }
+
+    // MARK: Logic
+
+    mutating func bind(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode {
+        switch node {
+        case .constant: return node
+        case .comparison(let comparison):
+            return fits(comparison) ? node : try bind(comparison)
+        case .and(let parts): return .and(try bind(parts))
+        case .or(let parts): return .or(try bind(parts))
+        case .not(let part): return .not(try bind(part))
+        }
+    }
+
+    private mutating func bind(_ parts: [PredicateNode]) throws(PredicateFormatError)
+        -> [PredicateNode]
+    {
+        var bound: [PredicateNode] = []
+        bound.reserveCapacity(parts.count)
+        for part in parts { bound.append(try bind(part)) }
+        return bound
+    }
+
+    // MARK: Comparisons
+
+    /// Whether a comparison is one of an attribute with a value of its type, and so fits as it is: the
+    /// commonest one, which must cost nothing.
+    private func fits(_ comparison: PredicateNode.Comparison) -> Bool {
+        guard comparison.modifier == .direct, case .keyPath(let key) = comparison.left,
+            case .constant(let value) = comparison.right,
+            let column = entity.columnIndex(named: key),
+            case .attribute(let type) = entity.columns[column].kind,
+            value.isNull || value.fits(type)
+        else { return false }
+        switch comparison.operator {
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+            return type != .transformable
+        case .contains, .beginsWith, .endsWith, .like, .matches: return type == .string
+        case .in, .between: return false
+        }
+    }
+
+    private mutating func bind(_ comparison: PredicateNode.Comparison)
+        throws(PredicateFormatError) -> PredicateNode
+    {
+        if let truth = comparison.constantTruth { return .constant(truth) }
+        var (left, leftKind) = try bind(comparison.left)
+        var (right, rightKind) = try bind(comparison.right)
+        let relation = comparison.operator
+        try checkCollections(comparison, leftKind, rightKind)
+        let isWhole = comparison.modifier == .direct && leftKind.isCollection
+        left = try converted(left, to: rightKind.member, beside: comparison.right)
+        right = try converted(right, to: leftKind.member, beside: comparison.left)
+        leftKind = leftKind.member
+        rightKind = Self.kind(of: right) ?? rightKind.member
+        leftKind = Self.kind(of: left) ?? leftKind
+        let key = Self.key(of: comparison)
+        if relation.isOfText || (relation == .contains && !isWhole)
+            || (relation == .in && Self.isText(right))
+        {
+            guard leftKind.isText, rightKind.isText else {
+                let wrong = leftKind.isText ? rightKind : leftKind
+                throw PredicateFormatError(
+                    "\(key ?? "an expression") is compared by \(relation.rawValue), which is of texts, with \(wrong.words)",
+                    key: key)
+            }
+        } else {
+            try checkKinds(comparison, leftKind, rightKind, key)
+        }
+        return .compare(
+            left, relation, right, modifier: comparison.modifier, options: comparison.options)
+    }
+
+    private func checkCollections(
+        _ comparison: PredicateNode.Comparison, _ left: ExpressionKind, _ right: ExpressionKind
+    ) throws(PredicateFormatError) {
+        let relation = comparison.operator
+        if comparison.modifier != .direct {
+            guard left.isCollection || left.isOpen else {
+                throw PredicateFormatError(
+                    "\(comparison.left) is no collection: \(comparison.modifier.rawValue) needs one left of \(relation.rawValue)",
+                    key: Self.key(of: comparison.left))
+            }
+        } else if left.isCollection, relation != .contains, comparison.left != .anyKey {
+            throw PredicateFormatError(
+                "\(comparison.left) is a to-many relationship or another collection: compare it with ANY, ALL or NONE, by CONTAINS, or its @count",
+                key: Self.key(of: comparison.left))
+        }
+        switch relation {
+        case .in:
+            guard right.isCollection || right.isText else {
+                throw PredicateFormatError(
+                    "\(comparison.right) is no list or collection, as IN needs",
+                    key: Self.key(of: comparison))
+            }
+        case .between:
+            switch comparison.right {
+            case .list(let values) where values.count == 2: break
+            case .aggregate(let members) where members.count == 2: break
+            case .constant(.null): break
+            default:
+                throw PredicateFormatError(
+                    "BETWEEN needs a list of two values", key: Self.key(of: comparison))
+            }
+        default:
+            guard !right.isCollection else {
+                throw PredicateFormatError(
+                    "\(comparison.right) is a list or a collection: \(relation.rawValue) needs one value right of it",
+                    key: Self.key(of: comparison))
+            }
+        }
+    }
+
+    private func checkKinds(
+        _ comparison: PredicateNode.Comparison, _ left: ExpressionKind, _ right: ExpressionKind,
+        _ key: String?
+    ) throws(PredicateFormatError) {
+        try checkKind(left, beside: right, comparison.operator, key)
+        try checkKind(right, beside: left, comparison.operator, key)
+        guard left.isComparable(to: right) else {
+            throw PredicateFormatError(
+                "\(key ?? comparison.left.description), \(left.words), cannot be compared with \(right.words)",
+                key: key)
+        }
+    }
+
+    /// Whether values of a kind can be compared so at all.
+    private func checkKind(
+        _ kind: ExpressionKind, beside other: ExpressionKind,
+        _ relation: PredicateNode.Comparison.Operator, _ key: String?
+    ) throws(PredicateFormatError) {
+        switch kind {
+        case .attribute(.transformable), .attribute(.composite), .attribute(.undefined):
+            guard relation == .equal || relation == .notEqual, case .null = other else {
+                throw PredicateFormatError(
+                    "\(key ?? "it") is \(kind.words): it can only be compared with nil", key: key)
+            }
+        case .object, .attribute(.objectID):
+            if relation.isOfOrder {
+                throw PredicateFormatError(
+                    "\(key ?? "SELF") is an object and has no order: \(relation.rawValue) makes no sense",
+                    key: key ?? "SELF")
+            }
+        default: break
+        }
+    }
+
+    private static func isText(_ node: ExpressionNode) -> Bool {
+        if case .constant(.string) = node { true } else { false }
+    }
+
+    /// What a node that was converted is now.
+    private static func kind(of node: ExpressionNode) -> ExpressionKind? {
+        switch node {
+        case .constant(let value): ExpressionKind(of: value)
+        case .list(let values):
+            values.first { !$0.isNull }.map { ExpressionKind(of: $0) } ?? .null
+        default: nil
+        }
+    }
+
+    // MARK: Constants
+
+    /// Constants as values of what they are compared with.
+    private func converted(
+        _ node: ExpressionNode, to kind: ExpressionKind, beside other: ExpressionNode
+    ) throws(PredicateFormatError) -> ExpressionNode {
+        switch node {
+        case .constant(let value):
+            return .constant(try converted(value, to: kind, beside: other))
+        case .list(let values):
+            var result: [Value] = []
+            result.reserveCapacity(values.count)
+            for value in values { result.append(try converted(value, to: kind, beside: other)) }
+            return .list(result)
+        case .aggregate(let members):
+            var result: [ExpressionNode] = []
+            for member in members {
+                result.append(try converted(member, to: kind, beside: other))
+            }
+            return .aggregate(result)
+        default: return node
+        }
+    }
+
+    private func converted(_ value: Value, to kind: ExpressionKind, beside other: ExpressionNode)
+        throws(PredicateFormatError) -> Value
+    {
+        if value.isNull { return value }
+        switch kind {
+        case .attribute(let type):
+            if let exact = value.literal(of: type) { return exact }
+            // A number that the type does not have is a fair question: nothing equals it.
+            if type.isNumber, ExpressionKind(of: value).isNumber { return value }
+            if ExpressionKind(of: value).isComparable(to: kind) { return value }
+            throw PredicateFormatError(
+                "\(value) is not \(kind.words) for \(other)", key: Self.key(of: other))
+        case .object:
+            if let id = value.asObjectID { return .objectID(id) }
+            throw PredicateFormatError(
+                "\(value) is not an object id for \(other)",
+                key: Self.key(of: other) ?? "SELF")
+        default: return value
+        }
+    }
+
+    // MARK: Keys
+
+    /// The key that a comparison is about, for errors.
+    static func key(of comparison: PredicateNode.Comparison) -> String? {
+        key(of: comparison.left) ?? key(of: comparison.right)
+    }
+
+    static func key(of node: ExpressionNode) -> String? {
+        switch node {
+        case .keyPath(let path), .path(_, let path): path
+        case .evaluatedObject: "SELF"
+        case .collection(_, let base, let path): key(of: base) ?? path
+        case .index(let base, _), .cast(let base, _), .subquery(let base, _, _),
+            .assignment(_, let base):
+            key(of: base)
+        case .function(_, let parts), .aggregate(let parts):
+            parts.lazy.compactMap { key(of: $0) }.first
+        case .conditional(_, let one, let other), .set(_, let one, let other):
+            key(of: one) ?? key(of: other)
+        default: nil
+        }
+    }
+}
+
+extension Value {
+    /// The object id that this is, or whose URI it is.
+    fileprivate var asObjectID: ObjectID? {
+        switch self {
+        case .objectID(let id): id
+        case .string(let text): URL(string: text).flatMap { ObjectID(uriRepresentation: $0) }
+        case .uri(let uri): ObjectID(uriRepresentation: uri)
+        default: nil
+        }
+    }
+}

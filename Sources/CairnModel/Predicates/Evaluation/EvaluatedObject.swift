@@ -1,0 +1,136 @@
+// What a predicate asks of objects in memory, and what its expressions give.
+
+import FoundationEssentials
+
+/// An object that predicates can be asked about.
+package protocol EvaluatedObject: AnyObject {
+    /// The object's id.
+    var evaluatedID: ObjectID { get }
+    /// The entity whose properties it has.
+    var evaluatedEntity: SchemaEntity { get }
+    /// The value of an attribute's column.
+    func evaluatedColumn(_ index: Int) -> Value
+    /// The value of an attribute that no column keeps; nil if it is none that a predicate knows.
+    func evaluatedAttribute(_ index: Int) -> Value
+    /// The object that a to-one relationship leads to.
+    func evaluatedTarget(_ relationship: Int) -> (any EvaluatedObject)?
+    /// The objects that a to-many relationship leads to, in its order if it has one.
+    func evaluatedMembers(_ relationship: Int) -> [any EvaluatedObject]
+}
+
+/// What an expression gives.
+package enum EvaluatedValue {
+    /// A plain value, or nil.
+    case value(Value)
+    /// An object.
+    case object(any EvaluatedObject)
+    /// Members, in order; a collection in a collection is part of it.
+    case collection([EvaluatedValue])
+
+    static var null: EvaluatedValue { .value(.null) }
+
+    /// The value; of an object its id, and nothing of a collection.
+    var plain: Value {
+        switch self {
+        case .value(let value): value
+        case .object(let object): .objectID(object.evaluatedID)
+        case .collection: .null
+        }
+    }
+
+    var isNull: Bool {
+        if case .value(.null) = self { true } else { false }
+    }
+
+    /// The members of a collection; a single value is the only one, and nil is none.
+    var members: [EvaluatedValue] {
+        switch self {
+        case .collection(let members): members
+        case .value(.null): []
+        default: [self]
+        }
+    }
+
+    /// A collection of what is given, without collections in it.
+    static func flat(_ parts: some Sequence<EvaluatedValue>) -> EvaluatedValue {
+        var members: [EvaluatedValue] = []
+        for part in parts {
+            if case .collection(let inner) = part {
+                members += inner
+            } else {
+                members.append(part)
+            }
+        }
+        return .collection(members)
+    }
+
+    // MARK: Properties
+
+    /// The value at a dotted path. Nil on the way gives nil; a collection on the way gives the values of all
+    /// its members.
+    func value(at path: String) -> EvaluatedValue {
+        switch self {
+        case .object(let object): return Self.value(at: path, of: object)
+        case .collection(let members): return .flat(members.lazy.map { $0.value(at: path) })
+        case .value(let value):
+            guard let dot = path.firstIndex(of: ".") else {
+                return .value(Self.key(path, of: value))
+            }
+            return EvaluatedValue.value(Self.key(path[..<dot], of: value))
+                .value(at: String(path[path.index(after: dot)...]))
+        }
+    }
+
+    private static func value(at path: String, of object: any EvaluatedObject) -> EvaluatedValue {
+        let entity = object.evaluatedEntity
+        if let column = entity.columnIndex(named: path),
+            entity.columns[column].relationship == nil
+        {
+            return .value(object.evaluatedColumn(column))
+        }
+        // The longest beginning that is a property: composite attributes have points in their names.
+        var end = path.endIndex
+        while true {
+            let name = String(path[..<end])
+            if let property = property(name, of: object, entity) {
+                guard end < path.endIndex else { return property }
+                return property.value(at: String(path[path.index(after: end)...]))
+            }
+            guard let dot = path[..<end].lastIndex(of: ".") else { return .null }
+            end = dot
+        }
+    }
+
+    private static func property(
+        _ name: String, of object: any EvaluatedObject, _ entity: SchemaEntity
+    ) -> EvaluatedValue? {
+        if let index = entity.relationshipIndex(named: name) {
+            if entity.relationships[index].description.isToMany {
+                return .collection(object.evaluatedMembers(index).map { .object($0) })
+            }
+            return object.evaluatedTarget(index).map { .object($0) } ?? .null
+        }
+        if let column = entity.columnIndex(named: name) {
+            return .value(object.evaluatedColumn(column))
+        }
+        if let index = entity.attributeIndex(named: name) {
+            return .value(object.evaluatedAttribute(index))
+        }
+        switch name {
+        case "objectID", "self", "SELF": return .object(object)
+        case "entity", "entity.name": return .value(.string(entity.name))
+        default: return nil
+        }
+    }
+
+    /// What a plain value can be asked by a key.
+    private static func key(_ key: some StringProtocol, of value: Value) -> Value {
+        switch (key, value) {
+        case ("self", _), ("SELF", _): value
+        case ("length", .string(let text)): .integer(Int64(text.count))
+        case ("timeIntervalSinceReferenceDate", .date(let date)):
+            .double(date.timeIntervalSinceReferenceDate)
+        default: .null
+        }
+    }
+}

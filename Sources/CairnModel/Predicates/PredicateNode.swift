@@ -1,0 +1,77 @@
+// The tree of a predicate: which objects are meant.
+//
+// The tree says what the text says, side by side and in its order; what a key means is not known here but to
+// whoever holds the tree against a schema. Both a format and `#Predicate` become this tree, and everything
+// that answers questions reads it: the evaluator in memory, and the store.
+//
+// Threads: a value.
+
+/// A condition on objects.
+///
+/// Logic is two-valued: a comparison with nil is true or false, never unknown. `x == nil` and `x != nil`
+/// are exact tests; `x != value` is true where x is nil; every other comparison with nil is false.
+public indirect enum PredicateNode: Sendable, Hashable, Codable {
+    /// Always the same.
+    case constant(Bool)
+    /// Two expressions compared.
+    case comparison(Comparison)
+    /// All of them; true if there are none.
+    case and([PredicateNode])
+    /// Any of them; false if there are none.
+    case or([PredicateNode])
+    /// Not it.
+    case not(PredicateNode)
+
+    /// Compares a property with one value; for IN, with a list of one.
+    public static func compare(_ key: String, _ operator: Comparison.Operator, _ value: Value)
+        -> PredicateNode
+    {
+        let isList = `operator` == .in || `operator` == .between
+        return .comparison(
+            Comparison(.keyPath(key), `operator`, isList ? .list([value]) : .constant(value)))
+    }
+
+    /// Compares two expressions.
+    public static func compare(
+        _ left: ExpressionNode, _ operator: Comparison.Operator, _ right: ExpressionNode,
+        modifier: Comparison.Modifier = .direct, options: Comparison.Options = []
+    ) -> PredicateNode {
+        .comparison(
+            Comparison(left, `operator`, right, modifier: modifier, options: options))
+    }
+
+    /// Both conditions. What is joined by AND on either side becomes part of one join.
+    public static func && (left: PredicateNode, right: PredicateNode) -> PredicateNode {
+        .and(left.parts(ofAnd: true) + right.parts(ofAnd: true))
+    }
+
+    /// One of two conditions, or both. What is joined by OR on either side becomes part of one join.
+    public static func || (left: PredicateNode, right: PredicateNode) -> PredicateNode {
+        .or(left.parts(ofAnd: false) + right.parts(ofAnd: false))
+    }
+
+    /// The opposite.
+    public static prefix func ! (node: PredicateNode) -> PredicateNode { .not(node) }
+
+    private func parts(ofAnd isAnd: Bool) -> [PredicateNode] {
+        switch self {
+        case .and(let parts) where isAnd && !parts.isEmpty: parts
+        case .or(let parts) where !isAnd && !parts.isEmpty: parts
+        default: [self]
+        }
+    }
+}
+
+/// One key of a sort order.
+public struct SortKey: Sendable, Hashable {
+    /// The column, by its (dotted) name.
+    public var key: String
+    /// Whether small values come first; nil counts as smallest.
+    public var isAscending: Bool
+
+    /// Sorts by a column.
+    public init(_ key: String, ascending: Bool = true) {
+        self.key = key
+        self.isAscending = ascending
+    }
+}
