@@ -308,6 +308,24 @@ struct PredicateEvaluationTests {
         #expect(try !holds("name MATCHES nothing"))
     }
 
+    @Test("The deepest predicates that can be read are bound, asked and printed")
+    func deepest() throws {
+        let chain = "1" + String(repeating: " + 1", count: 380)
+        let nested = (0..<100).reduce("count") { inner, _ in "abs:(\(inner)) + 1" }
+        for format in [
+            "\(chain) == 381", "\(nested) == 104",
+            String(repeating: "NOT ", count: 126) + "count == 4",
+            String(repeating: "(", count: 126) + "count" + String(repeating: ")", count: 126)
+                + " == 4",
+            "children" + String(repeating: ".children", count: 2000) + ".@count == 0",
+            (0..<50).reduce("count == 4") { inner, _ in "TERNARY(\(inner), 1, 0) == 1" },
+        ] {
+            #expect(try holds(format), "\(format)")
+            let node = try PredicateNode(format: format)
+            #expect(try PredicateNode(format: node.predicateFormat) == node)
+        }
+    }
+
     @Test("Predicates that are not bound are answered without a trap")
     func unbound() throws {
         for format in [
