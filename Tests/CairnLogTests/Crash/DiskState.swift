@@ -45,6 +45,8 @@ struct DiskState: Sendable {
     var pendingNames: [NameChange] = []
     /// What was in the file that was unlinked last: its blocks may come back in another file.
     var freed: [UInt8] = []
+    /// Whether they do.
+    var bringsFreedBack = true
 
     // MARK: Calls
 
@@ -56,7 +58,9 @@ struct DiskState: Sendable {
     }
 
     mutating func remove(_ name: String) {
-        if let file = names.removeValue(forKey: name) { freed = files[file].durable }
+        if let file = names.removeValue(forKey: name), bringsFreedBack {
+            freed = files[file].durable
+        }
         pendingNames.append(.remove(name))
     }
 
@@ -115,6 +119,7 @@ struct DiskState: Sendable {
     /// What is there when the power is back.
     func afterPowerCut(_ loss: Loss, _ random: inout RandomSource) -> DiskState {
         var after = DiskState()
+        after.bringsFreedBack = bringsFreedBack
         guard folder == .durable || folder == .unsynced && loss.keeps(&random) else {
             return after
         }
