@@ -317,7 +317,7 @@ struct PredicateEvaluationTests {
             String(repeating: "NOT ", count: 126) + "count == 4",
             String(repeating: "(", count: 126) + "count" + String(repeating: ")", count: 126)
                 + " == 4",
-            "children" + String(repeating: ".children", count: 2000) + ".@count == 0",
+            "children" + String(repeating: ".children", count: 300) + ".@count == 0",
             (0..<50).reduce("count == 4") { inner, _ in "TERNARY(\(inner), 1, 0) == 1" },
         ] {
             #expect(try holds(format), "\(format)")

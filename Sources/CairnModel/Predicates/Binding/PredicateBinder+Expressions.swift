@@ -96,8 +96,14 @@ extension PredicateBinder {
         -> ExpressionKind
     {
         // The longest beginning that is a property: composite attributes have points in their names.
+        // A beginning that is longer than every name is not asked for: paths may have thousands of steps.
         var end = path.endIndex
-        while true {
+        let longest = longestName(of: entity)
+        if path.utf8.count > longest {
+            end = path.utf8.index(path.startIndex, offsetBy: longest + 1)
+            end = path[..<end].lastIndex(of: ".") ?? path.startIndex
+        }
+        while end > path.startIndex {
             if let kind = try property(
                 String(path[..<end]), isLast: end == path.endIndex, of: entity)
             {
@@ -109,6 +115,19 @@ extension PredicateBinder {
         }
         throw PredicateFormatError(
             "\(entity.name) has no attribute or relationship \(path)", key: path)
+    }
+
+    /// The bytes of the longest name that a property of an entity has, or of what else a path may begin with.
+    private func longestName(of entity: SchemaEntity) -> Int {
+        var longest = "entity.name".utf8.count
+        for column in entity.columns { longest = max(longest, column.name.utf8.count) }
+        for relationship in entity.relationships {
+            longest = max(longest, relationship.description.name.utf8.count)
+        }
+        for attribute in entity.attributes {
+            longest = max(longest, attribute.description.name.utf8.count)
+        }
+        return longest
     }
 
     private func property(_ name: String, isLast: Bool, of entity: SchemaEntity)
@@ -227,7 +246,7 @@ extension PredicateBinder {
         }
         let (nodes, kinds) = try bind(arguments)
         let node = ExpressionNode.function(function, nodes)
-        let key = arguments.lazy.compactMap { Self.key(of: $0) }.first ?? function.rawValue
+        let key = Self.key(ofFirst: arguments) ?? function.rawValue
         func require(_ isRight: Bool, _ what: String) throws(PredicateFormatError) {
             guard !isRight else { return }
             let name = function.sign.map { "the sign \($0.text)" } ?? function.rawValue

@@ -250,6 +250,14 @@ struct PredicateBinder {
         key(of: comparison.left) ?? key(of: comparison.right)
     }
 
+    /// The first key in a list. Each part is asked once: asked twice, as a lazy sequence would, a deep tree would never end.
+    static func key(ofFirst parts: [ExpressionNode]) -> String? {
+        for part in parts {
+            if let key = key(of: part) { return key }
+        }
+        return nil
+    }
+
     static func key(of node: ExpressionNode) -> String? {
         switch node {
         case .keyPath(let path), .path(_, let path): path
@@ -259,7 +267,7 @@ struct PredicateBinder {
             .assignment(_, let base):
             key(of: base)
         case .function(_, let parts), .aggregate(let parts):
-            parts.lazy.compactMap { key(of: $0) }.first
+            key(ofFirst: parts)
         case .conditional(_, let one, let other), .set(_, let one, let other):
             key(of: one) ?? key(of: other)
         default: nil
