@@ -109,7 +109,10 @@ package struct ValueComparison: Sendable {
         }
     }
 
-    private static func bytes(_ a: some Sequence<UInt8>, _ b: some Sequence<UInt8>) -> Int {
+    /// The order of two lists of bytes: negative, zero or positive.
+    @inlinable package static func bytes(_ a: some Sequence<UInt8>, _ b: some Sequence<UInt8>)
+        -> Int
+    {
         var left = a.makeIterator()
         var right = b.makeIterator()
         while true {

@@ -20,11 +20,14 @@ enum ValueOrder {
             order(a.timeIntervalSinceReferenceDate, b.timeIntervalSinceReferenceDate)
         case (.decimal(let a), .decimal(let b)): order(a, b)
         case (.boolean(let a), .boolean(let b)): order(a ? 1 : 0, b ? 1 : 0)
-        case (.string(let a), .string(let b)): bytes(a.utf8, b.utf8)
-        case (.uri(let a), .uri(let b)): bytes(a.absoluteString.utf8, b.absoluteString.utf8)
-        case (.binary(let a), .binary(let b)): bytes(a, b)
+        case (.string(let a), .string(let b)): ValueComparison.bytes(a.utf8, b.utf8)
+        case (.uri(let a), .uri(let b)):
+            ValueComparison.bytes(a.absoluteString.utf8, b.absoluteString.utf8)
+        case (.binary(let a), .binary(let b)): ValueComparison.bytes(a, b)
         case (.uuid(let a), .uuid(let b)):
-            withUnsafeBytes(of: a.uuid) { a in withUnsafeBytes(of: b.uuid) { b in bytes(a, b) } }
+            withUnsafeBytes(of: a.uuid) { a in
+                withUnsafeBytes(of: b.uuid) { b in ValueComparison.bytes(a, b) }
+            }
         case (.objectID(let a), .objectID(let b)): compare(a, b)
         default: order(kind(left), kind(right))
         }
@@ -36,35 +39,11 @@ enum ValueOrder {
         return order(left.reference, right.reference)
     }
 
-    /// Whether a value is the result of a calculation that has none. Nothing equals it, and nothing is less or
-    /// greater; among others it is sorted last.
-    static func isNotANumber(_ value: Value) -> Bool {
-        switch value {
-        case .double(let number): number.isNaN
-        case .float(let number): number.isNaN
-        case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
-        default: false
-        }
-    }
-
     private static func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
 
     private static func order<T: FloatingPoint>(_ a: T, _ b: T) -> Int {
         if a.isNaN || b.isNaN { return order(a.isNaN ? 1 : 0, b.isNaN ? 1 : 0) }
         return a < b ? -1 : a == b ? 0 : 1
-    }
-
-    private static func bytes(_ a: some Sequence<UInt8>, _ b: some Sequence<UInt8>) -> Int {
-        var left = a.makeIterator()
-        var right = b.makeIterator()
-        while true {
-            switch (left.next(), right.next()) {
-            case (nil, nil): return 0
-            case (nil, _): return -1
-            case (_, nil): return 1
-            case (let a?, let b?): if a != b { return a < b ? -1 : 1 }
-            }
-        }
     }
 
     private static func kind(_ value: Value) -> Int {
