@@ -183,3 +183,5 @@ int cairn_sync_data(int descriptor) {
     return fdatasync(descriptor) == -1 ? errno : 0;
 #endif
 }
+
+__thread const void *cairn_handed = 0;

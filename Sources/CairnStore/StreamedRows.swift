@@ -7,6 +7,8 @@
 //
 // A row comes out byte by byte as `RowCellsBuilder` makes it. A slab is small, since one row that somebody keeps keeps it.
 //
+// Properties are not checked for exclusive access: nothing is called while one of them is being changed.
+//
 // Threads: one thread.
 
 /// Some rows of one entity, in the form that objects keep.
@@ -28,7 +30,7 @@ package final class StreamedRows {
     /// Their entity, as an index of the schema.
     package let entity: Int
     /// How many there are.
-    package private(set) var count = 0
+    @exclusivity(unchecked) package private(set) var count = 0
     /// The numbers of their objects.
     package let references: UnsafeMutablePointer<UInt64>
     /// Their versions.
@@ -36,9 +38,9 @@ package final class StreamedRows {
     private let columns: Int
     private let start: Int
     private let places: UnsafeMutablePointer<Place>
-    private var slab: CellSlab?
+    @exclusivity(unchecked) private var slab: CellSlab?
     /// How many rows are measured for the next slab: about twice as many as went into the last one.
-    private var expected = StreamedRows.mostRows
+    @exclusivity(unchecked) private var expected = StreamedRows.mostRows
 
     /// No rows yet; there will be rows of an entity that has so many columns.
     package init(entity: Int, columns: Int) {

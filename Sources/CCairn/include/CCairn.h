@@ -154,6 +154,15 @@ static inline void *_Nullable cairn_try_retain(void *_Nonnull object) {
     return swift_tryRetain(object);
 }
 
+// MARK: Handing over
+
+/// What this thread hands to the next callee that asks for it.
+extern __thread const void *_Nullable cairn_handed;
+
+static inline void cairn_hand_over(const void *_Nullable thing) { cairn_handed = thing; }
+
+static inline const void *_Nullable cairn_handed_over(void) { return cairn_handed; }
+
 #ifdef __cplusplus
 }
 #endif

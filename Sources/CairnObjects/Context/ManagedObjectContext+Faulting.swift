@@ -90,10 +90,12 @@ extension ManagedObjectContext {
     func appendObjects(for rows: StreamedRows, to objects: inout [ManagedObject]) {
         let scope = scope(at: rows.entity)
         guard let place = scope.place else { return }
-        registry.objects(rows.references, rows.count, at: place) { index, known in
-            let object = known ?? fault(rows.references[index], scope)
+        registry.objects(rows.references, rows.count, at: place, in: &objects) { index, object in
             object.bring(rows.cells(index), rows.versions[index])
-            objects.append(object)
+        } new: { index in
+            let object = fault(rows.references[index], scope)
+            object.cells = rows.cells(index)
+            object.version = rows.versions[index]
             return object
         }
     }
@@ -106,20 +108,15 @@ extension ManagedObjectContext {
 
     /// A fault that the registry does not know yet.
     private func fault(_ reference: UInt64, _ scope: EntityScope) -> ManagedObject {
-        let object = scope.type.init(entity: scope.entity, insertInto: nil)
-        object.scope = scope
+        let object = scope.makeFault()
         object.reference = reference
         object.managedObjectContext = self
         return object
     }
 
     private func makeFault(_ id: ObjectID, _ entity: SchemaEntity) -> ManagedObject {
-        guard id.isTemporary else { return makeFault(id.reference, scope(of: entity)) }
-        let object = classes.type(for: entity, in: schema).init(entity: entity, insertInto: nil)
-        object.scope = scope(of: entity)
-        object.reference = id.reference
+        let object = fault(id.reference, scope(of: entity))
         object.hasTemporaryID = id.isTemporary
-        object.managedObjectContext = self
         registry.register(object)
         return object
     }
@@ -151,9 +148,7 @@ extension ManagedObjectContext {
     func wake(_ object: ManagedObject) {
         guard object.isFault, object.cells != nil else { return }
         if object.slots != nil, let row = object.row { return fill(object, row) }
-        object.flags.formUnion([.fulfilled, .awakening])
-        object.awakeFromFetch()
-        object.flags.subtract(.awakening)
+        object.awake()
     }
 
     /// Gives a fault its row. A fault has edits if its row could not be read when they were made.

@@ -185,6 +185,15 @@ public final class ManagedObjectContext {
         return made
     }
 
+    /// The layout for a new object; the entity must be of the context's model.
+    func layout(of entity: SchemaEntity) -> UnsafePointer<SlotLayout> {
+        precondition(
+            schema.entities.indices.contains(entity.index)
+                && schema.entities[entity.index] === entity,
+            "the object's entity \(entity.name) is of another model")
+        return scope(of: entity).layout
+    }
+
     // MARK: Inserting
 
     /// A new object of an entity.
@@ -200,20 +209,21 @@ public final class ManagedObjectContext {
         precondition(
             object.managedObjectContext == nil && !object.hasRow && !object.isDeleted,
             "only an object that was never in a context can be inserted")
-        precondition(
-            schema.entities.indices.contains(object.entity.index)
-                && schema.entities[object.entity.index] === object.entity,
-            "the object's entity \(object.entity.name) is of another model")
+        insert(object, layout(of: object.entity))
+    }
+
+    /// Makes an object that is in no context a new one of this context.
+    func insert(_ object: ManagedObject, _ layout: UnsafePointer<SlotLayout>) {
         if object.reference == 0 || !object.hasTemporaryID {
             object.reference = Self.nextTemporaryReference()
         }
-        let scope = scope(of: object.entity)
-        object.scope = scope
-        object.managedObjectContext = self
+        object.join(self, layout)
         object.flags.formUnion([.inserted, .fulfilled, .temporary])
         objectDidChange(object, isReal: true)
         registry.registerLater(object)
-        if scope.hasComputedDefaults || type(of: object) != scope.type {
+        if layout.pointee.hasComputedDefaults
+            || layout.pointee.type != ObjectIdentifier(type(of: object))
+        {
             object.giveComputedDefaults()
         }
         object.awakeFromInsert()
@@ -248,6 +258,7 @@ public final class ManagedObjectContext {
     func detach(_ object: ManagedObject) {
         registry.remove(object)
         changed.remove(object)
+        object.keepScope()
         object.managedObjectContext = nil
         object.isInserted = false
         object.isUpdated = false

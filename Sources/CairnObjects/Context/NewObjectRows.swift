@@ -51,7 +51,7 @@ struct NewObjectRows: NewRowSource {
         }
         if object.isDeleted { return true }
         guard object.hasTemporaryID, !object.isRecreated else { return false }
-        let entity = object.entity.index
+        let entity = object.layout.pointee.entity._withUnsafeGuaranteedRef { $0.index }
         if groupOfEntity[entity] < 0 {
             groupOfEntity[entity] = groups.count
             groups.append(NewObjects(entity: entity))
@@ -84,7 +84,7 @@ struct NewObjectRows: NewRowSource {
         _ object: ManagedObject, _ columns: UnsafeMutableBufferPointer<ColumnBuffer>, _ row: Int,
         _ numbers: NewNumbers
     ) -> Bool {
-        guard let base = object.slots, let scope = object.scope else {
+        guard let base = object.slots else {
             for column in columns.indices {
                 guard columns[column].store(object.baseValue(column), row: row) else {
                     return false
@@ -92,10 +92,10 @@ struct NewObjectRows: NewRowSource {
             }
             return true
         }
-        let slots = ObjectSlots(base, scope.layout)
+        let slots = ObjectSlots(base, object.layout)
         for column in columns.indices {
             guard slots.isSet(column) else {
-                if !columns[column].store(scope.defaults[column], row: row) { return false }
+                if !columns[column].store(object.scope.defaults[column], row: row) { return false }
                 continue
             }
             if slots.isNil(column) {
@@ -121,7 +121,7 @@ struct NewObjectRows: NewRowSource {
                     columns[column].setBytes($0, row: row)
                 }
             case .reference:
-                guard let target = target(slots, column, scope, numbers) else { return false }
+                guard let target = target(slots, column, object, numbers) else { return false }
                 if target == 0 {
                     columns[column].setNil(row: row)
                 } else {
@@ -134,14 +134,14 @@ struct NewObjectRows: NewRowSource {
 
     /// The number that a reference leads to; 0 for none, nil if it leads to what is no part of the save.
     private mutating func target(
-        _ slots: ObjectSlots, _ column: Int, _ scope: EntityScope, _ numbers: NewNumbers
+        _ slots: ObjectSlots, _ column: Int, _ object: ManagedObject, _ numbers: NewNumbers
     ) -> UInt32? {
         let number = slots.word(column)
         guard slots.secondWord(column) != 0 else { return UInt32(exactly: number) }
         // What leads to an object that never came to be leads nowhere.
         guard
             let object = registry.object(
-                for: scope.targetID(number, isTemporary: true, column: column))
+                for: object.scope.targetID(number, isTemporary: true, column: column))
         else { return 0 }
         return position(of: object).map { numbers[$0] }
     }
@@ -209,7 +209,7 @@ extension ManagedObjectContext {
                     UInt64(numbers[position]), entity: object.entity.index)
             }
         }
-        for object in rows.objects where object.ownScope.layout.pointee.hasReferences {
+        for object in rows.objects where object.layout.pointee.hasReferences {
             permanentTargets(of: object, &rows, numbers)
         }
         let objects = rows.others.isEmpty ? rows.objects : changed.inOrder
@@ -271,7 +271,7 @@ extension ManagedObjectContext {
         of object: ManagedObject, _ rows: inout NewObjectRows, _ numbers: NewNumbers
     ) {
         guard let slots = object.ownSlots else { return }
-        let scope = object.ownScope
+        let scope = object.scope
         for column in 0..<scope.layout.pointee.columns
         where slots.kind(column) == .reference && slots.isSet(column) && !slots.isNil(column)
             && slots.secondWord(column) != 0

@@ -2,6 +2,7 @@
 //
 // Threads: immutable once made, so any; objects reach their registry through it from any thread when they go.
 
+import CCairn
 import CairnModel
 import CairnStore
 import FoundationEssentials
@@ -38,7 +39,6 @@ final class EntityScope: @unchecked Sendable {
         binding = EntityBinding(entity, type._typedEntity)
         self.registry = registry
         let memory = UnsafeMutablePointer<SlotLayout>.allocate(capacity: 1)
-        memory.initialize(to: SlotLayout(entity, type, binding))
         layout = UnsafePointer(memory)
         hasComputedDefaults = binding.typed.map { !$0.computedDefaults.isEmpty } ?? false
         rules = EntityRules(entity)
@@ -51,12 +51,37 @@ final class EntityScope: @unchecked Sendable {
             else { return 0 }
             return registry.identity.hierarchies[root]
         }
+        memory.initialize(to: SlotLayout(self))
     }
 
     deinit {
         layout.pointee.deallocate()
         layout.deallocate()
     }
+
+    // MARK: Faults
+
+    /// An object for a stored row, with nothing in it. Its layout goes past the initializers of the user's class, which know
+    /// nothing of it; and beside the context, since an initializer counts a reference for each argument.
+    func makeFault() -> ManagedObject {
+        cairn_hand_over(layout)
+        let object = type.init(entity: entity, insertInto: nil)
+        precondition(
+            object.layout == layout, "an initializer of \(type) does not hand its arguments on")
+        return object
+    }
+
+    /// The layout for an object that is made for a stored row, to be taken once; nil if somebody else makes an object of the
+    /// entity.
+    static func takeLayout(ofFault entity: SchemaEntity) -> UnsafePointer<SlotLayout>? {
+        guard let handed = cairn_handed_over() else { return nil }
+        let layout = handed.assumingMemoryBound(to: SlotLayout.self)
+        guard layout.pointee.entity._withUnsafeGuaranteedRef({ $0 === entity }) else { return nil }
+        cairn_hand_over(nil)
+        return UnsafePointer(layout)
+    }
+
+    // MARK: Ids
 
     /// The id of an object of the entity.
     func id(_ reference: UInt64, isTemporary: Bool) -> ObjectID {

@@ -7,7 +7,21 @@ import FoundationEssentials
 extension ManagedObject {
     /// Reads the row if the object is a fault.
     @inline(__always) func fulfillIfNeeded() {
-        if !flags.contains(.fulfilled) { managedObjectContext?.fulfill(self) }
+        if !flags.contains(.fulfilled) { readRow() }
+    }
+
+    @inline(never)
+    private func readRow() {
+        // Mostly the row is there, and nothing counts a reference to the context then.
+        if isFault, cells != nil, slots == nil { return awake() }
+        managedObjectContext?.fulfill(self)
+    }
+
+    /// A fault without edits that has brought its row along is looked at.
+    func awake() {
+        flags.formUnion([.fulfilled, .awakening])
+        awakeFromFetch()
+        flags.subtract(.awakening)
     }
 
     // MARK: The row
@@ -61,13 +75,12 @@ extension ManagedObject {
     /// The slots, if there are any.
     @inline(__always) var ownSlots: ObjectSlots? {
         guard let slots else { return nil }
-        return ObjectSlots(slots, layout ?? ownScope.layout)
+        return ObjectSlots(slots, layout)
     }
 
     /// The slots; made when they are first needed.
     @inline(__always) func slotsToEdit() -> ObjectSlots {
         if flags.contains(.slotsAreRow) { makeRowOfSlots() }
-        let layout = layout ?? ownScope.layout
         if let slots { return ObjectSlots(slots, layout) }
         let made = ObjectSlots.make(layout)
         slots = made
@@ -82,7 +95,7 @@ extension ManagedObject {
     /// A value that differs from the row, or was set on a new object.
     func edit(_ column: Int) -> Value? {
         guard hasEdit(column) else { return nil }
-        return ownSlots?.value(column, ownScope)
+        return ownSlots?.value(column, scope)
     }
 
     /// Whether a column has an edit.
@@ -127,20 +140,20 @@ extension ManagedObject {
 
     /// The value now, without reading anything.
     func presentValue(_ column: Int) -> Value {
-        if let slots = ownSlots, slots.isSet(column) { return slots.value(column, ownScope) }
+        if let slots = ownSlots, slots.isSet(column) { return slots.value(column, scope) }
         return baseValue(column)
     }
 
     /// The value without edits: what is stored, or the default of a new object.
     func baseValue(_ column: Int) -> Value {
         if let cells {
-            return cells.value(column, of: entity, in: ownScope.registry.identity)
+            return cells.value(column, of: entity, in: scope.registry.identity)
         }
         if flags.contains(.slotsAreRow), let slots = ownSlots {
-            return slots.value(column, ownScope)
+            return slots.value(column, scope)
         }
         if isGone || (managedObjectContext != nil && !isInserted) { return .null }
-        return ownScope.defaults[column]
+        return scope.defaults[column]
     }
 
     /// The value now; reads the row if need be.
@@ -268,7 +281,7 @@ extension ManagedObject {
     /// A new object is stored as it is, with version 1: the slots are its row from now on.
     func commitSlots() {
         let slots = slotsToEdit()
-        let scope = ownScope
+        let scope = scope
         for column in 0..<scope.layout.pointee.columns where !slots.isSet(column) {
             slots.set(column, scope.defaults[column])
         }

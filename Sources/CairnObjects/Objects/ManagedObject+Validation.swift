@@ -12,7 +12,7 @@ import FoundationEssentials
 extension ManagedObject {
     /// - Throws: `StoreError` with all that is wrong.
     final func validateProperties() throws(StoreError) {
-        let rules = ownScope.rules
+        let rules = scope.rules
         // The values of a fault are as they were saved.
         let hasValues = isFulfilled && (slots != nil || isInserted)
         let isLacking = hasValues && lacksMandatory(rules)

@@ -24,17 +24,12 @@ import CairnStore
 /// Values are read and set by key, ``subscript(_:)`` or ``value(forKey:)``. An object belongs to its
 /// context and must not leave it; its ``objectID`` may.
 open class ManagedObject {
-    /// The entity.
-    public final let entity: SchemaEntity
     /// The context, or nil if the object has left it or never was in one. An object keeps its context alive.
     @exclusivity(unchecked) public internal(set) final var managedObjectContext:
         ManagedObjectContext?
-    /// What it shares with the other objects of its entity; nil outside any context, until it is needed.
-    @exclusivity(unchecked) final var scope: EntityScope? {
-        didSet { layout = scope?.layout }
-    }
-    /// The layout of the scope, at hand.
-    @exclusivity(unchecked) final var layout: UnsafePointer<SlotLayout>?
+    /// How its slots lie, and with it what it shares with the other objects of its entity. The context keeps that, or the
+    /// object itself if it has no context.
+    @exclusivity(unchecked) final var layout: UnsafePointer<SlotLayout>
     /// The number in its id; 0 outside any context, until it is needed.
     @exclusivity(unchecked) final var reference: UInt64 = 0
     @exclusivity(unchecked) final var flags: Flags = []
@@ -76,6 +71,8 @@ open class ManagedObject {
         static let registered = Flags(rawValue: 1024)
         /// The slots are what is stored.
         static let slotsAreRow = Flags(rawValue: 2048)
+        /// The object keeps its scope.
+        static let keepsScope = Flags(rawValue: 4096)
     }
 
     @inline(__always) private final func has(_ flag: Flags) -> Bool { flags.contains(flag) }
@@ -92,11 +89,20 @@ open class ManagedObject {
     /// Override it only to give stored properties of a subclass their values: it also runs when an object
     /// is made for a stored row. Use ``awakeFromInsert()`` to prepare a new object.
     public required init(entity: SchemaEntity, insertInto context: ManagedObjectContext?) {
-        self.entity = entity
-        guard let context else { return }
+        guard let context else {
+            if let layout = EntityScope.takeLayout(ofFault: entity) {
+                self.layout = layout
+                return
+            }
+            let scope = EntityScope(entity, Self.self, .nowhere, isInContext: false)
+            layout = scope.layout
+            keepScope()
+            return
+        }
         precondition(
             !entity.isAbstract, "\(entity.name) is abstract: it has no objects of its own")
-        context.insert(self)
+        layout = context.layout(of: entity)
+        context.insert(self, layout)
     }
 
     /// Makes an object of the class's entity and inserts it into a context.
@@ -105,33 +111,52 @@ open class ManagedObject {
     }
 
     deinit {
-        if has(.registered), let scope {
-            Unmanaged.passUnretained(scope)._withUnsafeGuaranteedRef {
-                $0.registry.deregister(reference, isTemporary: hasTemporaryID, at: $0.place, self)
+        if has(.registered) {
+            layout.pointee.registry._withUnsafeGuaranteedRef {
+                $0.deregister(
+                    reference, isTemporary: hasTemporaryID, at: layout.pointee.place, self)
             }
         }
-        if let slots, let layout { ObjectSlots(slots, layout).destroy() }
+        if let slots { ObjectSlots(slots, layout).destroy() }
+        if has(.keepsScope) { layout.pointee.scope.release() }
+    }
+
+    // MARK: What it shares
+
+    /// The entity.
+    public final var entity: SchemaEntity { layout.pointee.entity.takeUnretainedValue() }
+
+    /// What it shares with the other objects of its entity.
+    final var scope: EntityScope { layout.pointee.scope.takeUnretainedValue() }
+
+    /// From now on the object keeps its scope, since no context does.
+    final func keepScope() {
+        if has(.keepsScope) { return }
+        set(.keepsScope, true)
+        _ = layout.pointee.scope.retain()
+    }
+
+    /// Makes it one of the objects of a context.
+    final func join(_ context: ManagedObjectContext, _ layout: UnsafePointer<SlotLayout>) {
+        let former = self.layout
+        self.layout = layout
+        managedObjectContext = context
+        if has(.keepsScope) {
+            set(.keepsScope, false)
+            former.pointee.scope.release()
+        }
     }
 
     // MARK: State
 
     /// The identity: temporary until the object is saved or was given a permanent one.
     public final var objectID: ObjectID {
-        let scope = ownScope
         // Numbers of a store may begin with 0; outside a context there are none but ours.
-        if reference == 0, scope.place == nil {
+        if reference == 0, layout.pointee.place == nil {
             reference = ManagedObjectContext.nextTemporaryReference()
             hasTemporaryID = true
         }
         return scope.id(reference, isTemporary: hasTemporaryID)
-    }
-
-    /// The scope; one of its own for an object that was never in a context.
-    final var ownScope: EntityScope {
-        if let scope { return scope }
-        let made = EntityScope(entity, type(of: self), .nowhere, isInContext: false)
-        scope = made
-        return made
     }
 
     /// Whether the object is new and not saved.

@@ -84,11 +84,12 @@ final class ObjectRegistry: Sendable {
         }.object
     }
 
-    /// Hands over the objects of numbers in the tables at a place, nil for those that nobody holds. For these the body makes
-    /// new ones, which are entered at the end.
+    /// Hands over the objects of numbers in the tables at a place to one body. For those that nobody holds another makes new
+    /// ones, which are entered at the end: it adds its last one to the array.
     func objects(
         _ numbers: UnsafePointer<UInt64>, _ count: Int, at place: Int,
-        _ body: (Int, ManagedObject?) -> ManagedObject
+        in objects: inout [ManagedObject], known: (Int, ManagedObject) -> Void,
+        new: (Int) -> ManagedObject
     ) {
         withUnsafeTemporaryAllocation(of: Retained.self, capacity: count) { found in
             state.withLock { state in
@@ -100,12 +101,16 @@ final class ObjectRegistry: Sendable {
             // From here on it holds those that were made.
             var isComplete = true
             for index in 0..<count {
-                let known = found[index].object
-                let object = body(index, known)
-                found[index] = Retained(entering: known == nil ? object : nil)
-                if known == nil {
+                if let object = found[index].object {
+                    found[index] = .none
+                    known(index, object)
+                    objects.append(object)
+                } else {
+                    let object = new(index)
                     object.isRegistered = true
+                    found[index] = Retained(entering: object)
                     isComplete = false
+                    objects.append(consume object)
                 }
             }
             if isComplete { return }
@@ -119,11 +124,13 @@ final class ObjectRegistry: Sendable {
 
     /// Carries an object that was retained out of the lock: nothing if it is just going.
     private struct Retained {
+        static let none = Retained(0)
+
         let address: UInt
 
         /// Retains nothing: somebody else keeps the object for so long.
-        init(entering object: ManagedObject?) {
-            address = object.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
+        init(entering object: ManagedObject) {
+            address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
         }
 
         init(_ address: UInt) {
@@ -145,7 +152,7 @@ final class ObjectRegistry: Sendable {
 
     /// Enters an object under its number.
     func register(_ object: ManagedObject) {
-        guard let place = object.scope?.place else { return }
+        guard let place = object.layout.pointee.place else { return }
         let (number, isTemporary, address) = (
             object.reference, object.hasTemporaryID, address(object)
         )
@@ -165,7 +172,8 @@ final class ObjectRegistry: Sendable {
         guard object.isRegistered else { return }
         object.isRegistered = false
         deregister(
-            object.reference, isTemporary: object.hasTemporaryID, at: object.scope?.place, object)
+            object.reference, isTemporary: object.hasTemporaryID, at: object.layout.pointee.place,
+            object)
     }
 
     /// Takes out the entry of an object that is going. If a new object has taken the number meanwhile, the entry is that
@@ -185,7 +193,7 @@ final class ObjectRegistry: Sendable {
     /// Enters a new object under its temporary number, at the latest when somebody looks for one. Mostly nobody does before
     /// the save gives it another. Until then the context must keep it alive.
     func registerLater(_ object: ManagedObject) {
-        guard object.scope?.place != nil else { return }
+        guard object.layout.pointee.place != nil else { return }
         waiting.append(Unmanaged.passUnretained(object))
     }
 
@@ -221,7 +229,7 @@ final class ObjectRegistry: Sendable {
         state.withLock { state in
             for place in 0..<state.count { state.tables[place].permanent.reserve(places[place]) }
             for object in objects {
-                guard let place = object.scope?.place else { continue }
+                guard let place = object.layout.pointee.place else { continue }
                 state.tables[place].permanent.set(
                     object.reference,
                     UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
@@ -232,7 +240,7 @@ final class ObjectRegistry: Sendable {
     private func counts(_ objects: [ManagedObject]) -> [Int] {
         var counts = hierarchies.map { _ in 0 }
         for object in objects {
-            if let place = object.scope?.place { counts[place] += 1 }
+            if let place = object.layout.pointee.place { counts[place] += 1 }
         }
         return counts
     }

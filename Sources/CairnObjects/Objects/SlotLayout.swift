@@ -70,9 +70,17 @@ enum SlotKind: UInt8 {
     }
 }
 
-/// The places of an entity's slots, and of its class's properties. It is plain memory, which an object reaches without
-/// counting references.
+/// The places of an entity's slots, and of its class's properties; and how an object gets at what it shares with the
+/// others of its entity. It is plain memory, which an object reaches without counting references.
 struct SlotLayout {
+    /// Whose memory this is.
+    let scope: Unmanaged<EntityScope>
+    /// The entity, which the scope keeps.
+    let entity: Unmanaged<SchemaEntity>
+    /// The registry of the objects, which the scope keeps.
+    let registry: Unmanaged<ObjectRegistry>
+    /// Where the registry keeps the objects; nil outside any context.
+    let place: Int?
     /// How many columns there are.
     let columns: Int
     /// How many words one bit for each column takes.
@@ -85,6 +93,8 @@ struct SlotLayout {
     let kinds: UnsafePointer<SlotKind>
     /// The columns whose slots have to be released, a bit each.
     let managed: UnsafePointer<UInt64>
+    /// Whether new objects get values that are computed for each.
+    let hasComputedDefaults: Bool
     /// Whether there is a column of references.
     let hasReferences: Bool
     /// The class whose properties these are.
@@ -93,8 +103,14 @@ struct SlotLayout {
     let properties: UnsafePointer<EntityBinding.Slot>
     let propertyCount: Int
 
-    /// - Parameter binding: it has to be kept as long as the layout.
-    init(_ entity: SchemaEntity, _ type: ManagedObject.Type, _ binding: EntityBinding) {
+    /// The layout of the objects of a scope, which has to outlive it.
+    init(_ scope: EntityScope) {
+        let entity = scope.entity
+        self.scope = Unmanaged.passUnretained(scope)
+        self.entity = Unmanaged.passUnretained(entity)
+        registry = Unmanaged.passUnretained(scope.registry)
+        place = scope.place
+        hasComputedDefaults = scope.hasComputedDefaults
         columns = entity.columns.count
         words = max(1, (columns + 63) / 64)
         start = (words * 8 * 3 + 15) & ~15
@@ -112,9 +128,9 @@ struct SlotLayout {
         self.kinds = UnsafePointer(kinds)
         self.managed = UnsafePointer(managed)
         self.hasReferences = hasReferences
-        self.type = ObjectIdentifier(type)
-        properties = binding.slots
-        propertyCount = binding.count
+        self.type = ObjectIdentifier(scope.type)
+        properties = scope.binding.slots
+        propertyCount = scope.binding.count
     }
 
     /// Gives its memory back.

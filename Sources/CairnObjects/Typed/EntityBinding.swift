@@ -139,7 +139,7 @@ public final class EntityBinding: @unchecked Sendable {
 extension ManagedObject {
     /// Where the properties of the object's class are in its entity.
     final var binding: EntityBinding {
-        let scope = ownScope
+        let scope = scope
         if type(of: self) == scope.type { return scope.binding }
         // An object can be of another class than its entity's, if somebody made it by hand.
         if let known = rarer?.binding { return known }

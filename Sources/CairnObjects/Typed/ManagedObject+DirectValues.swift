@@ -75,7 +75,7 @@ extension ManagedObject {
     private final func directColumn(
         _ property: Int
     ) -> (column: Int, layout: UnsafePointer<SlotLayout>)? {
-        guard let layout, layout.pointee.type == ObjectIdentifier(type(of: self)),
+        guard layout.pointee.type == ObjectIdentifier(type(of: self)),
             property < layout.pointee.propertyCount,
             case .column(let column) = layout.pointee.properties[property]
         else { return nil }

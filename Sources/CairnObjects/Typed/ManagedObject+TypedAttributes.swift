@@ -141,7 +141,6 @@ extension ManagedObject {
     /// An integer that the attribute has no room for is a mistake of the program.
     private func checkRange(_ column: Int, _ value: Value, _ property: Int) {
         guard case .integer(let number) = value else { return }
-        let layout = layout ?? ownScope.layout
         if layout.pointee.kinds[column].hasRoom(for: UInt64(bitPattern: number)) { return }
         binding.misuse(property, "has no room for \(number): its attribute is narrower")
     }
