@@ -1,4 +1,4 @@
-// CRC-32C, the hash of long keys, and locks by open file.
+// Searching bytes, CRC-32C, the hash of long keys, and locks by open file.
 //
 // Thread rule: everything here may be called from any thread; the tables are filled before main.
 
@@ -8,6 +8,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+// MARK: Searching
+
+intptr_t cairn_find(const void *text, size_t length, const void *part, size_t part_length) {
+    if (part_length == 0) return 0;
+    if (length < part_length) return -1;
+    // The C library's search takes a step of many bytes; a loop around memchr stops at every common letter.
+    const void *found = memmem(text, length, part, part_length);
+    return found ? (const uint8_t *)found - (const uint8_t *)text : -1;
+}
 
 // MARK: CRC-32C
 

@@ -121,6 +121,10 @@ static inline int cairn_compare(const void *_Nonnull a, const void *_Nonnull b, 
     return memcmp(a, b, length);
 }
 
+/// Where bytes are first found in others; -1 if they are not. Nothing is found at the beginning.
+intptr_t cairn_find(
+    const void *_Nullable text, size_t length, const void *_Nullable part, size_t part_length);
+
 /// Asks for the cache line at `address`; any address is allowed.
 static inline void cairn_prefetch(const void *_Nullable address) { __builtin_prefetch(address); }
 

@@ -10,7 +10,9 @@ extension FetchRunner {
         _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let most = FormatLimits.maximumRows
-        let selection = UnsafeMutablePointer<UInt8>.allocate(capacity: most)
+        // What is selected, and behind it what lives, for conditions that are asked only of that.
+        let selection = UnsafeMutablePointer<UInt8>.allocate(capacity: most * 2)
+        let live = selection + most
         // One more: where a slot is written that is then not taken.
         let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: most + 1)
         defer {
@@ -25,7 +27,10 @@ extension FetchRunner {
                 if entry.live > 0 {
                     let block = try block(entry)
                     if let filter {
-                        try filter.evaluate(block, stored, into: selection)
+                        if objects != nil { entry.copyLive(to: live) }
+                        try filter.evaluate(
+                            FilterPlace(block: block, stored: stored, entity: entity),
+                            objects == nil ? nil : UnsafePointer(live), objects, into: selection)
                     } else {
                         selection.update(repeating: 1, count: block.rows)
                     }

@@ -27,6 +27,8 @@ struct FetchRunner {
     let state: EngineState
     let fetch: StoreFetch
     let filter: Filter?
+    /// What a condition across relationships or row by row is asked of; nil if there is none.
+    let objects: StoredObjects?
     /// Where what is written for sure ends; a state that is published has nothing behind it.
     private let writtenLSN: UInt64
 
@@ -42,6 +44,9 @@ struct FetchRunner {
         filter = try fetch.predicate.map { predicate throws(StoreError) in
             try compiler.compile(predicate)
         }
+        objects =
+            filter?.isGeneral == true
+            ? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN) : nil
     }
 
     var catalog: Catalog { state.catalog }
@@ -241,10 +246,19 @@ struct FetchRunner {
                 case .value(let value) = simple.operand, !value.isNull,
                 let column = catalog.entities[fetch.entity].columns.firstIndex(where: {
                     $0.name == key
-                })
+                }),
+                // An index has no keys of other kinds, though a number of one may be equal.
+                isKey(value, of: column)
             else { return }
             equal[column] = value
         case .constant, .or, .not: break
+        }
+    }
+
+    private func isKey(_ value: Value, of column: Int) -> Bool {
+        switch catalog.description(of: fetch.entity).columns[column].kind {
+        case .reference: if case .objectID = value { true } else { false }
+        case .attribute(let type): value.fits(type)
         }
     }
 
@@ -272,9 +286,9 @@ struct FetchRunner {
             let entity = Int(state.blocks.entry(cell.handle).entity)
             guard family.contains(entity) else { continue }
             if let filter {
-                guard
-                    try filter.matches(try block(cell.handle), catalog.entities[entity], cell.slot)
-                else { continue }
+                let place = FilterPlace(
+                    block: try block(cell.handle), stored: catalog.entities[entity], entity: entity)
+                guard try filter.matches(place, cell.slot, objects) else { continue }
             }
             hits.append(Hit(number: number, cell: cell, entity: entity))
         }

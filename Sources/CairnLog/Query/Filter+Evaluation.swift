@@ -2,24 +2,45 @@
 //
 // Each comparison is one loop over one column; AND, OR and NOT combine whole selections. A column that the
 // block does not have is nil in every row.
+//
+// What leads across relationships or is asked row by row is general: it is asked only of the rows that a mask names, which
+// are those that live and that the parts before it have not decided. Of the other rows the answer means nothing.
 
 import CCairn
 import CairnFormat
 import CairnStore
 import FoundationEssentials
 
+/// A block, and whose rows are in it.
+struct FilterPlace {
+    let block: CachedBlock
+    let stored: Catalog.StoredEntity
+    /// The entity as an index of the catalog.
+    let entity: Int
+
+    /// The cells of a column by its index; nil if the block does not have it.
+    @inline(__always)
+    func cells(_ column: Int) throws(StoreError) -> DecodedColumn? {
+        try block.column(stored.columns[column])
+    }
+}
+
 extension Filter {
     /// Fills `out` with 1 for the slots that match.
+    ///
+    /// - Parameters:
+    ///   - mask: 1 for the slots that are asked for; needed if the condition is general.
+    ///   - objects: the same.
     func evaluate(
-        _ block: CachedBlock, _ entity: Catalog.StoredEntity, into out: UnsafeMutablePointer<UInt8>
-    )
-        throws(StoreError)
-    {
+        _ place: FilterPlace, _ mask: UnsafePointer<UInt8>?, _ objects: StoredObjects?,
+        into out: UnsafeMutablePointer<UInt8>
+    ) throws(StoreError) {
+        let block = place.block
         let rows = block.rows
         switch self {
         case .constant(let value): out.update(repeating: value ? 1 : 0, count: rows)
         case .isNull(let column):
-            guard let cells = try block.column(entity.columns[column]) else {
+            guard let cells = try place.cells(column) else {
                 out.update(repeating: 1, count: rows)
                 return
             }
@@ -29,59 +50,114 @@ extension Filter {
                 out.update(repeating: 0, count: rows)
             }
         case .integer(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else {
-                return none(rows, out)
-            }
+            guard let cells = try place.cells(column) else { return none(rows, out) }
             compare(rows, cells, order, value, into: out) { cells.integer(at: $0) }
+        case .integers(let column, let set):
+            guard let cells = try place.cells(column) else { return none(rows, out) }
+            select(rows, cells, into: out) {
+                set.contains(UInt64(bitPattern: cells.integer(at: $0)))
+            }
         case .double(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else {
-                return none(rows, out)
-            }
+            guard let cells = try place.cells(column) else { return none(rows, out) }
             compare(rows, cells, order, value, into: out) { cells.double(at: $0) }
+        case .doubles(let column, let set):
+            guard let cells = try place.cells(column) else { return none(rows, out) }
+            select(rows, cells, into: out) { set.contains(Self.bits(cells.double(at: $0))) }
         case .float(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else {
-                return none(rows, out)
-            }
+            guard let cells = try place.cells(column) else { return none(rows, out) }
             compare(rows, cells, order, value, into: out) { cells.float(at: $0) }
         case .bytes(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else {
-                return none(rows, out)
+            guard let cells = try place.cells(column) else { return none(rows, out) }
+            try selectBytes(block, cells, into: out) { bytes in
+                value.withUnsafeBytes { order.holds(compareCells(bytes, $0)) }
             }
-            try compareBytes(rows, block, cells, order, value, into: out)
+        case .keys(let column, let set):
+            guard let cells = try place.cells(column) else { return none(rows, out) }
+            try selectBytes(block, cells, into: out) { set.contains($0) }
+        case .text(let column, let test):
+            guard let cells = try place.cells(column) else { return none(rows, out) }
+            try test.evaluate(cells, block, into: out)
         case .decimal(let column, let order, let value):
-            guard let cells = try block.column(entity.columns[column]) else {
-                return none(rows, out)
+            guard let cells = try place.cells(column) else { return none(rows, out) }
+            try selectBytes(block, cells, into: out) { bytes in
+                DecimalCoding.decode(bytes).map { order.holds($0, value) } ?? false
             }
-            for row in 0..<rows {
-                let cell = cells.isNil(at: row) ? nil : DecimalCoding.decode(cells.bytes(at: row))
-                out[row] = cell.map { order.holds($0, value) } == true ? 1 : 0
-            }
+        case .columns(let left, let order, let right):
+            try compareColumns(place, left, order, right, into: out)
         case .number(let wanted):
             let numbers = try block.numbers()
             for row in 0..<rows { out[row] = wanted.contains(numbers.number(row)) ? 1 : 0 }
+        case .entity(let wanted):
+            out.update(repeating: wanted.contains(place.entity) ? 1 : 0, count: rows)
+        case .value, .row:
+            // Of a value, too, only what is asked for is made.
+            for row in 0..<rows {
+                let isAsked = mask.map { $0[row] != 0 } ?? true
+                out[row] = isAsked ? (try matches(place, row, objects) ? 1 : 0) : 0
+            }
+            try objects?.rethrow()
+        case .through(let filter):
+            let (mask, objects) = general(mask, objects)
+            try filter.evaluate(place, mask, objects, into: out)
+        case .members(let filter):
+            let (mask, objects) = general(mask, objects)
+            try filter.evaluate(place, mask, objects, into: out)
         case .not(let filter):
-            try filter.evaluate(block, entity, into: out)
+            try filter.evaluate(place, mask, objects, into: out)
             for row in 0..<rows { out[row] ^= 1 }
-        case .and(let filters): try combine(filters, block, entity, out, empty: 1) { $0 & $1 }
-        case .or(let filters): try combine(filters, block, entity, out, empty: 0) { $0 | $1 }
+        case .and(let filters):
+            try combine(filters, place, mask, objects, out, empty: 1) {
+                $0 & $1
+            } open: {
+                $0
+            }
+        case .or(let filters):
+            try combine(filters, place, mask, objects, out, empty: 0) {
+                $0 | $1
+            } open: {
+                $0 ^ 1
+            }
         }
     }
 
+    private func general(_ mask: UnsafePointer<UInt8>?, _ objects: StoredObjects?)
+        -> (UnsafePointer<UInt8>, StoredObjects)
+    {
+        guard let mask, let objects else {
+            preconditionFailure("a general condition is asked with a mask and the objects")
+        }
+        return (mask, objects)
+    }
+
+    /// - Parameter open: 1 if a row is not decided by what was found so far.
     @inline(__always)
     private func combine(
-        _ filters: [Filter], _ block: CachedBlock, _ entity: Catalog.StoredEntity,
-        _ out: UnsafeMutablePointer<UInt8>, empty: UInt8, _ body: (UInt8, UInt8) -> UInt8
+        _ filters: [Filter], _ place: FilterPlace, _ mask: UnsafePointer<UInt8>?,
+        _ objects: StoredObjects?, _ out: UnsafeMutablePointer<UInt8>, empty: UInt8,
+        _ body: (UInt8, UInt8) -> UInt8, open: (UInt8) -> UInt8
     ) throws(StoreError) {
-        let rows = block.rows
+        let rows = place.block.rows
         guard let first = filters.first else {
             out.update(repeating: empty, count: rows)
             return
         }
-        try first.evaluate(block, entity, into: out)
-        let scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: rows)
+        try first.evaluate(place, mask, objects, into: out)
+        guard filters.count > 1 else { return }
+        let scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: rows * 2)
+        let needed = scratch + rows
         defer { scratch.deallocate() }
         for filter in filters.dropFirst() {
-            try filter.evaluate(block, entity, into: scratch)
+            if let mask, filter.cost > 0 {
+                var isNeeded: UInt8 = 0
+                for row in 0..<rows {
+                    needed[row] = mask[row] & open(out[row])
+                    isNeeded |= needed[row]
+                }
+                if isNeeded == 0 { return }
+                try filter.evaluate(place, needed, objects, into: scratch)
+            } else {
+                try filter.evaluate(place, mask, objects, into: scratch)
+            }
             for row in 0..<rows { out[row] = body(out[row], scratch[row]) }
         }
     }
@@ -89,6 +165,10 @@ extension Filter {
     private func none(_ rows: Int, _ out: UnsafeMutablePointer<UInt8>) {
         out.update(repeating: 0, count: rows)
     }
+
+    /// A double's bits, with one zero.
+    @inline(__always)
+    static func bits(_ number: Double) -> UInt64 { number == 0 ? 0 : number.bitPattern }
 
     /// The loops are separate for each order so that none has a branch on it.
     @inline(__always)
@@ -103,45 +183,49 @@ extension Filter {
         case .greater: for row in 0..<rows { out[row] = cell(row) > value ? 1 : 0 }
         case .greaterOrEqual: for row in 0..<rows { out[row] = cell(row) >= value ? 1 : 0 }
         }
-        if let nils = cells.nils {
-            for row in 0..<rows { out[row] &= nils[row] ^ 1 }
-        }
+        dropNils(rows, cells, out)
     }
 
-    private func compareBytes(
-        _ rows: Int, _ block: CachedBlock, _ cells: DecodedColumn, _ order: Order, _ value: [UInt8],
-        into out: UnsafeMutablePointer<UInt8>
+    @inline(__always)
+    private func select(
+        _ rows: Int, _ cells: DecodedColumn, into out: UnsafeMutablePointer<UInt8>,
+        _ holds: (Int) -> Bool
+    ) {
+        for row in 0..<rows { out[row] = holds(row) ? 1 : 0 }
+        dropNils(rows, cells, out)
+    }
+
+    private func dropNils(
+        _ rows: Int, _ cells: DecodedColumn, _ out: UnsafeMutablePointer<UInt8>
+    ) {
+        guard let nils = cells.nils else { return }
+        for row in 0..<rows { out[row] &= nils[row] ^ 1 }
+    }
+
+    /// Asks the bytes of each row, with a dictionary those of each distinct value.
+    @inline(__always)
+    private func selectBytes(
+        _ block: CachedBlock, _ cells: DecodedColumn, into out: UnsafeMutablePointer<UInt8>,
+        _ holds: (UnsafeRawBufferPointer) -> Bool
     ) throws(StoreError) {
-        var failure: StoreError?
-        value.withUnsafeBytes { value in
-            if cells.dictionaryCount > 0 {
-                // One comparison for each distinct value, then a look-up a row.
-                let matches = (0..<cells.dictionaryCount).map { entry -> UInt8 in
-                    order.holds(compareCells(cells.dictionaryEntry(entry), value)) ? 1 : 0
-                }
+        let rows = block.rows
+        if cells.dictionaryCount > 0 {
+            // One comparison for each distinct value, then a look-up a row.
+            let matches = (0..<cells.dictionaryCount).map { entry -> UInt8 in
+                holds(cells.dictionaryEntry(entry)) ? 1 : 0
+            }
+            matches.withUnsafeBufferPointer { matches in
                 for row in 0..<rows { out[row] = matches[cells.code(at: row)] }
-            } else {
-                for row in 0..<rows {
-                    if cells.isExternal(at: row) {
-                        do throws(StoreError) {
-                            let bytes = try block.large(cells.bytes(at: row))
-                            out[row] =
-                                bytes.withUnsafeBytes { order.holds(compareCells($0, value)) }
-                                ? 1 : 0
-                        } catch {
-                            failure = error
-                            return
-                        }
-                    } else {
-                        out[row] = order.holds(compareCells(cells.cell(row), value)) ? 1 : 0
-                    }
-                }
             }
-            if let nils = cells.nils {
-                for row in 0..<rows { out[row] &= nils[row] ^ 1 }
+        } else if cells.externals != nil {
+            for row in 0..<rows {
+                // Of a nil row anything: it is taken out below.
+                out[row] = try block.withBytes(cells, row) { holds($0) } ? 1 : 0
             }
+        } else {
+            for row in 0..<rows { out[row] = holds(cells.cell(row)) ? 1 : 0 }
         }
-        if let failure { throw failure }
+        dropNils(rows, cells, out)
     }
 }
 

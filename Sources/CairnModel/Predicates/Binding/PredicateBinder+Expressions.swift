@@ -140,6 +140,7 @@ extension PredicateBinder {
         }
         if let index = entity.relationshipIndex(named: name) {
             let relationship = entity.relationships[index]
+            if relationship.storage == .transient { try refuseTransient(name, of: entity) }
             let target = ExpressionKind.object(schema.entities[relationship.destination])
             return relationship.description.isToMany ? .collection(target) : target
         }
@@ -151,6 +152,9 @@ extension PredicateBinder {
                         ? "\(name) of \(entity.name) is composite: name one of its elements"
                         : "\(name) of \(entity.name) has no such element", key: name)
             }
+            if entity.attributes[index].description.isTransient {
+                try refuseTransient(name, of: entity)
+            }
             return .attribute(type)
         }
         switch name {
@@ -158,6 +162,14 @@ extension PredicateBinder {
         case "entity", "entity.name": return .attribute(.string)
         default: return nil
         }
+    }
+
+    private func refuseTransient(_ name: String, of entity: SchemaEntity)
+        throws(PredicateFormatError)
+    {
+        guard isOfStore else { return }
+        throw PredicateFormatError(
+            "\(name) of \(entity.name) is transient: a store does not know its values", key: name)
     }
 
     // MARK: Collections

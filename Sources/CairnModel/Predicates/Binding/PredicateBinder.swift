@@ -31,11 +31,14 @@ struct PredicateBinder {
     let schema: Schema
     /// What SELF is.
     let entity: SchemaEntity
+    /// Whether only what is stored may be asked.
+    let isOfStore: Bool
     var variables: [String: ExpressionKind] = [:]
 
-    init(schema: Schema, entity: SchemaEntity) {
+    init(schema: Schema, entity: SchemaEntity, isOfStore: Bool = false) {
         self.schema = schema
         self.entity = entity
+        self.isOfStore = isOfStore
     }
 
     // MARK: Logic

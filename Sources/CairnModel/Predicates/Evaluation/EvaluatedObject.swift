@@ -27,10 +27,10 @@ package enum EvaluatedValue {
     /// Members, in order; a collection in a collection is part of it.
     case collection([EvaluatedValue])
 
-    static var null: EvaluatedValue { .value(.null) }
+    package static var null: EvaluatedValue { .value(.null) }
 
     /// The value; of an object its id, and nothing of a collection.
-    var plain: Value {
+    package var plain: Value {
         switch self {
         case .value(let value): value
         case .object(let object): .objectID(object.evaluatedID)
@@ -38,12 +38,12 @@ package enum EvaluatedValue {
         }
     }
 
-    var isNull: Bool {
+    package var isNull: Bool {
         if case .value(.null) = self { true } else { false }
     }
 
     /// The members of a collection; a single value is the only one, and nil is none.
-    var members: [EvaluatedValue] {
+    package var members: [EvaluatedValue] {
         switch self {
         case .collection(let members): members
         case .value(.null): []
@@ -52,7 +52,7 @@ package enum EvaluatedValue {
     }
 
     /// A collection of what is given, without collections in it.
-    static func flat(_ parts: some Sequence<EvaluatedValue>) -> EvaluatedValue {
+    package static func flat(_ parts: some Sequence<EvaluatedValue>) -> EvaluatedValue {
         var members: [EvaluatedValue] = []
         for part in parts {
             if case .collection(let inner) = part {
@@ -68,7 +68,7 @@ package enum EvaluatedValue {
 
     /// The value at a dotted path. Nil on the way gives nil; a collection on the way gives the values of all
     /// its members.
-    func value(at path: String) -> EvaluatedValue {
+    package func value(at path: String) -> EvaluatedValue {
         switch self {
         case .object(let object): return Self.value(at: path, of: object)
         case .collection(let members): return .flat(members.lazy.map { $0.value(at: path) })

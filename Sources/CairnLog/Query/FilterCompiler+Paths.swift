@@ -1,0 +1,120 @@
+// Comparisons that lead across one relationship or more, where the condition at the other end can be asked of all objects
+// there.
+//
+//   maker.name == 'x'           through `maker`: `name == 'x'`; where there is no maker, what holds of nil
+//   ANY parts.price > 3         a member of `parts` with `price > 3`
+//   ALL parts.price > 3         no member of `parts` with NOT `price > 3`
+//   parts CONTAINS x            a member of `parts` that is x
+//
+// A path may have several steps through to-one relationships; of to-many ones it has at most one here, and no to-one before
+// it. All else is asked row by row.
+
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+extension FilterCompiler {
+    /// A condition across a relationship; nil if it is to be asked row by row.
+    func relatedFilter(_ comparison: PredicateNode.Comparison) throws(StoreError) -> Filter? {
+        guard case .keyPath(let path) = comparison.left,
+            let (index, rest) = firstStep(of: path), comparison.right.operand != nil
+        else { return nil }
+        let relationship = description.relationships[index]
+        let inner = compiler(of: relationship.destination)
+        if relationship.description.isToMany {
+            return try members(comparison, index, rest, inner)
+        }
+        guard let rest, comparison.modifier == .direct,
+            case .column(let column) = relationship.storage,
+            let tree = catalog.entities[entity].columns[column].target,
+            isOfValues(rest, inner)
+        else { return nil }
+        let nothing = try evaluator(comparison.with(left: .constant(.null)))
+        return .through(
+            ThroughFilter(
+                column: column, tree: tree,
+                inner: try inner.filter(comparison.with(left: .keyPath(rest))),
+                ifNil: nothing.matches(.value(.null))))
+    }
+
+    private func members(
+        _ comparison: PredicateNode.Comparison, _ index: Int, _ rest: String?,
+        _ inner: FilterCompiler
+    ) throws(StoreError) -> Filter? {
+        let condition: PredicateNode
+        if let rest {
+            guard comparison.modifier != .direct, isOfValues(rest, inner) else { return nil }
+            condition = comparison.with(left: .keyPath(rest))
+        } else {
+            guard case .constant(let value) = comparison.right else {
+                guard comparison.modifier != .direct, comparison.operator == .in else { return nil }
+                return try members(
+                    index, comparison, inner.filter(comparison.with(left: .evaluatedObject)))
+            }
+            guard !value.isNull else { return nil }
+            switch comparison.operator {
+            case .contains where comparison.modifier == .direct:
+                condition = .compare(.evaluatedObject, .equal, comparison.right)
+            case .equal where comparison.modifier != .direct,
+                .notEqual where comparison.modifier != .direct:
+                condition = comparison.with(left: .evaluatedObject)
+            default: return nil
+            }
+        }
+        return try members(index, comparison, inner.filter(condition))
+    }
+
+    private func members(
+        _ index: Int, _ comparison: PredicateNode.Comparison, _ inner: Filter
+    ) throws(StoreError) -> Filter {
+        guard comparison.modifier == .all else {
+            return .members(MembersFilter(relationship: index, of: entity, inner: inner))
+        }
+        // All of them: not one for which it does not hold.
+        return .not(
+            .members(MembersFilter(relationship: index, of: entity, inner: .not(inner))))
+    }
+
+    /// The relationship that a path begins with, and what comes after it.
+    private func firstStep(of path: String) -> (relationship: Int, rest: String?)? {
+        if let index = description.relationshipIndex(named: path) { return (index, nil) }
+        // No relationship has a point in its name; composite attributes come first, as in the evaluator.
+        guard description.columnIndex(named: path) == nil,
+            description.attributeIndex(named: path) == nil,
+            let dot = path.firstIndex(of: "."),
+            let index = description.relationshipIndex(named: String(path[..<dot]))
+        else { return nil }
+        return (index, String(path[path.index(after: dot)...]))
+    }
+
+    /// Whether a path gives values of attributes by way of to-one relationships alone.
+    private func isOfValues(_ path: String, _ compiler: FilterCompiler) -> Bool {
+        if let column = compiler.description.columnIndex(named: path) {
+            if case .attribute = compiler.description.columns[column].kind { return true }
+            return false
+        }
+        guard let (index, rest) = compiler.firstStep(of: path), let rest else { return false }
+        let relationship = compiler.description.relationships[index]
+        guard case .column = relationship.storage, !relationship.description.isToMany else {
+            return false
+        }
+        return isOfValues(rest, compiler.compiler(of: relationship.destination))
+    }
+}
+
+extension PredicateNode.Comparison {
+    /// The same of something else on the left side, as it is.
+    fileprivate func with(left: ExpressionNode) -> PredicateNode {
+        .compare(left, `operator`, right, options: options)
+    }
+}
+
+extension ExpressionNode {
+    /// The constant or the list of constants that this is.
+    fileprivate var operand: Bool? {
+        switch self {
+        case .constant, .list: true
+        default: nil
+        }
+    }
+}

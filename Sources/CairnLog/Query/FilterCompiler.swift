@@ -1,0 +1,170 @@
+// Compiles predicates.
+//
+//   1. A predicate of nothing but columns and constants is compiled as it is: it was bound by whoever asks. Any other one
+//      is bound here once more, so that what cannot run in a store is refused with its name and nothing else is met later.
+//   2. Each comparison becomes the cheapest of: a question to a column, to the objects across a relationship, to a row.
+//   3. Where an expression gives a value a name, the parts are not taken apart: one depends on those before it.
+//
+// Threads: a value, used in one call.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+struct FilterCompiler {
+    let catalog: Catalog
+    let identity: StoreIdentity
+    /// The entity that is asked for; its columns have the same index in all its descendants.
+    let entity: Int
+    /// What `now()` gives, the same in all parts.
+    private let now: Date
+
+    init(catalog: Catalog, identity: StoreIdentity, entity: Int) {
+        self.init(catalog, identity, entity, now: Date())
+    }
+
+    private init(_ catalog: Catalog, _ identity: StoreIdentity, _ entity: Int, now: Date) {
+        self.catalog = catalog
+        self.identity = identity
+        self.entity = entity
+        self.now = now
+    }
+
+    /// The same for another entity.
+    func compiler(of entity: Int) -> FilterCompiler {
+        FilterCompiler(catalog, identity, entity, now: now)
+    }
+
+    var description: SchemaEntity { catalog.description(of: entity) }
+
+    /// A condition that means the same as a predicate.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` naming entity, key and part that a store cannot answer.
+    func compile(_ predicate: PredicateNode) throws(StoreError) -> Filter {
+        if isPlain(predicate) { return try filter(predicate) }
+        let bound: PredicateNode
+        do throws(PredicateFormatError) {
+            bound = try predicate.boundForStore(to: description, in: catalog.schema)
+        } catch {
+            throw self.error(error)
+        }
+        return bound.hasAssignment ? try rowByRow(bound) : try filter(bound)
+    }
+
+    /// Whether nothing but columns of the entity, or the object itself, is compared with constants.
+    private func isPlain(_ node: PredicateNode) -> Bool {
+        switch node {
+        case .constant: return true
+        case .and(let nodes), .or(let nodes): return nodes.allSatisfy(isPlain)
+        case .not(let node): return isPlain(node)
+        case .comparison(let comparison):
+            guard let simple = comparison.simple else { return comparison.constantTruth != nil }
+            guard case .key(let key) = simple.subject else { return true }
+            return description.columnIndex(named: key) != nil
+        }
+    }
+
+    /// A condition for a predicate that is bound.
+    func filter(_ node: PredicateNode) throws(StoreError) -> Filter {
+        switch node {
+        case .constant(let value): return .constant(value)
+        case .and(let nodes): return .all(try filters(nodes))
+        case .or(let nodes): return .any(try filters(nodes))
+        case .not(let node): return .not(try filter(node))
+        case .comparison(let comparison):
+            if let truth = comparison.constantTruth { return .constant(truth) }
+            if let filter = try columnFilter(comparison) { return filter }
+            if let filter = try relatedFilter(comparison) { return filter }
+            return try rowByRow(node)
+        }
+    }
+
+    private func filters(_ nodes: [PredicateNode]) throws(StoreError) -> [Filter] {
+        var filters: [Filter] = []
+        for node in nodes { filters.append(try filter(node)) }
+        return filters
+    }
+
+    /// The evaluator's answer for each row.
+    private func rowByRow(_ node: PredicateNode) throws(StoreError) -> Filter {
+        .row(RowTest(try evaluator(node)))
+    }
+
+    func evaluator(_ node: PredicateNode) throws(StoreError) -> PredicateEvaluator {
+        do throws(PredicateFormatError) {
+            return try PredicateEvaluator(node, now: now)
+        } catch {
+            throw self.error(error)
+        }
+    }
+
+    func error(_ error: PredicateFormatError) -> StoreError {
+        StoreError(
+            .invalidRequest, error.message,
+            context: .init(entity: catalog.entities[entity].name, key: error.key))
+    }
+
+    // MARK: The object itself
+
+    /// A comparison of what is part of each object without being a column; nil if it is about something else.
+    func selfFilter(_ simple: PredicateNode.Comparison.Simple) throws(StoreError) -> Filter? {
+        switch simple.subject {
+        case .objectID: return try identityFilter(simple)
+        case .key(let key):
+            guard description.relationshipIndex(named: key) == nil,
+                description.attributeIndex(named: key) == nil
+            else { return nil }
+            switch key {
+            case "objectID", "self", "SELF": return try identityFilter(simple)
+            case "entity", "entity.name": return try entityFilter(simple)
+            default: return nil
+            }
+        }
+    }
+
+    private func identityFilter(_ simple: PredicateNode.Comparison.Simple) throws(StoreError)
+        -> Filter
+    {
+        var numbers: Set<UInt32> = []
+        for value in simple.values {
+            // No object is nil.
+            if value.isNull { continue }
+            guard case .objectID(let id) = value else {
+                throw StoreError(
+                    .invalidRequest, "an object is compared with an object id, not with \(value)",
+                    context: .init(entity: catalog.entities[entity].name, key: "SELF"))
+            }
+            let root = catalog.schemaEntity(entity)
+            if identity.owns(id, entity: root), let number = UInt32(exactly: id.reference) {
+                numbers.insert(number)
+            }
+        }
+        switch simple.operator {
+        case .equal, .in: return .number(numbers)
+        case .notEqual: return .not(.number(numbers))
+        default:
+            throw StoreError(
+                .invalidRequest, "objects are compared by == != and IN",
+                context: .init(entity: catalog.entities[entity].name, key: "SELF"))
+        }
+    }
+
+    /// The entities whose name is what is asked for.
+    private func entityFilter(_ simple: PredicateNode.Comparison.Simple) throws(StoreError)
+        -> Filter
+    {
+        let right: ExpressionNode =
+            switch simple.operand {
+            case .value(let value): .constant(value)
+            case .list(let values): .list(values)
+            }
+        let test = try evaluator(
+            .compare(.evaluatedObject, simple.operator, right, options: simple.options))
+        return .entity(
+            Set(
+                catalog.family(of: entity).filter {
+                    test.matches(.value(.string(catalog.description(of: $0).name)))
+                }))
+    }
+}

@@ -1,0 +1,82 @@
+// Where a number of one kind lies among the numbers of another.
+//
+// A column of integers is asked `< 2.5`: among the integers there is a first that is not below 2.5 and a last that is not
+// above it, and every comparison with 2.5 is one with one of these. Both are found by halving with the order that the
+// evaluator uses, so the meaning is its meaning. Doubles and floats are numbered in their order for that, infinities at the
+// ends; what is no number is not among them.
+
+import CairnModel
+import FoundationEssentials
+
+/// The first number that is not below a value, and the last that is not above; nil if there is none.
+struct NumberBounds<T> {
+    let first: T?
+    let last: T?
+
+    /// Asks the order of a number and the value; it must rise with the number.
+    init(_ low: UInt64, _ high: UInt64, _ number: (UInt64) -> T, _ order: (T) -> Int) {
+        /// The first place from which on the condition holds; one more than `high` may not exist, so nil.
+        func firstPlace(_ holds: (Int) -> Bool) -> UInt64? {
+            guard holds(order(number(high))) else { return nil }
+            var (below, found) = (low, high)
+            while below < found {
+                let middle = below + (found - below) / 2
+                if holds(order(number(middle))) { found = middle } else { below = middle + 1 }
+            }
+            return found
+        }
+        first = firstPlace { $0 >= 0 }.map(number)
+        guard let above = firstPlace({ $0 > 0 }) else {
+            last = number(high)
+            return
+        }
+        last = above == low ? nil : number(above - 1)
+    }
+}
+
+extension NumberBounds where T == Int64 {
+    /// A value among the integers; nil if it has no order among them.
+    init?(integers value: Value) {
+        let comparison = ValueComparison(operator: .equal)
+        guard comparison.order(.integer(0), value) != nil else { return nil }
+        self.init(0, .max, { Int64(bitPattern: $0 ^ (1 << 63)) }) {
+            comparison.order(.integer($0), value) ?? 0
+        }
+    }
+}
+
+extension NumberBounds where T == Double {
+    /// A value among the doubles; nil if it has no order among them.
+    init?(doubles value: Value) {
+        let comparison = ValueComparison(operator: .equal)
+        guard comparison.order(.double(0), value) != nil else { return nil }
+        self.init(
+            Self.place(-.infinity), Self.place(.infinity),
+            { Double(bitPattern: $0 >> 63 == 0 ? ~$0 : $0 & ~(1 << 63)) }
+        ) { comparison.order(.double($0), value) ?? 0 }
+    }
+
+    private static func place(_ number: Double) -> UInt64 {
+        number.bitPattern >> 63 == 0 ? number.bitPattern | 1 << 63 : ~number.bitPattern
+    }
+}
+
+extension NumberBounds where T == Float {
+    /// A value among the floats; nil if it has no order among them.
+    init?(floats value: Value) {
+        let comparison = ValueComparison(operator: .equal)
+        guard comparison.order(.float(0), value) != nil else { return nil }
+        self.init(
+            Self.place(-.infinity), Self.place(.infinity),
+            {
+                let bits = UInt32(truncatingIfNeeded: $0)
+                return Float(bitPattern: bits >> 31 == 0 ? ~bits : bits & ~(1 << 31))
+            }
+        ) { comparison.order(.float($0), value) ?? 0 }
+    }
+
+    private static func place(_ number: Float) -> UInt64 {
+        let bits = number.bitPattern
+        return UInt64(bits >> 31 == 0 ? bits | 1 << 31 : ~bits)
+    }
+}

@@ -1,0 +1,243 @@
+// The rows of one state as objects that predicates and expressions can be asked about.
+//
+//   let objects = StoredObjects(engine: engine, state: state)
+//   let price = try ExpressionEvaluator(expression)
+//   let value = price.value(for: objects.object(number, of: entity))
+//   try objects.rethrow()
+//
+// Evaluating does not throw: what could not be read is nil, the first error is kept here, and `rethrow` is called after
+// some rows. Blocks are kept for as long as they fit the budget of the cache, and then all let go.
+//
+// Threads: owned by one reading in one thread; the state is pinned by whoever made it.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// What one reading sees of a state.
+final class StoredObjects {
+    let engine: Engine
+    let state: EngineState
+    let catalog: Catalog
+    /// Where what is written for sure ends; a state that is published has nothing behind it.
+    private let writtenLSN: UInt64
+    private var failure: StoreError?
+
+    /// By handle: handles are dense.
+    private var blocks: [CachedBlock?] = []
+    private var cost = 0
+
+    /// By condition, what it found of the objects at the other end; see `ThroughFilter` and `MembersFilter`.
+    var throughSelections: [ObjectIdentifier: ThroughFilter.Selections] = [:]
+    var memberSelections: [ObjectIdentifier: MembersFilter.Selection] = [:]
+
+    init(engine: Engine, state: EngineState, writtenLSN: UInt64 = .max) {
+        self.engine = engine
+        self.state = state
+        self.writtenLSN = writtenLSN
+        catalog = state.catalog
+    }
+
+    var identity: StoreIdentity { engine.identity }
+
+    // MARK: Errors
+
+    /// Keeps the first error.
+    func fail(_ error: StoreError) { if failure == nil { failure = error } }
+
+    /// Throws what went wrong since it was last asked.
+    func rethrow() throws(StoreError) {
+        guard let failure else { return }
+        self.failure = nil
+        throw failure
+    }
+
+    /// Reads; what goes wrong is kept, and gives the other value.
+    @inline(__always)
+    func reading<R>(or other: R, _ body: () throws(StoreError) -> R) -> R {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            fail(error)
+            return other
+        }
+    }
+
+    // MARK: Objects
+
+    /// The object of a number in the tree of an entity. One that has no row has nothing but nil.
+    func object(_ number: UInt32, of entity: Int) -> StoredObject {
+        let cell = state.directories[catalog.entities[entity].tree][number]
+        let concrete = cell.isEmpty ? entity : Int(state.blocks.entry(cell.handle).entity)
+        return StoredObject(
+            self, number: number, cell: cell, entity: catalog.description(of: concrete))
+    }
+
+    /// The object whose row is at a place that is known.
+    func object(_ number: UInt32, _ cell: DirectoryCell, of entity: Int, in block: CachedBlock)
+        -> StoredObject
+    {
+        StoredObject(
+            self, number: number, cell: cell, entity: catalog.description(of: entity), block: block)
+    }
+
+    // MARK: Blocks
+
+    /// The block of a handle.
+    func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {
+        let index = Int(handle.raw)
+        if index < blocks.count, let block = blocks[index] { return block }
+        let block = try block(state.blocks.entry(handle))
+        if cost > engine.cache.budget {
+            blocks.removeAll(keepingCapacity: true)
+            cost = 0
+        }
+        while blocks.count <= index { blocks.append(nil) }
+        blocks[index] = block
+        cost += block.cost
+        return block
+    }
+
+    /// The block of an entry, which is not kept here.
+    func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
+        if writtenLSN != .max {
+            let segment = state.segments.current
+            if segment.number == entry.segment,
+                segment.baseLSN + UInt64(entry.place.byteOffset) >= writtenLSN
+            {
+                return try engine.unwrittenBlock(entry.place, of: segment)
+            }
+        }
+        return try engine.block(entry, in: state)
+    }
+
+    // MARK: Values
+
+    /// The value of a column in a slot.
+    func value(
+        _ index: Int, of entity: SchemaEntity, _ block: CachedBlock, _ slot: Int
+    ) throws(StoreError) -> Value {
+        let stored = catalog.entities[entity.index].columns[index]
+        let cells = try block.cells(stored, at: index).pointee
+        if cells.isNil(slot) { return .null }
+        switch entity.columns[index].kind {
+        case .reference(let root):
+            return .objectID(
+                identity.id(UInt64(bitPattern: cells.integer(slot)), entity: root))
+        case .attribute(let type): return try Self.value(cells, slot, type, block)
+        }
+    }
+
+    /// The value of an attribute's cell that is not nil.
+    static func value(
+        _ cells: CellColumn, _ slot: Int, _ type: AttributeType, _ block: CachedBlock
+    ) throws(StoreError) -> Value {
+        switch type {
+        case .integer16, .integer32, .integer64: return .integer(cells.integer(slot))
+        case .boolean: return .boolean(cells.integer(slot) != 0)
+        case .double: return .double(cells.double(slot))
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: cells.double(slot)))
+        case .float: return .float(cells.float(slot))
+        case .uuid: return UUIDCoding.decode(cells.fixed16(slot)).map(Value.uuid) ?? .null
+        case .string, .uri, .binary, .transformable, .decimal:
+            if cells.isExternal(slot) {
+                let bytes = try block.large(cells.bytes(slot))
+                return bytes.withUnsafeBytes { value($0, type) }
+            }
+            return value(cells.bytes(slot), type)
+        case .undefined, .objectID, .composite: return .null
+        }
+    }
+
+    private static func value(_ bytes: UnsafeRawBufferPointer, _ type: AttributeType) -> Value {
+        switch type {
+        case .string: .string(String(decoding: bytes, as: UTF8.self))
+        case .uri:
+            URL(string: String(decoding: bytes, as: UTF8.self)).map(Value.uri) ?? .null
+        case .decimal: DecimalCoding.decode(bytes).map(Value.decimal) ?? .null
+        default: .binary(Data(bytes))
+        }
+    }
+
+    // MARK: Relationships
+
+    /// The number that a to-one column leads to.
+    func target(
+        _ column: Int, of entity: SchemaEntity, _ block: CachedBlock, _ slot: Int
+    ) throws(StoreError) -> UInt32? {
+        let stored = catalog.entities[entity.index].columns[column]
+        let cells = try block.cells(stored, at: column).pointee
+        return cells.isNil(slot) ? nil : UInt32(truncatingIfNeeded: cells.integer(slot))
+    }
+
+    /// The members of a to-many relationship, in the order of their numbers.
+    func members(_ relationship: Int, of entity: SchemaEntity, _ number: UInt32)
+        throws(StoreError) -> [UInt32]
+    {
+        let description = entity.relationships[relationship]
+        switch description.storage {
+        case .transient:
+            throw StoreError(
+                .invalidRequest, "the relationship is transient: a store does not know its members",
+                context: .init(entity: entity.name, key: description.description.name))
+        case .column(let column):
+            let cell = state.directories[catalog.entities[entity.index].tree][number]
+            guard !cell.isEmpty else { return [] }
+            return try target(column, of: entity, try block(cell.handle), cell.slot)
+                .map { [$0] } ?? []
+        case .inverseColumn(let destination, let column):
+            return sources(of: number, entity: destination, column: column)
+        case .pairs(let pairs, let isSource):
+            var members = try ends(pairs, near: isSource ? 0 : 1, of: number)
+            if isOwnInverse(description) {
+                // One list serves both directions.
+                members += try ends(pairs, near: 1, of: number)
+            }
+            return Set(members).sorted()
+        }
+    }
+
+    /// Whether a relationship is its own inverse.
+    func isOwnInverse(_ relationship: SchemaRelationship) -> Bool {
+        guard let inverse = relationship.inverse else { return false }
+        let other = catalog.schema.entities[relationship.destination].relationships[inverse]
+        return other.declaringEntity == relationship.declaringEntity
+            && other.description.name == relationship.description.name
+    }
+
+    /// The objects of an entity whose column leads to a number.
+    private func sources(of number: UInt32, entity: Int, column: Int) -> [UInt32] {
+        guard
+            let reference = catalog.entities[entity].references.first(where: {
+                catalog.references[$0].column == column
+            })
+        else { return [] }
+        var sources: [UInt32] = []
+        state.inverses[reference].sources(of: number, into: &sources)
+        guard catalog.references[reference].entity != entity else { return sources }
+        // The table holds the rows of all descendants of the declaring entity; only some are asked for.
+        let family = catalog.family(of: entity)
+        let directory = state.directories[catalog.entities[entity].tree]
+        return sources.filter {
+            let cell = directory[$0]
+            return !cell.isEmpty && family.contains(Int(state.blocks.entry(cell.handle).entity))
+        }
+    }
+
+    /// The far ends of the pairs of an object.
+    private func ends(_ pairs: Int, near: Int, of number: UInt32) throws(StoreError) -> [UInt32] {
+        let entity = catalog.entityIndex(ofPairs: pairs)
+        let description = catalog.description(of: entity)
+        let directory = state.directories[catalog.entities[entity].tree]
+        var result: [UInt32] = []
+        for pair in sources(of: number, entity: entity, column: near) {
+            let cell = directory[pair]
+            guard !cell.isEmpty else { continue }
+            if let end = try target(1 - near, of: description, try block(cell.handle), cell.slot) {
+                result.append(end)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,117 @@
+// A condition on the object that a to-one relationship leads to.
+//
+// What can be asked of a whole block is asked of each block at the other end once, when the first row leads into it; all
+// else once of each object. After that a row costs a look into the directory.
+//
+// Threads: the condition is immutable; its selections belong to one reading.
+
+import CairnFormat
+import CairnStore
+
+/// A condition across a to-one relationship.
+final class ThroughFilter: Sendable {
+    let column: Int
+    /// The tree of the objects at the other end.
+    let tree: Int
+    /// The condition on them.
+    let inner: Filter
+    /// What holds where there is no object.
+    let ifNil: Bool
+    private let isWhole: Bool
+
+    init(column: Int, tree: Int, inner: Filter, ifNil: Bool) {
+        self.column = column
+        self.tree = tree
+        self.inner = inner
+        self.ifNil = ifNil
+        isWhole = !inner.isGeneral
+    }
+
+    /// What was found: by handle, a byte for each slot.
+    final class Selections {
+        fileprivate var blocks: [UnsafeMutablePointer<UInt8>?] = []
+
+        deinit { for block in blocks { block?.deallocate() } }
+    }
+
+    private static let unknown: UInt8 = 2
+
+    private func selections(_ objects: StoredObjects) -> Selections {
+        let key = ObjectIdentifier(self)
+        if let known = objects.throughSelections[key] { return known }
+        let made = Selections()
+        objects.throughSelections[key] = made
+        return made
+    }
+
+    /// Sets a byte of 0 or 1 for each row that is asked for.
+    func evaluate(
+        _ place: FilterPlace, _ mask: UnsafePointer<UInt8>, _ objects: StoredObjects,
+        into out: UnsafeMutablePointer<UInt8>
+    ) throws(StoreError) {
+        let rows = place.block.rows
+        out.update(repeating: ifNil ? 1 : 0, count: rows)
+        guard let cells = try place.block.column(place.stored.columns[column]) else { return }
+        let selections = selections(objects)
+        let directory = objects.state.directories[tree]
+        for row in 0..<rows where mask[row] != 0 && !cells.isNil(at: row) {
+            let cell = directory[cells.number(row)]
+            if cell.isEmpty { continue }
+            out[row] = try holds(cell, selections, objects) ? 1 : 0
+        }
+    }
+
+    func matches(_ place: FilterPlace, _ slot: Int, _ objects: StoredObjects) throws(StoreError)
+        -> Bool
+    {
+        guard let cells = try place.block.column(place.stored.columns[column]),
+            !cells.isNil(at: slot)
+        else { return ifNil }
+        let cell = objects.state.directories[tree][cells.number(slot)]
+        if cell.isEmpty { return ifNil }
+        return try inner.matches(try objects.place(of: cell), cell.slot, objects)
+    }
+
+    @inline(__always)
+    private func holds(
+        _ cell: DirectoryCell, _ selections: Selections, _ objects: StoredObjects
+    ) throws(StoreError) -> Bool {
+        let index = Int(cell.handle.raw)
+        if index < selections.blocks.count, let known = selections.blocks[index],
+            known[cell.slot] != Self.unknown
+        {
+            return known[cell.slot] != 0
+        }
+        return try find(cell, selections, objects)
+    }
+
+    private func find(
+        _ cell: DirectoryCell, _ selections: Selections, _ objects: StoredObjects
+    ) throws(StoreError) -> Bool {
+        let place = try objects.place(of: cell)
+        let index = Int(cell.handle.raw)
+        while selections.blocks.count <= index { selections.blocks.append(nil) }
+        let found: UnsafeMutablePointer<UInt8>
+        if let known = selections.blocks[index] {
+            found = known
+        } else {
+            found = .allocate(capacity: place.block.rows)
+            found.initialize(repeating: Self.unknown, count: place.block.rows)
+            selections.blocks[index] = found
+            if isWhole { try inner.evaluate(place, nil, objects, into: found) }
+        }
+        if found[cell.slot] == Self.unknown {
+            found[cell.slot] = try inner.matches(place, cell.slot, objects) ? 1 : 0
+        }
+        return found[cell.slot] != 0
+    }
+}
+
+extension StoredObjects {
+    /// The block that a row is in, as filters see it.
+    func place(of cell: DirectoryCell) throws(StoreError) -> FilterPlace {
+        let entity = Int(state.blocks.entry(cell.handle).entity)
+        return FilterPlace(
+            block: try block(cell.handle), stored: catalog.entities[entity], entity: entity)
+    }
+}

@@ -1,0 +1,160 @@
+// A random model, and a store of it with random objects: inserted, changed and deleted in many commits.
+
+import CairnFileSystem
+import CairnLog
+import CairnModel
+import CairnObjects
+import CairnStore
+import CairnTestSupport
+import FoundationEssentials
+
+struct RandomStore {
+    let schema: Schema
+    let disk = MemoryFileSystem()
+    private(set) var store: LogStore
+
+    init(_ random: inout RandomSource) throws {
+        schema = try Schema(Self.model(&random))
+        store = try LogStore.open(at: "/store", schema: schema, options: Self.options(disk))
+    }
+
+    private static func options(_ disk: MemoryFileSystem) -> LogStoreOptions {
+        var options = LogStoreOptions()
+        options.fileSystem = disk
+        options.durability = .relaxed
+        options.sizes.largeValueBytes = 64
+        return options
+    }
+
+    mutating func reopen() throws {
+        try store.close()
+        store = try LogStore.open(at: "/store", schema: schema, options: Self.options(disk))
+    }
+
+    // MARK: Models
+
+    private static let types: [AttributeType] = [
+        .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .string, .string,
+        .boolean, .date, .binary, .uuid, .uri, .transformable,
+    ]
+
+    private static func model(_ random: inout RandomSource) -> ManagedObjectModel {
+        var entities = (0..<Int.random(in: 2...4, using: &random)).map { index in
+            var entity = EntityDescription("E\(index)")
+            for (place, type) in types.enumerated() where !random.oneIn(4) {
+                entity.attributes.append(.init("e\(index)\(type.rawValue)\(place)", type))
+            }
+            if random.oneIn(2) {
+                var place = AttributeDescription("e\(index)place", .composite)
+                place.elements = [.init("lat", .double), .init("city", .string)]
+                entity.attributes.append(place)
+            }
+            if random.oneIn(2) {
+                var note = AttributeDescription("e\(index)note", .string)
+                note.isTransient = true
+                entity.attributes.append(note)
+            }
+            // Blocks know their columns by other numbers than their places.
+            entity.attributes.shuffle(using: &random)
+            return entity
+        }
+        for index in 1..<entities.count where random.oneIn(3) {
+            entities[index].superentityName = "E\(Int.random(in: 0..<index, using: &random))"
+        }
+        for number in 0..<Int.random(in: 2...6, using: &random) {
+            let one = Int.random(in: 0..<entities.count, using: &random)
+            let other = Int.random(in: 0..<entities.count, using: &random)
+            let (there, back) = ("r\(number)", "b\(number)")
+            let kind = Int.random(in: 0..<6, using: &random)
+            func add(_ name: String, _ from: Int, _ to: Int, _ toMany: Bool, _ inverse: String?) {
+                entities[from].relationships.append(
+                    .init(name, to: "E\(to)", toMany: toMany, inverse: inverse))
+            }
+            switch kind {
+            case 0: add(there, one, other, false, nil)
+            case 1: add(there, one, other, true, nil)
+            case 2: add(there, one, one, true, there)
+            default:
+                add(there, one, other, kind == 3, back)
+                add(back, other, one, kind != 5, there)
+            }
+        }
+        return ManagedObjectModel(entities: entities)
+    }
+
+    // MARK: Rows
+
+    /// Inserts, changes and deletes objects in some commits.
+    func fill(_ random: inout RandomSource, commits: Int, objects: Int) throws {
+        let context = ManagedObjectContext(store: store)
+        for _ in 0..<commits {
+            for _ in 0..<Int.random(in: 1...objects, using: &random) {
+                guard let entity = schema.entities.randomElement(using: &random) else { continue }
+                change(context.insert(entity.name), all: true, &random)
+            }
+            try context.save()
+            let known = try schema.entities.filter { $0.parent == nil }.flatMap {
+                try context.fetch(FetchRequest(entityName: $0.name))
+            }
+            for object in known {
+                if random.oneIn(3) { change(object, all: random.oneIn(4), &random) }
+                relate(object, known, &random)
+            }
+            try context.save()
+            for object in known where random.oneIn(12) { context.delete(object) }
+            try context.save()
+        }
+    }
+
+    private func change(_ object: ManagedObject, all: Bool, _ random: inout RandomSource) {
+        for attribute in object.entity.attributes where !attribute.description.isTransient {
+            guard all || random.oneIn(3) else { continue }
+            for column in attribute.columns {
+                guard case .attribute(let type) = object.entity.columns[column].kind else {
+                    continue
+                }
+                let value = random.oneIn(5) ? Value.null : RandomValue.stored(type, &random)
+                object.setValue(value.plain, forKey: object.entity.columns[column].name)
+            }
+        }
+    }
+
+    private func relate(
+        _ object: ManagedObject, _ known: [ManagedObject], _ random: inout RandomSource
+    ) {
+        for relationship in object.entity.relationships where random.oneIn(3) {
+            let entity = schema.entities[relationship.destination]
+            let others = known.filter { $0.entity.isKind(of: entity) }
+            let name = relationship.description.name
+            if relationship.description.isToMany {
+                let count = Int.random(in: 0...4, using: &random)
+                object.setValue(
+                    Set((0..<count).compactMap { _ in others.randomElement(using: &random) }),
+                    forKey: name)
+            } else {
+                object.setValue(
+                    random.oneIn(6) ? nil : others.randomElement(using: &random), forKey: name)
+            }
+        }
+    }
+}
+
+extension Value {
+    /// What an object is given for it.
+    fileprivate var plain: Any? {
+        switch self {
+        case .null: nil
+        case .integer(let value): value
+        case .decimal(let value): value
+        case .double(let value): value
+        case .float(let value): value
+        case .string(let value): value
+        case .boolean(let value): value
+        case .date(let value): value
+        case .binary(let value): value
+        case .uuid(let value): value
+        case .uri(let value): value
+        case .objectID(let value): value
+        }
+    }
+}
