@@ -189,7 +189,7 @@ extension ManagedObjectContext {
             let inverse = schema.pairs[pairs]
             let isSymmetric = isOwnInverse(inverse)
             for (ids, isAddition) in [(state.removed, false), (state.added, true)] {
-                for id in ids.sorted(by: { ValueOrder.compare($0, $1) < 0 }) {
+                for id in ids.sorted(by: { SortingOrder.compare($0, $1) < 0 }) {
                     if id.isTemporary, registry.object(for: id) == nil { continue }
                     if let other = registry.object(for: id), other.isDeleted { continue }
                     let new = change(id, isAddition: isAddition)

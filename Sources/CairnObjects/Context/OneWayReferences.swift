@@ -61,7 +61,7 @@ struct OneWayReferences {
             }
         }
         return found.sorted {
-            ValueOrder.compare($0.referrer.objectID, $1.referrer.objectID) < 0
+            SortingOrder.compare($0.referrer.objectID, $1.referrer.objectID) < 0
         }
     }
 

@@ -269,10 +269,10 @@ extension ManagedObjectContext {
         }
         func precedes(_ left: Entry, _ right: Entry) -> Bool {
             for (index, key) in question.sort.enumerated() {
-                let order = ValueOrder.compare(left.keys[index], right.keys[index])
+                let order = SortingOrder.compare(left.keys[index], right.keys[index])
                 if order != 0 { return (order < 0) == key.isAscending }
             }
-            return ValueOrder.compare(left.id, right.id) < 0
+            return SortingOrder.compare(left.id, right.id) < 0
         }
         own.sort(by: precedes)
         // Both are in order: one pass puts them together.

@@ -91,7 +91,7 @@ extension ManagedObject {
         switch (value, limit) {
         case (.integer, .integer), (.double, .double), (.float, .float), (.decimal, .decimal),
             (.date, .date):
-            return ValueOrder.compare(value, limit)
+            return SortingOrder.compare(value, limit)
         case (.integer(let value), .double(let limit)):
             return Double(value) < limit ? -1 : Double(value) > limit ? 1 : 0
         case (.double(let value), .integer(let limit)):

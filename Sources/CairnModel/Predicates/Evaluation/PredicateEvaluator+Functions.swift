@@ -8,7 +8,7 @@ extension PredicateEvaluator {
     {
         switch function {
         case .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation:
-            return statistics(function, EvaluatedValue.flat(arguments).members)
+            return Self.statistics(function, EvaluatedValue.flat(arguments).members)
         case .noindex: return arguments.first ?? .null
         case .now: return .value(.date(moment))
         case .random: return .value(.double(Double.random(in: 0..<1)))
@@ -84,7 +84,7 @@ extension PredicateEvaluator {
 
     // MARK: Statistics
 
-    private func statistics(_ function: ExpressionNode.Function, _ members: [EvaluatedValue])
+    static func statistics(_ function: ExpressionNode.Function, _ members: [EvaluatedValue])
         -> EvaluatedValue
     {
         switch function {

@@ -2,13 +2,12 @@
 // their bytes, numbers and dates by size with what is no number last, false before true, nil before
 // everything.
 
-import CairnModel
 import FoundationEssentials
 
 /// The order of values.
-enum ValueOrder {
+package enum SortingOrder {
     /// Negative, zero or positive. Values of different kinds are ordered by kind, which callers avoid.
-    static func compare(_ left: Value, _ right: Value) -> Int {
+    package static func compare(_ left: Value, _ right: Value) -> Int {
         switch (left, right) {
         case (.null, .null): 0
         case (.null, _): -1
@@ -34,7 +33,7 @@ enum ValueOrder {
     }
 
     /// By number; temporary ids come after all others.
-    static func compare(_ left: ObjectID, _ right: ObjectID) -> Int {
+    package static func compare(_ left: ObjectID, _ right: ObjectID) -> Int {
         if left.isTemporary != right.isTemporary { return left.isTemporary ? 1 : -1 }
         return order(left.reference, right.reference)
     }

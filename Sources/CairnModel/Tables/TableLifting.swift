@@ -1,0 +1,219 @@
+// Takes expressions of groups apart into what is asked of each object and what is asked of a group.
+//
+// Threads: lives in one call.
+
+struct TableLifting {
+    private let terms: TableTerms
+    private let entity: SchemaEntity
+    private let schema: Schema
+    /// The keys, bound.
+    private(set) var keys: [ExpressionNode] = []
+    private(set) var aggregates: [TableAggregate] = []
+    private var binder: PredicateBinder
+    /// Columns that are being taken apart: none may stand for itself.
+    private var open: Set<String> = []
+
+    init(_ terms: TableTerms, _ entity: SchemaEntity, _ schema: Schema) {
+        self.terms = terms
+        self.entity = entity
+        self.schema = schema
+        binder = PredicateBinder(schema: schema, entity: entity, isOfStore: true)
+    }
+
+    /// Checks what groups are made by.
+    mutating func bindKeys() throws(PredicateFormatError) {
+        for (index, key) in terms.groupBy.enumerated() {
+            let (bound, kind) = try binder.bind(key)
+            if kind.isCollection {
+                throw PredicateFormatError(
+                    "\(key) leads through a to-many relationship: objects cannot be grouped by it",
+                    key: PredicateBinder.key(of: key))
+            }
+            keys.append(bound)
+            binder.variables[TablePlan.variable(ofKey: index)] = kind
+        }
+    }
+
+    // MARK: Aggregates
+
+    /// Whether there is a figure of a whole group in an expression.
+    func hasAggregate(_ node: ExpressionNode) -> Bool {
+        if aggregate(node) != nil { return true }
+        return switch node {
+        case .function(_, let parts), .aggregate(let parts): parts.contains(where: hasAggregate)
+        case .cast(let base, _), .path(let base, _), .assignment(_, let base):
+            hasAggregate(base)
+        case .conditional(let test, let one, let other):
+            hasAggregate(one) || hasAggregate(other) || hasAggregate(test)
+        default: false
+        }
+    }
+
+    private func hasAggregate(_ node: PredicateNode) -> Bool {
+        switch node {
+        case .constant: false
+        case .comparison(let comparison):
+            hasAggregate(comparison.left) || hasAggregate(comparison.right)
+        case .and(let parts), .or(let parts): parts.contains(where: hasAggregate)
+        case .not(let part): hasAggregate(part)
+        }
+    }
+
+    /// The figure that an expression is, if its argument is about one object and no collection.
+    private func aggregate(_ node: ExpressionNode) -> TableAggregate? {
+        switch node {
+        case .function(let function, let arguments):
+            guard function.isStatistical, arguments.count == 1, isSingle(arguments[0]) else {
+                return nil
+            }
+            if function == .count, case .evaluatedObject = arguments[0] {
+                return TableAggregate(.count, nil)
+            }
+            return TableAggregate(function, arguments[0])
+        case .collection(let operation, let base, let path):
+            guard let function = operation.function else { return nil }
+            let argument = path.map { ExpressionNode.path($0, of: base) } ?? base
+            guard isSingle(argument) else { return nil }
+            if function == .count, case .evaluatedObject = argument {
+                return TableAggregate(.count, nil)
+            }
+            return TableAggregate(function, argument)
+        default: return nil
+        }
+    }
+
+    /// Whether an expression gives one value for an object. What cannot be bound is: binding it says why it cannot.
+    private func isSingle(_ node: ExpressionNode) -> Bool {
+        if case .list = node { return false }
+        var binder = binder
+        guard let bound = try? binder.bind(node) else { return !hasVariable(node) }
+        return !bound.kind.isCollection
+    }
+
+    private func hasVariable(_ node: ExpressionNode) -> Bool {
+        if case .variable = node { true } else { false }
+    }
+
+    // MARK: Taking apart
+
+    /// An expression of the variables of a group.
+    mutating func lifted(_ node: ExpressionNode) throws(PredicateFormatError) -> ExpressionNode {
+        try single(try lift(node))
+    }
+
+    /// An expression, bound, that gives one value. Of the commonest numbers the first is taken.
+    mutating func single(_ node: ExpressionNode) throws(PredicateFormatError) -> ExpressionNode {
+        let (bound, kind) = try binder.bind(node)
+        guard kind.isCollection else { return bound }
+        if isMode(node) { return .index(of: bound, .first) }
+        throw PredicateFormatError(
+            "\(node) gives many values: a table has one in each place",
+            key: PredicateBinder.key(of: node))
+    }
+
+    private func isMode(_ node: ExpressionNode) -> Bool {
+        switch node {
+        case .function(.mode, _): true
+        case .variable(let name):
+            aggregates.indices.contains {
+                aggregates[$0].function == .mode && TablePlan.variable(ofAggregate: $0) == name
+            }
+        default: false
+        }
+    }
+
+    /// A condition on the variables of a group.
+    mutating func lifted(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode {
+        let lifted = try lift(node)
+        return try binder.bind(lifted)
+    }
+
+    private mutating func lift(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode
+    {
+        switch node {
+        case .constant: return node
+        case .comparison(let comparison):
+            return .compare(
+                try lift(comparison.left), comparison.operator, try lift(comparison.right),
+                modifier: comparison.modifier, options: comparison.options)
+        case .and(let parts): return .and(try lift(parts))
+        case .or(let parts): return .or(try lift(parts))
+        case .not(let part): return .not(try lift(part))
+        }
+    }
+
+    private mutating func lift(_ nodes: [PredicateNode]) throws(PredicateFormatError)
+        -> [PredicateNode]
+    {
+        var result: [PredicateNode] = []
+        for node in nodes { result.append(try lift(node)) }
+        return result
+    }
+
+    private mutating func lift(_ nodes: [ExpressionNode]) throws(PredicateFormatError)
+        -> [ExpressionNode]
+    {
+        var result: [ExpressionNode] = []
+        for node in nodes { result.append(try lift(node)) }
+        return result
+    }
+
+    private mutating func lift(_ node: ExpressionNode) throws(PredicateFormatError)
+        -> ExpressionNode
+    {
+        if let key = terms.groupBy.firstIndex(of: node) {
+            return .variable(TablePlan.variable(ofKey: key))
+        }
+        if let found = aggregate(node) { return try variable(of: found) }
+        switch node {
+        case .constant, .list: return node
+        case .variable(let name):
+            guard let column = try column(name) else {
+                throw PredicateFormatError("the variable $\(name) has no value", key: "$\(name)")
+            }
+            return column
+        case .keyPath(let path):
+            if let column = try column(path) { return column }
+            throw PredicateFormatError(
+                "\(path) is one of many in a group: group by it, or ask for its min:, max: or sum:",
+                key: path)
+        case .path(let base, let path): return .path(of: try lift(base), path)
+        case .function(let function, let parts): return .function(function, try lift(parts))
+        case .aggregate(let parts): return .aggregate(try lift(parts))
+        case .cast(let base, let type): return .cast(try lift(base), to: type)
+        case .conditional(let test, let one, let other):
+            return .conditional(try lift(test), try lift(one), try lift(other))
+        default:
+            throw PredicateFormatError(
+                "\(node) is one of many in a group: group by it, or ask for an aggregate of it",
+                key: PredicateBinder.key(of: node))
+        }
+    }
+
+    private mutating func variable(of found: TableAggregate) throws(PredicateFormatError)
+        -> ExpressionNode
+    {
+        var argument: ExpressionNode?
+        var kind = ExpressionKind.attribute(.integer64)
+        if let node = found.argument {
+            argument = try binder.bind(node).node
+            kind = try binder.bind(.function(found.function, [node])).kind
+        }
+        let bound = TableAggregate(found.function, argument)
+        let index = aggregates.firstIndex(of: bound) ?? aggregates.count
+        if index == aggregates.count {
+            aggregates.append(bound)
+            binder.variables[TablePlan.variable(ofAggregate: index)] = kind
+        }
+        return .variable(TablePlan.variable(ofAggregate: index))
+    }
+
+    /// What is in the column of a name; nil if there is none.
+    private mutating func column(_ name: String) throws(PredicateFormatError) -> ExpressionNode? {
+        guard let column = terms.columns.first(where: { $0.name == name }),
+            column.expression != .keyPath(name), open.insert(name).inserted
+        else { return nil }
+        defer { open.remove(name) }
+        return try lift(column.expression)
+    }
+}
