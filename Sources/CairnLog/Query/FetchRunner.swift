@@ -111,7 +111,7 @@ struct FetchRunner {
                 }
                 return true
             }
-            plan = "scan of \(family.map { catalog.entities[$0].name }.joined(separator: ", "))"
+            plan = scanPlan
         }
         if fetch.sort.isEmpty {
             hits.sort { $0.number < $1.number }
@@ -119,6 +119,11 @@ struct FetchRunner {
             try RowSorter(runner: self).sort(&hits, by: fetch.sort)
         }
         return (cut(hits), plan)
+    }
+
+    /// What a scan is called.
+    var scanPlan: String {
+        "scan of \(family.map { catalog.entities[$0].name }.joined(separator: ", "))"
     }
 
     private func cut(_ hits: [Hit]) -> [Hit] {

@@ -150,9 +150,10 @@ final class StoredObjects {
         }
     }
 
-    private static func value(_ bytes: UnsafeRawBufferPointer, _ type: AttributeType) -> Value {
+    static func value(_ bytes: UnsafeRawBufferPointer, _ type: AttributeType) -> Value {
         switch type {
         case .string: .string(String(decoding: bytes, as: UTF8.self))
+        case .uuid: UUIDCoding.decode(bytes).map(Value.uuid) ?? .null
         case .uri:
             URL(string: String(decoding: bytes, as: UTF8.self)).map(Value.uri) ?? .null
         case .decimal: DecimalCoding.decode(bytes).map(Value.decimal) ?? .null

@@ -78,6 +78,12 @@ final class LogSnapshot: RowStream {
         }
     }
 
+    func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
+        try reading { state throws(StoreError) in
+            try TableRunner(engine: engine, state: state, request: request).table()
+        }
+    }
+
     func count(_ request: StoreFetch) throws(StoreError) -> Int {
         try reading { state throws(StoreError) in
             try FetchRunner(engine: engine, state: state, fetch: request).count()

@@ -1,0 +1,238 @@
+// Answers a table on one state.
+//
+//   1. The terms are checked and taken apart (`TablePlan`).
+//   2. Without groups: the fetch finds and sorts the rows, and the columns are read of those that are left. Rows that are
+//      wanted once each, or sorted by what is calculated, are all made first.
+//   3. With groups: a scan or an index names the rows, and `GroupRunner` takes them block by block.
+//   4. Objects with the same unique key are never two. If only groups of two or more are wanted, and they are made by a
+//      unique key, nil in the key is all that can bring two together: mostly the index alone shows that there is none.
+//
+// Threads: one reading; the state is pinned by whoever made it.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+struct TableRunner {
+    let engine: Engine
+    let state: EngineState
+    let request: StoreTableFetch
+
+    private var catalog: Catalog { state.catalog }
+
+    func table() throws(StoreError) -> StoreTable {
+        let plan = try checked { () throws(PredicateFormatError) in
+            try TablePlan(
+                request.terms, sort: request.fetch.sort,
+                of: catalog.description(of: request.fetch.entity), in: catalog.schema)
+        }
+        let (rows, how) = try plan.isGrouped ? grouped(plan) : plain(plan)
+        return StoreTable(columns: plan.names, rows: rows, plan: how)
+    }
+
+    private func checked<R: ~Copyable>(_ body: () throws(PredicateFormatError) -> R)
+        throws(StoreError) -> R
+    {
+        do throws(PredicateFormatError) {
+            return try body()
+        } catch {
+            throw StoreError(
+                .invalidRequest, error.message,
+                context: .init(
+                    entity: catalog.description(of: request.fetch.entity).name, key: error.key))
+        }
+    }
+
+    // MARK: A row for each object
+
+    /// What is in a column: cells as they are, or what is calculated.
+    private enum Source {
+        case column(Int)
+        case expression(ExpressionEvaluator)
+    }
+
+    private func plain(_ plan: TablePlan) throws(StoreError) -> ([[Value]], String) {
+        var fetch = request.fetch
+        fetch.includesRows = false
+        let sort = keys(plan)
+        fetch.sort = sort ?? []
+        if sort == nil || plan.isDistinct {
+            fetch.limit = nil
+            fetch.offset = 0
+        }
+        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
+        let (hits, how) = try runner.hits()
+        let columns = try sources(plan.columns, plan)
+        let order = sort == nil ? try sources(plan.sort.map(\.expression), plan) : []
+        let objects = StoredObjects(engine: engine, state: state)
+        var rows: [TablePlan.Row] = []
+        rows.reserveCapacity(hits.count)
+        for hit in hits {
+            rows.append(
+                TablePlan.Row(
+                    try values(columns, hit, objects), order: try values(order, hit, objects)))
+        }
+        if sort == nil { return (plan.arranged(rows, request.fetch), how) }
+        guard plan.isDistinct else { return (rows.map(\.values), how) }
+        return (plan.distinct(rows, request.fetch), how)
+    }
+
+    /// The sort keys, if they are columns or calculated by nothing.
+    private func keys(_ plan: TablePlan) -> [SortKey]? {
+        var keys: [SortKey] = []
+        for term in plan.sort {
+            guard case .keyPath(let path) = term.expression,
+                let column = plan.entity.columnIndex(named: path),
+                case .attribute = plan.entity.columns[column].kind
+            else { return nil }
+            keys.append(SortKey(path, ascending: term.isAscending))
+        }
+        return keys
+    }
+
+    private func sources(_ expressions: [ExpressionNode], _ plan: TablePlan) throws(StoreError)
+        -> [Source]
+    {
+        var sources: [Source] = []
+        for expression in expressions {
+            if case .keyPath(let path) = expression,
+                let column = plan.entity.columnIndex(named: path)
+            {
+                sources.append(.column(column))
+            } else {
+                sources.append(
+                    .expression(
+                        try checked { () throws(PredicateFormatError) in
+                            try ExpressionEvaluator(expression)
+                        }))
+            }
+        }
+        return sources
+    }
+
+    private func values(_ sources: [Source], _ hit: FetchRunner.Hit, _ objects: StoredObjects)
+        throws(StoreError) -> [Value]
+    {
+        if sources.isEmpty { return [] }
+        let block = try objects.block(hit.cell.handle)
+        let entity = catalog.description(of: hit.entity)
+        var values: [Value] = []
+        values.reserveCapacity(sources.count)
+        for source in sources {
+            switch source {
+            case .column(let column):
+                values.append(try objects.value(column, of: entity, block, hit.cell.slot))
+            case .expression(let evaluator):
+                let object = objects.object(hit.number, hit.cell, of: hit.entity, in: block)
+                values.append(evaluator.value(for: object).plain)
+            }
+        }
+        try objects.rethrow()
+        return values
+    }
+
+    // MARK: A row for each group
+
+    private func grouped(_ plan: TablePlan) throws(StoreError) -> ([[Value]], String) {
+        var fetch = request.fetch
+        fetch.includesRows = false
+        fetch.sort = []
+        fetch.limit = nil
+        fetch.offset = 0
+        var how = ""
+        if plan.rowsWanted.lowerBound > 1, let unique = unique(of: plan) {
+            how = catalog.uniques[unique].plan
+            if state.uniques[unique].count == liveRows(of: unique) {
+                return ([], "\(how): no key of two objects")
+            }
+            let hole = PredicateNode.or(
+                catalog.uniques[unique].columns.flatMap { column -> [PredicateNode] in
+                    let path = ExpressionNode.keyPath(plan.entity.columns[column].name)
+                    // What is no number has no entry in the index either, and does not even equal itself.
+                    return [
+                        .compare(path, .equal, .constant(.null)),
+                        .not(.compare(path, .equal, path)),
+                    ]
+                })
+            fetch.predicate = fetch.predicate.map { .and([$0, hole]) } ?? hole
+            how += ", "
+        }
+        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
+        let objects = runner.objects ?? StoredObjects(engine: engine, state: state)
+        var groups = try checked { () throws(PredicateFormatError) in
+            try GroupRunner(plan, objects)
+        }
+        if let (hits, name) = try runner.indexed() {
+            how += name
+            try take(hits, &groups, objects)
+        } else {
+            how += runner.scanPlan
+            try runner.scan { block, entity, slots throws(StoreError) in
+                try groups.take(block, of: entity, UnsafeBufferPointer(slots))
+                return true
+            }
+        }
+        let rows = try checkedRows(&groups)
+        return (plan.arranged(rows, request.fetch), "groups of \(how)")
+    }
+
+    private func checkedRows(_ groups: inout GroupRunner) throws(StoreError) -> [TablePlan.Row] {
+        do throws(PredicateFormatError) {
+            return try groups.rows()
+        } catch {
+            throw StoreError(.invalidRequest, error.message)
+        }
+    }
+
+    private func take(
+        _ hits: [FetchRunner.Hit], _ groups: inout GroupRunner, _ objects: StoredObjects
+    ) throws(StoreError) {
+        let hits = hits.sorted {
+            ($0.cell.handle.raw, $0.cell.slot) < ($1.cell.handle.raw, $1.cell.slot)
+        }
+        var slots: [UInt16] = []
+        for (index, hit) in hits.enumerated() {
+            slots.append(UInt16(hit.cell.slot))
+            let next = index + 1 < hits.count ? hits[index + 1] : nil
+            if next?.cell.handle == hit.cell.handle { continue }
+            let block = try objects.block(hit.cell.handle)
+            try slots.withUnsafeBufferPointer { slots throws(StoreError) in
+                try groups.take(block, of: hit.entity, slots)
+            }
+            slots.removeAll(keepingCapacity: true)
+        }
+    }
+
+    // MARK: Unique keys
+
+    /// A constraint whose properties are all among what groups are made by.
+    private func unique(of plan: TablePlan) -> Int? {
+        let columns = Set(
+            plan.keys.compactMap { key -> Int? in
+                guard case .keyPath(let path) = key else { return nil }
+                return plan.entity.columnIndex(named: path)
+            })
+        return catalog.entities[request.fetch.entity].uniques.first {
+            catalog.uniques[$0].columns.allSatisfy(columns.contains)
+        }
+    }
+
+    /// How many objects a constraint is about.
+    private func liveRows(of unique: Int) -> Int {
+        catalog.family(of: catalog.uniques[unique].entity).reduce(0) { $0 + state.counts[$1] }
+    }
+}
+
+extension TablePlan {
+    fileprivate func arranged(_ rows: [Row], _ fetch: StoreFetch) -> [[Value]] {
+        arranged(rows, fetch.offset, fetch.limit)
+    }
+
+    /// Rows that are in order already, each once.
+    fileprivate func distinct(_ rows: [Row], _ fetch: StoreFetch) -> [[Value]] {
+        var seen: Set<[Value]> = []
+        let each = rows.map(\.values).filter { seen.insert($0).inserted }
+        let rest = each.dropFirst(max(0, fetch.offset))
+        return Array(fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
+    }
+}
