@@ -35,6 +35,8 @@ package final class Catalog: Sendable {
     package let fetchIndexes: [FetchIndexDefinition]
     /// By entity: the fetch indexes its rows are in, as indexes of `fetchIndexes`.
     package let fetchIndexesOfEntity: [[Int]]
+    /// Whether there is any.
+    package let hasFetchIndexes: Bool
 
     private let entityIndexes: [UInt32: Int]
     private let treeIndexes: [UInt32: Int]
@@ -129,6 +131,7 @@ package final class Catalog: Sendable {
         self.uniques = uniques
         self.references = references
         self.fetchIndexes = fetchIndexes
+        hasFetchIndexes = !fetchIndexes.isEmpty
         fetchIndexesOfEntity = entities.indices.map { entity in
             fetchIndexes.indices.filter { fetchIndexes[$0].family.contains(entity) }
         }

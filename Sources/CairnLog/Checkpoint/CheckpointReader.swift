@@ -84,7 +84,8 @@ struct CheckpointReader {
         let contents = try read(header.contents) { bytes in
             try CheckpointContents(decoding: bytes, fileLength: length)
         }
-        var state = EngineState(catalog: try catalog(contents), end: end)
+        // What is not restored is built anew.
+        var state = EngineState(catalog: try catalog(contents).indexed(by: []), end: end)
         state.segments = try live(contents)
         state.commit = header.commit
         state.commitOffset = header.commitOffset

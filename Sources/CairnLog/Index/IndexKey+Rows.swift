@@ -6,8 +6,10 @@ import CairnStore
 import FoundationEssentials
 
 extension IndexKey {
-    /// Loads the key of a row of a batch.
-    mutating func load(_ batch: ColumnBatch, row: Int, _ parts: [Catalog.IndexPart]) {
+    /// Loads the key of a row of a batch, some cells of which may be references to values that are stored.
+    mutating func load(
+        _ batch: ColumnBatch, row: Int, _ parts: [Catalog.IndexPart], _ values: LargeValueReader
+    ) throws(StoreError) {
         clear()
         for part in parts {
             let column = batch.columns[part.column]
@@ -20,7 +22,13 @@ extension IndexKey {
                     put(double: column.values.load(fromByteOffset: row &* 8, as: Double.self))
                 case .float:
                     put(float: column.values.load(fromByteOffset: row &* 4, as: Float.self))
-                case .text: put(text: column.bytes(row: row))
+                case .text:
+                    if column.states[row] == ColumnBuffer.State.external {
+                        let value = try values.read(column.bytes(row: row), from: .none)
+                        value.withUnsafeBytes { put(text: $0) }
+                    } else {
+                        put(text: column.bytes(row: row))
+                    }
                 case .decimal: put(decimal: column.bytes(row: row))
                 case .fixed16:
                     put(

@@ -72,6 +72,17 @@ struct OrderedIndex: Sendable {
         return (OrderedLeaf(page), left)
     }
 
+    /// Whether it has the entries that another one has.
+    func isEqual(to other: OrderedIndex) -> Bool {
+        guard count == other.count else { return false }
+        var here = OrderedCursor(self, ranks: 0..<count)
+        var there = OrderedCursor(other, ranks: 0..<count)
+        while let number = here.next() {
+            guard there.next() == number, here.key == there.key else { return false }
+        }
+        return true
+    }
+
     /// Calls the body with each leaf, in order.
     func forEachLeaf(_ body: (OrderedLeaf) throws -> Void) rethrows {
         if !root.isNone { try Self.forEachLeaf(root, height, body) }
