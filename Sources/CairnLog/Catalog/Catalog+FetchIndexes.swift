@@ -44,6 +44,24 @@ extension Catalog {
         /// Whether it has postings beside the ordered index.
         package var hasPostings: Bool { parts.count > 1 }
 
+        /// An index over columns of an entity; nil if they are none, or one is there twice.
+        init?(
+            _ name: String, of entity: SchemaEntity, _ columns: [(column: Int, isAscending: Bool)]
+        ) {
+            guard !columns.isEmpty, Set(columns.map(\.column)).count == columns.count else {
+                return nil
+            }
+            self.name = name
+            self.entity = entity.index
+            family = entity.family
+            parts = columns.map {
+                IndexPart(
+                    column: $0.column, kind: .init(entity.columns[$0.column]),
+                    isAscending: $0.isAscending)
+            }
+            names = columns.map { entity.columns[$0.column].name }
+        }
+
         /// The same index, whatever its name.
         func isSame(as other: FetchIndexDefinition) -> Bool {
             entity == other.entity && parts == other.parts
@@ -89,23 +107,14 @@ extension Catalog {
     private static func definition(_ index: FetchIndexDescription, of entity: SchemaEntity)
         -> FetchIndexDefinition?
     {
-        var parts: [IndexPart] = []
-        var names: [String] = []
+        var columns: [(column: Int, isAscending: Bool)] = []
         for element in index.elements {
             guard let name = element.propertyName, element.expression == nil,
-                let column = entity.columnIndex(named: name),
-                !parts.contains(where: { $0.column == column })
+                let column = entity.columnIndex(named: name)
             else { return nil }
-            parts.append(
-                IndexPart(
-                    column: column, kind: .init(entity.columns[column]),
-                    isAscending: element.isAscending))
-            names.append(name)
+            columns.append((column, element.isAscending))
         }
-        guard !parts.isEmpty else { return nil }
-        return FetchIndexDefinition(
-            name: index.name, entity: entity.index, family: entity.family, parts: parts,
-            names: names)
+        return FetchIndexDefinition(index.name, of: entity, columns)
     }
 }
 

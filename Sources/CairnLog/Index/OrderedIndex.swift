@@ -83,17 +83,44 @@ struct OrderedIndex: Sendable {
         return true
     }
 
-    /// Calls the body with each leaf, in order.
-    func forEachLeaf(_ body: (OrderedLeaf) throws -> Void) rethrows {
-        if !root.isNone { try Self.forEachLeaf(root, height, body) }
+    /// Calls the body with each leaf and its separator, in order.
+    func forEachLeaf<E: Error>(
+        _ body: (OrderedLeaf, UnsafeRawBufferPointer) throws(E) -> Void
+    ) throws(E) {
+        if root.isNone { return }
+        try Self.forEachLeaf(root, height, UnsafeRawBufferPointer(start: nil, count: 0), body)
     }
 
-    private static func forEachLeaf(
-        _ page: Page, _ height: Int, _ body: (OrderedLeaf) throws -> Void
-    ) rethrows {
-        if height == 0 { return try body(OrderedLeaf(page)) }
+    private static func forEachLeaf<E: Error>(
+        _ page: Page, _ height: Int, _ separator: UnsafeRawBufferPointer,
+        _ body: (OrderedLeaf, UnsafeRawBufferPointer) throws(E) -> Void
+    ) throws(E) {
+        if height == 0 { return try body(OrderedLeaf(page), separator) }
         let node = OrderedInner(page)
-        for index in 0..<node.count { try forEachLeaf(node.child(index), height - 1, body) }
+        for index in 0..<node.count {
+            try forEachLeaf(
+                node.child(index), height - 1, index == 0 ? separator : node.separator(index), body)
+        }
+    }
+
+    /// A tree over leaves that a checkpoint has, or what stands for them. There is an inner node even above a single one, so
+    /// that what stands for a page lies in a page.
+    init(restoring leaves: [UInt], _ outline: OrderedOutline, in pages: inout PageTransaction) {
+        if leaves.isEmpty { return }
+        var step = OrderedStep(arena: outline.bytes)
+        var nodes = leaves.enumerated().map { index, address in
+            let separator = outline.range(index)
+            return OrderedStep.Child(
+                page: Page(address: address), entries: outline.entries(index),
+                offset: separator.lowerBound, length: separator.count)
+        }
+        repeat {
+            step.pack(nodes, in: &pages)
+            nodes = step.takeResults()
+            height += 1
+        } while nodes.count > 1
+        root = nodes[0].page
+        count = outline.total
     }
 
     // MARK: Changing
@@ -153,15 +180,6 @@ struct OrderedIndex: Sendable {
             root = only
             height -= 1
         }
-    }
-
-    /// A tree of leaves that come in order; nil if they are not what a tree has.
-    init?(leaves: [(page: Page, count: Int)], in pages: inout PageTransaction) {
-        if leaves.isEmpty { return }
-        guard let children = OrderedStep.children(leaves) else { return nil }
-        var step = OrderedStep(children.arena)
-        grow(children.list, &step, in: &pages)
-        count = leaves.reduce(0) { $0 + $1.count }
     }
 
     init() {}

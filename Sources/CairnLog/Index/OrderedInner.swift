@@ -42,6 +42,13 @@ struct OrderedInner {
 
     /// The page of a child.
     @inline(__always) func child(_ index: Int) -> Page {
+        let address = slot(index).load(as: UInt.self)
+        return CheckpointImage.isTagged(address)
+            ? CheckpointImage.page(address) : Page(address: address)
+    }
+
+    /// The page of a child, or what stands for it as long as it is in a checkpoint.
+    @inline(__always) func unreadChild(_ index: Int) -> Page {
         Page(address: slot(index).load(as: UInt.self))
     }
 

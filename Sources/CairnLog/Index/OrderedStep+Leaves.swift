@@ -154,36 +154,4 @@ extension OrderedStep {
             }
         }
     }
-
-    /// What stands for leaves that come in order; nil if they do not.
-    static func children(_ leaves: [(page: Page, count: Int)]) -> (list: [Child], arena: [UInt8])? {
-        var list: [Child] = []
-        var arena: [UInt8] = []
-        var before: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: OrderedLeaf.longestEntry)
-        for leaf in leaves {
-            let offset = arena.count
-            var reader = OrderedLeaf.Reader(OrderedLeaf(leaf.page))
-            var isFirst = true
-            while buffer.withUnsafeMutableBytes({ memory in
-                memory.baseAddress.map { reader.next(into: $0) } ?? false
-            }) {
-                let entry = buffer[..<reader.length]
-                if !before.isEmpty {
-                    guard before.lexicographicallyPrecedes(entry) else { return nil }
-                    let shared = zip(before, entry).prefix { $0 == $1 }.count
-                    // No entry is a prefix of another.
-                    guard shared < before.count, shared < entry.count else { return nil }
-                    if isFirst { arena.append(contentsOf: entry[...shared]) }
-                }
-                isFirst = false
-                before = Array(entry)
-            }
-            list.append(
-                Child(
-                    page: leaf.page, entries: leaf.count, offset: offset,
-                    length: arena.count - offset))
-        }
-        return (list, arena)
-    }
 }

@@ -58,8 +58,8 @@ struct OrderedStep {
         arena = []
     }
 
-    /// Nothing to be changed: for what is built from leaves.
-    init(_ arena: [UInt8]) {
+    /// Nothing to be changed: for what is restored from leaves. `arena` has their separators.
+    init(arena: [UInt8]) {
         changes = nil
         single = UnsafeRawBufferPointer(start: nil, count: 0)
         isInsert = false
@@ -182,7 +182,7 @@ struct OrderedStep {
             } else {
                 children.append(
                     Child(
-                        page: node.child(index), entries: node.entries(index), offset: offset,
+                        page: node.unreadChild(index), entries: node.entries(index), offset: offset,
                         length: separator.count))
             }
         }
@@ -194,7 +194,9 @@ struct OrderedStep {
         _ children: inout [Child], height: Int, in pages: inout PageTransaction
     ) {
         func used(_ child: Child) -> Int {
-            height == 1 ? OrderedLeaf(child.page).used : OrderedInner(child.page).used
+            // What is still in a checkpoint is not read for this.
+            if CheckpointImage.isTagged(child.page.address) { return PageSize.node.bytes }
+            return height == 1 ? OrderedLeaf(child.page).used : OrderedInner(child.page).used
         }
         var index = 0
         while index + 1 < children.count {
@@ -224,20 +226,21 @@ struct OrderedStep {
         let node = OrderedInner.make(in: &pages)
         for index in 0..<one.count {
             node.append(
-                one.child(index), entries: one.entries(index), separator: one.separator(index))
+                one.unreadChild(index), entries: one.entries(index), separator: one.separator(index)
+            )
         }
         for index in 0..<other.count {
             if index == 0 {
                 // The first of the other has the separator of its node.
                 arena.withUnsafeBytes { arena in
                     node.append(
-                        other.child(0), entries: other.entries(0),
+                        other.unreadChild(0), entries: other.entries(0),
                         separator: UnsafeRawBufferPointer(
                             rebasing: arena[child.offset..<child.offset + child.length]))
                 }
             } else {
                 node.append(
-                    other.child(index), entries: other.entries(index),
+                    other.unreadChild(index), entries: other.entries(index),
                     separator: other.separator(index))
             }
         }

@@ -21,8 +21,8 @@ import CCairn
 
 /// The objects by the hash of a key that many may have.
 struct PostingIndex: Sendable {
-    private var table: UniqueIndex
-    private var lists = OrderedIndex()
+    private(set) var table: UniqueIndex
+    private(set) var lists = OrderedIndex()
     /// How many objects it has.
     private(set) var count = 0
 
@@ -30,6 +30,13 @@ struct PostingIndex: Sendable {
 
     /// - Parameter splitShift: see `UniqueIndex`.
     init(splitShift: Int = 0) { table = UniqueIndex(splitShift: splitShift) }
+
+    /// What a checkpoint has of it.
+    init(restoring table: UniqueIndex, lists: OrderedIndex, count: Int) {
+        self.table = table
+        self.lists = lists
+        self.count = count
+    }
 
     @inline(__always) private static func single(_ hash: UInt64) -> UInt64 { hash & 0xFFFF_FFFE }
     @inline(__always) private static func list(_ hash: UInt64) -> UInt64 {

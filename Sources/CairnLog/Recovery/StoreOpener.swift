@@ -129,13 +129,12 @@ struct StoreOpener {
     /// Makes the state at a checkpoint's commit without the checkpoint.
     private func rebuild(_ files: StoreFiles) -> CheckpointImage.Rebuild {
         let sizes = options.sizes
-        return { header, pool throws(StoreError) in
+        return { header, pool, fetchIndexes throws(StoreError) in
             var reader = LogReader(files, mark: nil, limit: header.lsn)
             guard case .log(var log) = try reader.read(), log.commit == header.commit else {
                 throw .damaged("a checkpoint is damaged, and the log has gone on since")
             }
-            // No part of an image is taken from them.
-            if log.catalog.hasFetchIndexes { log.catalog = log.catalog.indexed(by: []) }
+            log.catalog = log.catalog.indexed(by: fetchIndexes)
             let values = LargeValueReader(storeTag: log.storeID.tag)
             for segment in log.readable { values.add(segment) }
             return try StateBuilder.build(

@@ -375,6 +375,70 @@ private struct IndexedShop {
 }
 
 extension FetchIndexTests {
+    /// A closed store with a checkpoint that holds fetch indexes.
+    private func checkpointed(_ random: inout RandomSource) throws -> (IndexedShop, DiskImage) {
+        var shop = try IndexedShop(&random)
+        shop.options.sizes.closingCheckpointBytes = 1
+        shop.options.sizes.segmentBytes = 1 << 30
+        try shop.reopen(.all)
+        for _ in 0..<25 { try shop.step(&random) }
+        try shop.reopen(.all)
+        try shop.store.close()
+        return (shop, try DiskImage(of: shop.disk))
+    }
+
+    @Test("A checkpoint has them, and they are read when they are touched")
+    func lazily() throws {
+        var random = RandomSource()
+        var (shop, _) = try checkpointed(&random)
+        for declared in [Declared.all, .some, .none] {
+            shop.store = try LogStore.open(
+                at: "/store", schema: Self.schema(declared), options: shop.options)
+            #expect(shop.store.recovery.checkpoint != nil)
+            let pin = try shop.store.engine.pin()
+            let unread = pin.state.fetchIndexes.filter { content in
+                let index = content.ordered
+                return index.height > 0
+                    && CheckpointImage.isTagged(OrderedInner(index.root).unreadChild(0).address)
+            }
+            // All but those that a change behind the checkpoint touched, of which there is none.
+            #expect(unread.count == pin.state.fetchIndexes.count)
+            Self.expect(try Self.problems(shop.store, &random), "\(declared)")
+            #expect(try shop.store.check().findings.isEmpty)
+            for _ in 0..<3 { try shop.step(&random) }
+            Self.expect(try Self.problems(shop.store, &random), "\(declared)")
+            try shop.reopen(declared)
+            Self.expect(try Self.problems(shop.store, &random), "\(declared)")
+            try shop.store.close()
+            shop.store = try LogStore.open(
+                at: "/store", schema: Self.schema(.all), options: shop.options)
+            // One that was dropped is there again.
+            Self.expect(try Self.problems(shop.store, &random), "\(declared)")
+            try shop.step(&random)
+            try shop.store.close()
+        }
+    }
+
+    @Test("Damage to a checkpoint changes nothing that they say (CK1)")
+    func damaged() throws {
+        var random = RandomSource()
+        let (shop, image) = try checkpointed(&random)
+        let name = try #require(image.files.keys.first { $0.hasPrefix("checkpoint") })
+        let bytes = image.files[name] ?? []
+        for _ in 0..<Campaign.count(40, whole: 5000) {
+            var damaged = image
+            damaged.files[name]?[Int(random.next() % UInt64(bytes.count))] ^=
+                1 << UInt8(random.next() % 8)
+            var options = shop.options
+            options.fileSystem = try damaged.disk()
+            let store = try LogStore.open(
+                at: "/store", schema: Self.schema(.all), options: options)
+            Self.expect(try Self.problems(store, &random), "seed \(random.seed)")
+            #expect(try store.check().findings.isEmpty)
+            try store.close()
+        }
+    }
+
     @Test(
         "They say what rows say, after every commit, after compaction, reopened, and to old states")
     func random() throws {
