@@ -55,6 +55,55 @@ package struct CheckpointContents: Sendable, Hashable {
         }
     }
 
+    /// An ordered index: its leaves in order, and what is to be known of them before they are read.
+    package struct Ordered: Sendable, Hashable {
+        /// Some leaves that follow each other.
+        package struct Run: Sendable, Hashable {
+            package var count: UInt32
+            package var unit: CheckpointUnit
+            package init(count: UInt32, unit: CheckpointUnit) {
+                self.count = count
+                self.unit = unit
+            }
+        }
+        /// How many entries each leaf has, and what separates it from the one before.
+        package var outline: [CheckpointUnit]
+        package var leaves: [Run]
+        package init(outline: [CheckpointUnit] = [], leaves: [Run] = []) {
+            self.outline = outline
+            self.leaves = leaves
+        }
+    }
+    /// A fetch index.
+    package struct FetchIndex: Sendable, Hashable {
+        /// A column of its keys.
+        package struct Column: Sendable, Hashable {
+            package var property: UInt32
+            /// 1 if its values fall.
+            package var order: UInt32
+            package init(property: UInt32, order: UInt32) {
+                self.property = property
+                self.order = order
+            }
+        }
+        /// The id of the entity that declares it.
+        package var entity: UInt32
+        package var columns: [Column]
+        package var ordered: Ordered
+        /// The table of its postings, and their lists; empty for an index of one column.
+        package var postings: Unique
+        package var lists: Ordered
+        package init(
+            entity: UInt32, columns: [Column], ordered: Ordered, postings: Unique, lists: Ordered
+        ) {
+            self.entity = entity
+            self.columns = columns
+            self.ordered = ordered
+            self.postings = postings
+            self.lists = lists
+        }
+    }
+
     package var schema = Place.none
     package var schemaVersion: UInt32 = 0
     package var trees: [Tree] = []
@@ -69,6 +118,8 @@ package struct CheckpointContents: Sendable, Hashable {
     /// The largest handle of a block, and the blocks in parts.
     package var lastBlock: UInt32 = 0
     package var blocks: [CheckpointUnit] = []
+    /// The fetch indexes. Without any, nothing is said of them: as before there were such.
+    package var fetchIndexes: [FetchIndex] = []
 
     package init() {}
 
@@ -86,19 +137,22 @@ package struct CheckpointContents: Sendable, Hashable {
             encode(tree.cells, to: &writer)
         }
         encode(counts, to: &writer) { count, writer in writer.append(count) }
-        encode(uniques, to: &writer) { unique, writer in
-            writer.append(unique.bits)
-            encode(unique.partitions, to: &writer) { partition, writer in
-                writer.append(partition.number)
-                writer.append(partition.capacity)
-                partition.unit.encode(to: &writer)
-            }
-        }
+        encode(uniques, to: &writer) { unique, writer in encode(unique, to: &writer) }
         encode(inverses, to: &writer) { inverse, writer in
             encode(inverse.heads, to: &writer)
             encode(inverse.links, to: &writer)
         }
         encode(blocks, to: &writer) { unit, writer in unit.encode(to: &writer) }
+        if !fetchIndexes.isEmpty { encodeFetchIndexes(to: &writer) }
+    }
+
+    func encode(_ unique: Unique, to writer: inout ByteWriter) {
+        writer.append(unique.bits)
+        encode(unique.partitions, to: &writer) { partition, writer in
+            writer.append(partition.number)
+            writer.append(partition.capacity)
+            partition.unit.encode(to: &writer)
+        }
     }
 
     private func encode(_ leaves: [Leaves], to writer: inout ByteWriter) {
@@ -109,7 +163,7 @@ package struct CheckpointContents: Sendable, Hashable {
         }
     }
 
-    private func encode<T>(
+    func encode<T>(
         _ list: [T], to writer: inout ByteWriter, _ body: (T, inout ByteWriter) -> Void
     ) {
         writer.append(UInt32(list.count))
@@ -130,13 +184,7 @@ package struct CheckpointContents: Sendable, Hashable {
         }
         counts = try Self.list(&reader) { reader throws(FormatError) in try reader.integer() }
         uniques = try Self.list(&reader) { reader throws(FormatError) in
-            Unique(
-                bits: try reader.integer(),
-                partitions: try Self.list(&reader) { reader throws(FormatError) in
-                    Partition(
-                        number: try reader.integer(), capacity: try reader.integer(),
-                        unit: try CheckpointUnit(decoding: &reader, fileLength: fileLength))
-                })
+            try Self.unique(&reader, fileLength)
         }
         inverses = try Self.list(&reader) { reader throws(FormatError) in
             Inverse(
@@ -146,6 +194,7 @@ package struct CheckpointContents: Sendable, Hashable {
         blocks = try Self.list(&reader) { reader throws(FormatError) in
             try CheckpointUnit(decoding: &reader, fileLength: fileLength)
         }
+        if reader.remaining > 0 { fetchIndexes = try Self.fetchIndexes(&reader, fileLength) }
         try reader.end()
         // A small file must not stand for much more than it can hold.
         guard units.reduce(0, { $0 + UInt64($1.storedLength) }) <= fileLength else {
@@ -157,6 +206,19 @@ package struct CheckpointContents: Sendable, Hashable {
     private var units: [CheckpointUnit] {
         trees.flatMap(\.cells).map(\.unit) + uniques.flatMap(\.partitions).map(\.unit)
             + inverses.flatMap { $0.heads + $0.links }.map(\.unit) + blocks
+            + fetchIndexes.flatMap(\.units)
+    }
+
+    static func unique(_ reader: inout ByteReader, _ fileLength: UInt64) throws(FormatError)
+        -> Unique
+    {
+        Unique(
+            bits: try reader.integer(),
+            partitions: try list(&reader) { reader throws(FormatError) in
+                Partition(
+                    number: try reader.integer(), capacity: try reader.integer(),
+                    unit: try CheckpointUnit(decoding: &reader, fileLength: fileLength))
+            })
     }
 
     private static func leaves(_ reader: inout ByteReader, _ fileLength: UInt64)
@@ -169,7 +231,7 @@ package struct CheckpointContents: Sendable, Hashable {
         }
     }
 
-    private static func list<T>(
+    static func list<T>(
         _ reader: inout ByteReader, _ body: (inout ByteReader) throws(FormatError) -> T
     ) throws(FormatError) -> [T] {
         let count = try reader.integer(UInt32.self)

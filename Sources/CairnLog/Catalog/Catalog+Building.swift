@@ -12,7 +12,8 @@ extension Catalog {
         builder.build()
         self.init(
             schema: schema, version: 1, trees: builder.trees, entities: builder.entities,
-            uniques: builder.uniques, references: builder.references)
+            uniques: builder.uniques, references: builder.references,
+            fetchIndexes: Catalog.fetchIndexes(of: schema.model, in: schema))
     }
 }
 

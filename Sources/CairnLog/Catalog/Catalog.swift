@@ -31,6 +31,13 @@ package final class Catalog: Sendable {
     /// The reference columns, each with an inverse table.
     package let references: [ReferenceDefinition]
 
+    /// The fetch indexes.
+    package let fetchIndexes: [FetchIndexDefinition]
+    /// By entity: the fetch indexes its rows are in, as indexes of `fetchIndexes`.
+    package let fetchIndexesOfEntity: [[Int]]
+    /// Whether there is any.
+    package let hasFetchIndexes: Bool
+
     private let entityIndexes: [UInt32: Int]
     private let treeIndexes: [UInt32: Int]
 
@@ -113,7 +120,8 @@ package final class Catalog: Sendable {
     init(
         schema: Schema, version: UInt32, place: Place = .none, trees: [Tree],
         entities: [StoredEntity],
-        uniques: [UniqueDefinition], references: [ReferenceDefinition]
+        uniques: [UniqueDefinition], references: [ReferenceDefinition],
+        fetchIndexes: [FetchIndexDefinition] = []
     ) {
         self.schema = schema
         self.version = version
@@ -122,6 +130,11 @@ package final class Catalog: Sendable {
         self.entities = entities
         self.uniques = uniques
         self.references = references
+        self.fetchIndexes = fetchIndexes
+        hasFetchIndexes = !fetchIndexes.isEmpty
+        fetchIndexesOfEntity = entities.indices.map { entity in
+            fetchIndexes.indices.filter { fetchIndexes[$0].family.contains(entity) }
+        }
         entityIndexes = Dictionary(
             uniqueKeysWithValues: entities.enumerated().map { ($1.id, $0) })
         treeIndexes = Dictionary(uniqueKeysWithValues: trees.enumerated().map { ($1.id, $0) })
@@ -131,7 +144,14 @@ package final class Catalog: Sendable {
     func placed(at place: Place) -> Catalog {
         Catalog(
             schema: schema, version: version, place: place, trees: trees, entities: entities,
-            uniques: uniques, references: references)
+            uniques: uniques, references: references, fetchIndexes: fetchIndexes)
+    }
+
+    /// The same catalog with other fetch indexes.
+    func indexed(by fetchIndexes: [FetchIndexDefinition]) -> Catalog {
+        Catalog(
+            schema: schema, version: version, place: place, trees: trees, entities: entities,
+            uniques: uniques, references: references, fetchIndexes: fetchIndexes)
     }
 
     /// The index of the entity that is written as `id`, or nil.

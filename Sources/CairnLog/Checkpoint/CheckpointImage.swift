@@ -28,10 +28,21 @@ final class CheckpointImage: @unchecked Sendable {
         case partition(unique: Int, CheckpointContents.Partition)
         /// Both arrays of an inverse table: their lists go through all of it.
         case inverse(Int, CheckpointContents.Inverse)
+        /// Leaves of an ordered index, the first of which has a place in its outline.
+        case leaves(OrderedPlace, OrderedOutline, first: Int, CheckpointContents.Ordered.Run)
+        /// A partition of the table of an index with postings.
+        case postings(Int, CheckpointContents.Partition)
+    }
+
+    /// Which ordered index of a state: that of a fetch index, or the lists of its postings.
+    enum OrderedPlace {
+        case ordered(Int), lists(Int)
     }
 
     /// Makes the state at the checkpoint's commit from the log alone.
-    typealias Rebuild = @Sendable (CheckpointHeader, PagePool) throws(StoreError) -> EngineState
+    typealias Rebuild =
+        @Sendable (CheckpointHeader, PagePool, [Catalog.FetchIndexDefinition])
+        throws(StoreError) -> EngineState
 
     private struct Loading {
         var isLoaded: [Bool] = []
@@ -68,9 +79,11 @@ final class CheckpointImage: @unchecked Sendable {
     private var firstRecords: [Int] = []
     private var records: [UnsafeMutableRawPointer] = []
     private var nextNumbers: [UInt32] = []
-    private var bits: [Int] = []
+    private(set) var bits: [Int] = []
+    private(set) var postingBits: [Int] = []
+    private var fetchIndexes: [Catalog.FetchIndexDefinition] = []
     private var rowCount: UInt64 = 0
-    private var blocks = CheckpointBlocks()
+    private(set) var blocks = CheckpointBlocks()
 
     init(file: any File, header: CheckpointHeader, pool: PagePool, rebuild: @escaping Rebuild) {
         self.file = file
@@ -88,6 +101,8 @@ final class CheckpointImage: @unchecked Sendable {
     func describe(_ state: EngineState, _ blocks: CheckpointBlocks) {
         nextNumbers = state.nextNumbers
         bits = state.uniques.map(\.bits)
+        postingBits = state.fetchIndexes.map(\.postings.table.bits)
+        fetchIndexes = state.catalog.fetchIndexes
         rowCount = UInt64(state.counts.reduce(0) { $0 &+ $1 })
         self.blocks = blocks
         loading.withLock { $0.isLoaded = Array(repeating: false, count: parts.count) }
@@ -197,7 +212,9 @@ final class CheckpointImage: @unchecked Sendable {
             pages.abandon()
             pages = PageTransaction(epoch: header.commit, pool: pool)
             do throws(StoreError) {
-                if loading.rebuilt == nil { loading.rebuilt = try rebuild(header, rebuiltPool) }
+                if loading.rebuilt == nil {
+                    loading.rebuilt = try rebuild(header, rebuiltPool, fetchIndexes)
+                }
                 found = loading.rebuilt.map { copy(parts[index], of: $0, &pages) }
             } catch {
                 loading.failed[index] = error
@@ -224,9 +241,9 @@ final class CheckpointImage: @unchecked Sendable {
 
     // MARK: From the file
 
-    private struct Wrong: Error {}
+    struct Wrong: Error {}
 
-    private func read<R>(
+    func read<R>(
         _ unit: CheckpointUnit, _ body: (UnsafeRawBufferPointer) throws -> R
     ) throws -> R {
         let stored = RawBytes(count: Int(unit.storedLength))
@@ -251,14 +268,27 @@ final class CheckpointImage: @unchecked Sendable {
                 return listed <= rowCount
             } + unpack(inverse.links, &pages) { _ in true }
         case .partition(let unique, let partition):
-            return try read(partition.unit) { bytes in
-                guard
-                    let table = HashPartition.make(
-                        entries: bytes, capacity: Int(partition.capacity),
-                        number: partition.number, bits: bits[unique], in: &pages)
-                else { throw Wrong() }
-                return [table.header]
+            return try unpack(partition, bits: bits[unique], &pages)
+        case .postings(let index, let partition):
+            return try unpack(partition, bits: postingBits[index], &pages)
+        case .leaves(_, let outline, let first, let run):
+            return try read(run.unit) { bytes in
+                try outline.unpack(bytes, first: first, count: Int(run.count), &pages)
+                    ?? { throw Wrong() }()
             }
+        }
+    }
+
+    private func unpack(
+        _ partition: CheckpointContents.Partition, bits: Int, _ pages: inout PageTransaction
+    ) throws -> [Page] {
+        try read(partition.unit) { bytes in
+            guard
+                let table = HashPartition.make(
+                    entries: bytes, capacity: Int(partition.capacity), number: partition.number,
+                    bits: bits, in: &pages)
+            else { throw Wrong() }
+            return [table.header]
         }
     }
 
@@ -332,68 +362,5 @@ final class CheckpointImage: @unchecked Sendable {
             }
         }
         return leaves
-    }
-
-    // MARK: From the log
-
-    /// The part as a state made from the log has it. Its blocks have other handles there.
-    private func copy(_ part: Part, of state: EngineState, _ pages: inout PageTransaction)
-        -> [Page]
-    {
-        switch part {
-        case .directory(let tree, let leaves):
-            let handles = blocks.handles
-            return copy([leaves], of: state.directories[tree].cells, &pages) { bits in
-                let cell = DirectoryCell(bits: bits)
-                guard !cell.isEmpty, let handle = handles[state.blocks.entry(cell.handle).place]
-                else { return 0 }
-                return DirectoryCell(
-                    handle: BlockHandle(raw: handle), slot: cell.slot, version: cell.version
-                ).bits
-            }
-        case .inverse(let index, let inverse):
-            return copy(inverse.heads, of: state.inverses[index].heads, &pages) { $0 }
-                + copy(inverse.links, of: state.inverses[index].links, &pages) { $0 }
-        case .partition(let unique, let partition):
-            let table = HashPartition.make(capacity: Int(partition.capacity), in: &pages)
-            state.uniques[unique].forEachPartition { _, other in
-                for slot in 0..<other.capacity {
-                    let value = other[slot]
-                    let half = UInt32(truncatingIfNeeded: value)
-                    let bits = bits[unique]
-                    guard value != 0, bits == 0 || half >> UInt32(32 - bits) == partition.number
-                    else { continue }
-                    table.insert(value, bits: bits, in: &pages)
-                }
-            }
-            return [table.header]
-        }
-    }
-
-    private func copy(
-        _ parts: [CheckpointContents.Leaves], of array: RadixArray,
-        _ pages: inout PageTransaction, _ change: (UInt64) -> UInt64
-    ) -> [Page] {
-        var leaves: [Page] = []
-        for part in parts {
-            for number in part.first..<part.first + part.count {
-                let leaf = pages.allocate(.large)
-                for slot in 0..<512 {
-                    leaf.data.storeBytes(
-                        of: change(array[number * 512 + UInt32(slot)]), toByteOffset: slot * 8,
-                        as: UInt64.self)
-                }
-                leaves.append(leaf)
-            }
-        }
-        return leaves
-    }
-
-    /// Pages without anything, for a part that nobody knows any more; `failure` says so.
-    private func empty(_ part: Part, _ count: Int, _ pages: inout PageTransaction) -> [Page] {
-        if case .partition(_, let partition) = part {
-            return [HashPartition.make(capacity: Int(partition.capacity), in: &pages).header]
-        }
-        return (0..<count).map { _ in pages.allocateZeroed(.large) }
     }
 }

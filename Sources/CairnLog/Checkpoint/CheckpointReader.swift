@@ -29,7 +29,7 @@ struct RestoredState {
 
 struct CheckpointReader {
     /// A checkpoint that cannot be used.
-    private struct Unusable: Error {}
+    struct Unusable: Error {}
 
     private let file: any File
     private let found: FoundLog
@@ -84,7 +84,10 @@ struct CheckpointReader {
         let contents = try read(header.contents) { bytes in
             try CheckpointContents(decoding: bytes, fileLength: length)
         }
-        var state = EngineState(catalog: try catalog(contents), end: end)
+        // What it does not have is built anew.
+        let stored = try catalog(contents)
+        guard let indexes = stored.fetchIndexes(contents.fetchIndexes) else { throw Unusable() }
+        var state = EngineState(catalog: stored.indexed(by: indexes), end: end)
         state.segments = try live(contents)
         state.commit = header.commit
         state.commitOffset = header.commitOffset
@@ -175,7 +178,7 @@ struct CheckpointReader {
 
     // MARK: Parts
 
-    private func read<R>(
+    func read<R>(
         _ unit: CheckpointUnit, _ body: (UnsafeRawBufferPointer) throws -> R
     ) throws -> R {
         let stored = RawBytes(count: Int(unit.storedLength))
@@ -224,28 +227,9 @@ struct CheckpointReader {
             state.counts[index] = Int(count)
         }
         for (index, unique) in contents.uniques.enumerated() {
-            guard var restored = UniqueIndex(bits: Int(unique.bits)) else { throw Unusable() }
-            for partition in unique.partitions {
-                let header: UInt
-                if let image {
-                    guard partition.capacity > 0, partition.capacity & 63 == 0,
-                        partition.capacity <= UInt32(HashPartition.maximumCapacity)
-                    else { throw Unusable() }
-                    header = image.add(.partition(unique: index, partition), pages: 1)[0]
-                } else {
-                    header = try read(partition.unit) { bytes in
-                        let table = HashPartition.make(
-                            entries: bytes, capacity: Int(partition.capacity),
-                            number: partition.number, bits: restored.bits, in: &pages)
-                        guard let table else { throw Unusable() }
-                        return table.header.address
-                    }
-                }
-                let count = Int(partition.unit.rawLength) / 8
-                guard restored.restore(partition.number, header: header, count: count, in: &pages)
-                else { throw Unusable() }
+            state.uniques[index] = try table(unique, image, &pages) {
+                .partition(unique: index, $0)
             }
-            state.uniques[index] = restored
         }
         let rows = UInt64(state.counts.reduce(0) { $0 &+ $1 })
         for (index, inverse) in contents.inverses.enumerated() {
@@ -264,7 +248,38 @@ struct CheckpointReader {
             }
             try fill(&state.inverses[index].links, inverse.links, &pages) { _, _ in true }
         }
+        try fillFetchIndexes(&state, contents, image, &pages)
         image?.describe(state, blocks)
+    }
+
+    /// A hash table, whose partitions are read now or when they are touched.
+    func table(
+        _ unique: CheckpointContents.Unique, _ image: CheckpointImage?,
+        _ pages: inout PageTransaction,
+        part: (CheckpointContents.Partition) -> CheckpointImage.Part
+    ) throws -> UniqueIndex {
+        guard var restored = UniqueIndex(bits: Int(unique.bits)) else { throw Unusable() }
+        for partition in unique.partitions {
+            let header: UInt
+            if let image {
+                guard partition.capacity > 0, partition.capacity & 63 == 0,
+                    partition.capacity <= UInt32(HashPartition.maximumCapacity)
+                else { throw Unusable() }
+                header = image.add(part(partition), pages: 1)[0]
+            } else {
+                header = try read(partition.unit) { bytes in
+                    let table = HashPartition.make(
+                        entries: bytes, capacity: Int(partition.capacity),
+                        number: partition.number, bits: restored.bits, in: &pages)
+                    guard let table else { throw Unusable() }
+                    return table.header.address
+                }
+            }
+            let count = Int(partition.unit.rawLength) / 8
+            guard restored.restore(partition.number, header: header, count: count, in: &pages)
+            else { throw Unusable() }
+        }
+        return restored
     }
 
     /// How many leaves the parts of an array have, whose numbers must be possible.

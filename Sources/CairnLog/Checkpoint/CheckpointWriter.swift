@@ -75,6 +75,20 @@ struct CheckpointWriter: ~Copyable {
                 CheckpointContents.Inverse(
                     heads: try write(inverse.heads), links: try write(inverse.links)))
         }
+        for (index, content) in state.fetchIndexes.enumerated() {
+            let definition = state.catalog.fetchIndexes[index]
+            let entity = state.catalog.entities[definition.entity]
+            contents.fetchIndexes.append(
+                CheckpointContents.FetchIndex(
+                    entity: entity.id,
+                    columns: definition.parts.map {
+                        .init(
+                            property: entity.columns[$0.column].propertyID,
+                            order: $0.isAscending ? 0 : 1)
+                    }, ordered: try write(content.ordered),
+                    postings: try write(content.postings.table),
+                    lists: try write(content.postings.lists)))
+        }
         // A segment that was begun behind the commit is none of its state.
         contents.live = state.segments.listed(to: state.commitEnd).filter {
             $0.kind == .side || $0.number <= state.commitEnd.segment
@@ -170,6 +184,39 @@ struct CheckpointWriter: ~Copyable {
                     number: number, capacity: UInt32(partition.capacity), unit: try appendUnit()))
         }
         return unique
+    }
+
+    /// The leaves, and an outline of them.
+    private mutating func write(_ index: OrderedIndex) throws(FileSystemError)
+        -> CheckpointContents.Ordered
+    {
+        var ordered = CheckpointContents.Ordered()
+        var outline = ByteWriter(capacity: 4096)
+        var count: UInt32 = 0
+        try index.forEachLeaf { leaf, separator throws(FileSystemError) in
+            raw.append(UnsafeRawBufferPointer(start: leaf.page.data, count: leaf.used))
+            count += 1
+            if count == Self.leavesPerUnit {
+                ordered.leaves.append(.init(count: count, unit: try appendUnit()))
+                count = 0
+            }
+            outline.append(UInt16(truncatingIfNeeded: leaf.count))
+            outline.append(UInt8(truncatingIfNeeded: separator.count))
+            outline.append(separator)
+        }
+        if count > 0 { ordered.leaves.append(.init(count: count, unit: try appendUnit())) }
+        // Its elements are not divided, and a part takes some more than this.
+        var start = 0
+        while start < outline.count {
+            var end = start
+            while end < outline.count, end - start < 256 << 10 {
+                end += 3 + Int(outline.bytes[end + 2])
+            }
+            raw.append(UnsafeRawBufferPointer(rebasing: outline.bytes[start..<end]))
+            ordered.outline.append(try appendUnit())
+            start = end
+        }
+        return ordered
     }
 
     private mutating func writeBlocks(_ state: EngineState) throws(FileSystemError)

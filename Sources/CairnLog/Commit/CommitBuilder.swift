@@ -20,7 +20,11 @@ struct CommitBuilder: ~Copyable {
     /// Blocks of this commit, and of others that are not published, that were read back.
     private var youngBlocks: [Place: CachedBlock] = [:]
     /// The rows that died.
-    private var deaths = DeathList()
+    private(set) var deaths = DeathList()
+    /// What becomes of fetch indexes, once a row of theirs was born or has died.
+    var fetchIndexWriter: FetchIndexWriter?
+    /// Whether its births and deaths are those of rows that move.
+    var movesRows = false
     /// The entity that got a small block first, and others that did; -1 = none.
     private var smallBlockEntity = -1
     private var otherSmallBlockEntities: [Int] = []
@@ -228,7 +232,7 @@ struct CommitBuilder: ~Copyable {
 
     /// Notes that the state contradicts its rows, as it may if it was opened from a checkpoint that lies under right
     /// checksums, or was read while parts of it were missing: nothing may be made of it.
-    private mutating func contradict(_ message: String) {
+    mutating func contradict(_ message: String) {
         if contradiction == nil { contradiction = .damaged(message) }
     }
 
@@ -245,6 +249,9 @@ struct CommitBuilder: ~Copyable {
         keepsRows: Bool = false, hasCells: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
+        if catalog.hasFetchIndexes, !isMoved, !catalog.fetchIndexesOfEntity[entity].isEmpty {
+            try noteBirths(batch, selection, numbers, entity: entity)
+        }
         let written = try engine.memory.encoder.pointee.write(
             batch, entity: stored, treeID: catalog.trees[stored.tree].id,
             schemaVersion: catalog.version, selection: selection,
@@ -258,6 +265,7 @@ struct CommitBuilder: ~Copyable {
             schemaVersion: catalog.version, length: written.length,
             hasReferences: written.hasReferences, in: &pages)
         if level != .full { noteSmallBlock(of: entity) }
+        if let fetchIndexWriter, fetchIndexWriter.isLarge { try settleFetchIndexes() }
         if isMoved ? level == .partial && keepsRows : level == .tiny {
             engine.memory.smallRows.pointee.add(
                 handle, written, entity: entity, level, of: batch, selection, numbers, versions)
@@ -299,6 +307,8 @@ struct CommitBuilder: ~Copyable {
 
     /// Appends deaths and the commit frame. What is large is written; the rest is for the queue.
     mutating func seal(time: Double, author: String?, contextName: String?) throws(StoreError) {
+        // Before rows move: whoever dies then lives on elsewhere.
+        if catalog.hasFetchIndexes { try settleFetchIndexes() }
         try mergeSmallBlocks()
         if !deaths.isEmpty {
             let runs = deaths.runs(in: state.blocks)

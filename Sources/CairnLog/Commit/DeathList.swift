@@ -33,6 +33,15 @@ struct DeathList {
         numbers.append(UInt64(handle.raw) << 16 | UInt64(truncatingIfNeeded: slot))
     }
 
+    /// The deaths from one on, in the order they were told, those of a block together. Blocks that died as a whole are
+    /// none of them.
+    func places(from first: Int) -> [(handle: BlockHandle, slot: Int)] {
+        if first >= numbers.count { return [] }
+        return numbers[first...].sorted().map {
+            (BlockHandle(raw: UInt32(truncatingIfNeeded: $0 >> 16)), Int($0 & 0xFFFF))
+        }
+    }
+
     /// The blocks with deaths, by place.
     mutating func runs(in blocks: BlockTable) -> [Run] {
         numbers.sort()

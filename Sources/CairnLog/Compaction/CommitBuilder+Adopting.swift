@@ -15,6 +15,7 @@ extension CommitBuilder {
         }
         state.segments.adopt(moved.segment, end: moved.part.end, chain: moved.part.endChain)
         if let place = moved.schema { state.catalog = catalog.placed(at: place) }
+        movesRows = true
         for block in moved.blocks { adopt(block) }
         hasChanges = true
     }

@@ -4,7 +4,8 @@
 // publishes it. Failure of a commit is forgetting the copy.
 //
 // Invariants: DR2: cell(n) = (handle, slot) exactly if that block has number n in that slot and the slot is
-// live. IX1: a unique index has one entry for each live row without a nil part and no other.
+// live. IX1: a unique index has one entry for each live row without a nil part and no other, a fetch index one for each
+// live row of its entities.
 // Threads: a value; its pages change only in the commit that allocated them (ST1).
 
 import CairnFormat
@@ -36,6 +37,8 @@ struct EngineState: Sendable {
     var hashSeed: UInt64 = 0
     /// By reference definition of the catalog.
     var inverses: [InverseTable]
+    /// By fetch index of the catalog.
+    var fetchIndexes: [FetchIndexContent]
     /// By entity: how many live rows.
     var counts: [Int]
     /// The segments that its blocks are in.
@@ -53,6 +56,7 @@ struct EngineState: Sendable {
         blocks = BlockTable()
         uniques = catalog.uniques.map { _ in UniqueIndex() }
         inverses = catalog.references.map { _ in InverseTable() }
+        fetchIndexes = catalog.fetchIndexes.map { _ in FetchIndexContent() }
         counts = catalog.entities.map { _ in 0 }
         segments = LiveSet()
     }
@@ -72,6 +76,7 @@ struct EngineState: Sendable {
         uniques.assign(other.state.uniques)
         hashSeed = other.state.hashSeed
         inverses.assign(other.state.inverses)
+        fetchIndexes.assign(other.state.fetchIndexes)
         counts.assign(other.state.counts)
     }
 
@@ -87,6 +92,7 @@ struct EngineState: Sendable {
         blocks = BlockTable()
         uniques = []
         inverses = []
+        fetchIndexes = []
         counts = []
         segments = LiveSet()
     }

@@ -114,8 +114,9 @@ extension Engine {
     ) throws(StoreError) -> Bool? {
         guard let found = try FollowedSegments(files: files, state: state, mark: mark).find()
         else { return nil }
-        let log = try LogReader.follow(files, from: state, found, to: mark)
+        var log = try LogReader.follow(files, from: state, found, to: mark)
         try check(log, from: state)
+        keepFetchIndexes(of: state, &log)
         guard log.commit > state.commit else { return false }
         for segment in log.readable { largeValues.add(segment) }
         let next = try StateBuilder.advance(
@@ -143,8 +144,9 @@ extension Engine {
     private func startOver(
         from state: EngineState, _ opener: StoreOpener, _ following: inout FollowingProgress
     ) throws(StoreError) -> Bool {
-        let log = try opener.readAgain(files)
+        var log = try opener.readAgain(files)
         try check(log, from: state)
+        keepFetchIndexes(of: state, &log)
         guard log.commit > state.commit else { return false }
         for segment in log.readable { largeValues.add(segment) }
         let next = try StateBuilder.build(
@@ -152,6 +154,12 @@ extension Engine {
             hashSeed: log.hashSeed ?? state.hashSeed, sizes: sizes)
         publish(next, replaced: [], ownPool: log.pool, &following)
         return true
+    }
+
+    /// The fetch indexes stay those that were chosen at opening.
+    private func keepFetchIndexes(of state: EngineState, _ log: inout OpenedLog) {
+        let wanted = state.catalog.fetchIndexes
+        if log.catalog.fetchIndexes != wanted { log.catalog = log.catalog.indexed(by: wanted) }
     }
 
     private func check(_ log: OpenedLog, from state: EngineState) throws(StoreError) {

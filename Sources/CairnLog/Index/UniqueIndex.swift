@@ -231,6 +231,16 @@ struct UniqueIndex: Sendable {
         return min(HashPartition.maximumCapacity, (share + 2 * spread) * 5 / 4 + 64)
     }
 
+    /// Gives all pages back.
+    mutating func removeAll(in pages: inout PageTransaction) {
+        for number in 0..<(UInt32(1) << UInt32(partitionBits)) {
+            let header = header(ofPartition: number)
+            if !header.isNone { HashPartition(header).release(in: &pages) }
+        }
+        partitions.removeAll(in: &pages)
+        self = UniqueIndex(splitShift: splitShift)
+    }
+
     private mutating func setPartition(
         _ number: UInt32, _ partition: HashPartition, in pages: inout PageTransaction
     ) {

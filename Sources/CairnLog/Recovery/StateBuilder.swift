@@ -4,7 +4,7 @@
 //
 //   1. Blocks are entered in the order of the log, then all deaths.
 //   2. For each live row: its number gets its place; BL1 says that none had one before.
-//   3. Its keys and references enter the indexes.
+//   3. Its keys and references enter the indexes; fetch indexes see `FetchIndexBuilder`.
 //
 // With a base, the state of a checkpoint or one that readers have, blocks and deaths are those behind it. Rows of
 // the base that died leave directory and indexes first; then it goes on as above. That costs as much as there are
@@ -35,7 +35,6 @@ enum StateBuilder {
         hashSeed: UInt64, sizes: StoreSizes, monitor: RecoveryMonitor? = nil
     ) throws(StoreError) -> (state: EngineState, replaced: [Page]) {
         var state = log.base ?? EngineState(catalog: log.catalog, end: log.end)
-        state.catalog = log.catalog
         state.end = log.end
         state.commit = log.commit
         state.commitOffset = log.commitOffset
@@ -46,10 +45,21 @@ enum StateBuilder {
             state.nextNumbers[index] = log.counters[tree.id] ?? 1
         }
         state.reserved = state.nextNumbers
-        if log.base != nil, log.blocks.isEmpty, log.deaths.isEmpty { return (state, []) }
+        let isComplete = FetchIndexBuilder.isComplete(state, for: log.catalog)
+        if log.base != nil, log.blocks.isEmpty, log.deaths.isEmpty, isComplete {
+            state.catalog = log.catalog
+            return (state, [])
+        }
         var pages = PageTransaction(epoch: log.commit, pool: pool)
         do {
-            try fill(&state, log, cache, largeValues, sizes, monitor, &pages)
+            let indexes = FetchIndexBuilder(
+                &state, log.catalog, hasBase: log.base != nil, seed: hashSeed, in: &pages)
+            state.catalog = log.catalog
+            try fill(&state, log, indexes.writer, cache, largeValues, sizes, monitor, &pages)
+            try indexes.settle(&state, in: &pages)
+            try indexes.buildMissing(&state, in: &pages) { place throws(StoreError) in
+                try read(place, log.readable, largeValues)
+            }
         } catch {
             pages.abandon()
             throw error
@@ -58,9 +68,9 @@ enum StateBuilder {
     }
 
     private static func fill(
-        _ state: inout EngineState, _ log: OpenedLog, _ cache: BlockCache,
-        _ largeValues: LargeValueReader, _ sizes: StoreSizes, _ monitor: RecoveryMonitor?,
-        _ pages: inout PageTransaction
+        _ state: inout EngineState, _ log: OpenedLog, _ fetchIndexes: FetchIndexWriter?,
+        _ cache: BlockCache, _ largeValues: LargeValueReader, _ sizes: StoreSizes,
+        _ monitor: RecoveryMonitor?, _ pages: inout PageTransaction
     ) throws(StoreError) {
         var handles: [Place: BlockHandle] = [:]
         handles.reserveCapacity(log.blocks.count)
@@ -73,7 +83,7 @@ enum StateBuilder {
                 hasReferences: block.hasReferences, in: &pages)
             handles[block.place] = handle
         }
-        var base = BaseRows()
+        var base = BaseRows(fetchIndexes)
         for death in log.deaths {
             if let handle = handles[death.place] {
                 for slot in death.slots {
@@ -89,7 +99,7 @@ enum StateBuilder {
                 throw .damaged("a death in a block that is not there", segment: death.place.segment)
             }
         }
-        var rows = BlockRows(state: state, added: handles.values)
+        var rows = BlockRows(state: state, added: handles.values, fetchIndexes)
         var monitor = monitor
         try monitor?.begin(log.blocks.reduce(0) { $0 + UInt64($1.length) })
         for block in log.blocks {
@@ -143,6 +153,9 @@ private struct BaseRows: ~Copyable {
     /// The blocks that were met, as far as somebody lived in them.
     private var handles: [Place: BlockHandle] = [:]
     private var key = KeyBuffer()
+    private let fetchIndexes: FetchIndexWriter?
+
+    init(_ fetchIndexes: FetchIndexWriter?) { self.fetchIndexes = fetchIndexes }
 
     /// A row lives where the cell of its number leads. So no death in a block that nobody's cell leads to means
     /// anything, and the others say themselves which block of the base it is.
@@ -209,6 +222,7 @@ private struct BaseRows: ~Copyable {
                     throw .damaged("the base lacks a reference", segment: place.segment)
                 }
             }
+            try fetchIndexes?.add(block, CollectionOfOne(slot), entity: index, isInsert: false)
             state.directories[entity.tree].set(number, .empty, in: &pages)
             state.counts[index] -= 1
         }
@@ -229,9 +243,13 @@ private struct BlockRows: ~Copyable {
     private var live: [Int]
     /// By unique definition, once it has entries.
     private var fillers: [UniqueIndexFiller?]
+    private let fetchIndexes: FetchIndexWriter?
 
     /// - Parameter added: the blocks whose rows will be entered.
-    init(state: EngineState, added: some Sequence<BlockHandle>) {
+    init(
+        state: EngineState, added: some Sequence<BlockHandle>, _ fetchIndexes: FetchIndexWriter?
+    ) {
+        self.fetchIndexes = fetchIndexes
         fillers = state.uniques.map { _ in nil }
         live = state.counts
         for handle in added {
@@ -259,6 +277,13 @@ private struct BlockRows: ~Copyable {
             }
         }
         state.counts[index] += Int(entry.live)
+        guard let fetchIndexes else { return }
+        try fetchIndexes.add(block, slots, entity: index, isInsert: true)
+        if fetchIndexes.isLarge,
+            let wrong = fetchIndexes.apply(to: &state.fetchIndexes, in: &pages)
+        {
+            throw .damaged("the fetch index \(wrong.name) is not that of its rows (IX1)")
+        }
     }
 
     private func damage(_ message: String, _ block: CachedBlock) -> StoreError {

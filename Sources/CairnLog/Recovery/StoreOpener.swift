@@ -102,6 +102,7 @@ struct StoreOpener {
         }
         if case .log(var log) = outcome {
             try check(schema, against: log.catalog.schema)
+            chooseFetchIndexes(schema, &log)
             if !options.isReadOnly { try takeOver(&log) }
             return log
         }
@@ -128,11 +129,12 @@ struct StoreOpener {
     /// Makes the state at a checkpoint's commit without the checkpoint.
     private func rebuild(_ files: StoreFiles) -> CheckpointImage.Rebuild {
         let sizes = options.sizes
-        return { header, pool throws(StoreError) in
+        return { header, pool, fetchIndexes throws(StoreError) in
             var reader = LogReader(files, mark: nil, limit: header.lsn)
-            guard case .log(let log) = try reader.read(), log.commit == header.commit else {
+            guard case .log(var log) = try reader.read(), log.commit == header.commit else {
                 throw .damaged("a checkpoint is damaged, and the log has gone on since")
             }
+            log.catalog = log.catalog.indexed(by: fetchIndexes)
             let values = LargeValueReader(storeTag: log.storeID.tag)
             for segment in log.readable { values.add(segment) }
             return try StateBuilder.build(
@@ -265,6 +267,21 @@ struct StoreOpener {
     }
 
     // MARK: Existing stores
+
+    /// The fetch indexes are those of the model that the store is opened with. Without one they are the store's own; and who
+    /// only reads makes do with those that a checkpoint has.
+    private func chooseFetchIndexes(_ schema: Schema?, _ log: inout OpenedLog) {
+        let stored = log.catalog.schema
+        let wanted: [Catalog.FetchIndexDefinition]
+        if let schema {
+            wanted = Catalog.fetchIndexes(of: schema.model, in: stored)
+        } else if options.isReadOnly, let base = log.base {
+            wanted = base.catalog.fetchIndexes
+        } else {
+            wanted = Catalog.fetchIndexes(of: stored.model, in: stored)
+        }
+        if wanted != log.catalog.fetchIndexes { log.catalog = log.catalog.indexed(by: wanted) }
+    }
 
     private func check(_ wanted: Schema?, against stored: Schema) throws(StoreError) {
         guard let wanted, !wanted.model.hasSameStorage(as: stored.model) else { return }

@@ -1,6 +1,6 @@
 // Raw pages for the state of a store: no object, no reference count, no zeroing unless asked for.
 //
-// Pages are cut from slabs of 1 MiB, in three sizes, as they are needed. Sixteen bytes before a page's data say the commit that
+// Pages are cut from slabs of 1 MiB, in four sizes, as they are needed. Sixteen bytes before a page's data say the commit that
 // allocated it (its birth) and its size, so that the data themselves stay a power of two.
 //
 // Invariants: a page is either free here, or owned by one commit or state; birth is set when it is handed out.
@@ -46,12 +46,15 @@ enum PageSize: UInt8, CaseIterable {
     case medium
     /// 4,096 bytes: cells of an array.
     case large
+    /// 1,024 bytes: a node of an ordered index.
+    case node
 
     @inline(__always) var bytes: Int {
         switch self {
         case .small: 128
         case .medium: 512
         case .large: 4096
+        case .node: 1024
         }
     }
 }
@@ -129,11 +132,12 @@ final class PagePool: Sendable {
     }
 
     /// The same of pages that form chains through their first eight bytes, each of one size.
-    func give(chains small: Page, _ medium: Page, _ large: Page) {
+    func give(chains small: Page, _ medium: Page, _ large: Page, _ node: Page) {
         contents.withLock { contents in
             Self.add(chain: small, .small, &contents)
             Self.add(chain: medium, .medium, &contents)
             Self.add(chain: large, .large, &contents)
+            Self.add(chain: node, .node, &contents)
         }
     }
 

@@ -17,10 +17,11 @@ struct PageTransaction: ~Copyable {
     private var idleSmall = Page.none
     private var idleMedium = Page.none
     private var idleLarge = Page.none
+    private var idleNode = Page.none
     /// Pages of older commits that the new state does without.
     private var replaced: [Page] = []
     /// How many pages of a size are taken next: small commits need few of the small ones.
-    private var handfuls: (small: Int, medium: Int, large: Int) = (2, 2, 6)
+    private var handfuls: (small: Int, medium: Int, large: Int, node: Int) = (2, 2, 6, 4)
     private var isFinished = false
 
     /// - Parameter lists: those of a commit that is published, to be used again.
@@ -88,7 +89,7 @@ struct PageTransaction: ~Copyable {
         isFinished = true
         return SealedPages(
             taken: taken, idleSmall: idleSmall, idleMedium: idleMedium, idleLarge: idleLarge,
-            replaced: replaced)
+            idleNode: idleNode, replaced: replaced)
     }
 
     /// The commit is published: gives the pages that the states before may still need.
@@ -121,6 +122,9 @@ struct PageTransaction: ~Copyable {
         case .large:
             handful = handfuls.large
             handfuls.large = min(handful * 2, 256)
+        case .node:
+            handful = handfuls.node
+            handfuls.node = min(handful * 2, 256)
         }
         pool.take(size, handful, into: &taken)
         for index in stride(from: taken.count - 1, through: start, by: -1) {
@@ -141,6 +145,7 @@ struct PageTransaction: ~Copyable {
         case .small: idleSmall
         case .medium: idleMedium
         case .large: idleLarge
+        case .node: idleNode
         }
     }
 
@@ -150,6 +155,7 @@ struct PageTransaction: ~Copyable {
         case .small: idleSmall = page
         case .medium: idleMedium = page
         case .large: idleLarge = page
+        case .node: idleNode = page
         }
     }
 }
@@ -179,13 +185,14 @@ struct SealedPages: ~Copyable, Sendable {
     fileprivate let idleSmall: Page
     fileprivate let idleMedium: Page
     fileprivate let idleLarge: Page
+    fileprivate let idleNode: Page
     /// Pages of older commits that the new state does without.
     let replaced: [Page]
 
     /// The commit is published: what it did not use goes back.
     func giveUnused(to pool: PagePool) {
-        if idleSmall.isNone, idleMedium.isNone, idleLarge.isNone { return }
-        pool.give(chains: idleSmall, idleMedium, idleLarge)
+        if idleSmall.isNone, idleMedium.isNone, idleLarge.isNone, idleNode.isNone { return }
+        pool.give(chains: idleSmall, idleMedium, idleLarge, idleNode)
     }
 
     /// The commit failed: everything it took goes back, and nothing else is touched.

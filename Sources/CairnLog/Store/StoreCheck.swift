@@ -4,6 +4,7 @@
 //      block with a live row is decoded here, and every large value read.
 //   2. DR2: a live row's number leads back to its place.
 //   3. IX1: each key of a live row is in its unique index, for that object alone; no index has more entries.
+//      Each live row is in every fetch index over its entity, and no other is.
 //   4. RL2: references are in their inverse tables and nothing else is, and they lead to objects that exist, unless the model says that
 //      they may be left dangling.
 //   5. Values fit their attributes: mandatory ones are there, text is UTF-8, numbers are in range.
@@ -74,6 +75,7 @@ struct StoreChecker: ~Copyable {
     private var key = KeyBuffer()
     private var other = KeyBuffer()
     private var keys: [Int]
+    private var indexKey = IndexKey()
     /// By reference definition: target and source of each row that points somewhere.
     private var forward: [[UInt64]]
     /// Whether rows could not be read.
@@ -108,6 +110,7 @@ struct StoreChecker: ~Copyable {
             }
         }
         if !isIncomplete {
+            checkFetchIndexes()
             checkDirectories()
             checkInverses()
         }
@@ -161,6 +164,9 @@ struct StoreChecker: ~Copyable {
             keys[unique] += 1
             try checkKey(block, number, unique)
         }
+        for index in state.catalog.fetchIndexesOfEntity[entityIndex] {
+            try checkEntry(block, slot, entity, number, index)
+        }
         for reference in entity.references {
             let definition = state.catalog.references[reference]
             guard let cells = try block.column(entity.columns[definition.column]),
@@ -212,6 +218,48 @@ struct StoreChecker: ~Copyable {
                     .damaged(
                         "the way back of \(entity.name).\(entity.columns[definition.column].name) is not the way there (RL2)"
                     ))
+            }
+        }
+    }
+
+    /// A row is in a fetch index under its key.
+    private mutating func checkEntry(
+        _ block: CachedBlock, _ slot: Int, _ entity: Catalog.StoredEntity, _ number: UInt32,
+        _ index: Int
+    ) throws(StoreError) {
+        let definition = state.catalog.fetchIndexes[index]
+        var columns: [DecodedColumn?] = []
+        for part in definition.parts {
+            columns.append(try block.column(entity.columns[part.column]))
+        }
+        try indexKey.load(block, row: slot, definition.parts, columns)
+        if state.fetchIndexes[index].has(
+            indexKey, number: number, hasPostings: definition.hasPostings, seed: state.hashSeed)
+        {
+            return
+        }
+        find(
+            damage(
+                block,
+                "object \(number) is not in the fetch index \(definition.name) under its key (IX1)")
+        )
+    }
+
+    /// No fetch index has more entries than there are rows, and its counts are right.
+    private mutating func checkFetchIndexes() {
+        for (definition, content) in zip(state.catalog.fetchIndexes, state.fetchIndexes) {
+            let rows = definition.family.reduce(0) { $0 + state.counts[$1] }
+            report.indexEntries += content.ordered.count
+            let postings = definition.hasPostings ? content.postings.count : rows
+            if content.ordered.count != rows || postings != rows {
+                find(
+                    .damaged(
+                        "the fetch index \(definition.name) has \(content.ordered.count) entries for \(rows) rows (IX1, IX2)"
+                    ))
+            }
+            for problem in content.ordered._checkInvariants() + content.postings._checkInvariants()
+            {
+                find(.damaged("the fetch index \(definition.name): \(problem) (IX1, IX2)"))
             }
         }
     }

@@ -62,8 +62,22 @@ public struct StoreStatistics: Sendable {
     public let written: WrittenBytes
     /// Why compaction in the background has stopped until the store is opened again: a damaged segment.
     public let compactionFailure: StoreError?
+    /// A fetch index.
+    public struct FetchIndex: Sendable {
+        /// Its name.
+        public let name: String
+        /// The entity that declares it.
+        public let entity: String
+        /// Its properties, in order.
+        public let properties: [String]
+        /// Its entries: one for each object.
+        public let entries: Int
+    }
+
     /// Entries of the unique indexes.
     public let indexEntries: Int
+    /// The fetch indexes.
+    public let fetchIndexes: [FetchIndex]
     /// Bytes of memory that directory, indexes and block table take.
     public let stateBytes: Int
     /// Bytes of memory that cached blocks take, about.
@@ -113,6 +127,11 @@ extension LogStore {
                         commit: $0.snapshot.commit, name: $0.snapshot.name, pinnedBytes: $0.bytes)
                 }, written: engine.writes.total(compacted: compacted), compactionFailure: failure,
                 indexEntries: state.uniques.reduce(0) { $0 + $1.count },
+                fetchIndexes: zip(state.catalog.fetchIndexes, state.fetchIndexes).map {
+                    StoreStatistics.FetchIndex(
+                        name: $0.name, entity: state.catalog.entities[$0.entity].name,
+                        properties: $0.names, entries: $1.ordered.count)
+                },
                 stateBytes: engine.registry.pool.bytesInUse, cacheBytes: engine.cache.bytes,
                 pinnedStates: engine.registry.count)
         }

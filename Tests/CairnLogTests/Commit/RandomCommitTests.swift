@@ -26,10 +26,16 @@ struct RandomCommitTests {
             RelationshipDescription("tags", to: "Box", toMany: true, inverse: "tagged"),
             RelationshipDescription("friends", to: "Item", toMany: true, inverse: "friends"),
         ]
+        item.indexes = [
+            FetchIndexDescription("byText", elements: [.init("text")]),
+            FetchIndexDescription(
+                "byBox", elements: [.init("box"), .init("value", ascending: false)]),
+        ]
         var special = EntityDescription(
             "Special", attributes: [.init("serial", .integer64)],
             uniquenessConstraints: [["serial"], ["box", "value"]])
         special.superentityName = "Item"
+        special.indexes = [FetchIndexDescription("byBlob", elements: [.init("blob")])]
         var box = EntityDescription(
             "Box", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]])
         box.relationships = [

@@ -1,0 +1,131 @@
+// Which fetch indexes a store has: those that the model of whoever opens it declares.
+//
+// They are derived data, so they are no part of what a store's model must agree on, and the schema frame does not fix them:
+// a store that is opened with a model that declares another index has that one, and none of its rows is written.
+//
+// The rules:
+//   - An index is declared at an entity, over it and its descendants, as a constraint is.
+//   - An element names a stored attribute, a leaf of a composite one, or a to-one relationship that is kept as a column. An
+//     index with another element (an expression, a to-many or transient property, `self`) is left out: there is no cell to
+//     take its key from.
+//   - R-tree elements are kept as ordered ones: a box is a range on each side, and the index serves the first.
+//   - A condition for the objects of an index is passed over: it has all of them, which answers no fetch wrongly.
+//   - One that repeats another of the entity or of an ancestor, element by element, is left out.
+//   - Each has an ordered index, which serves equality, ranges and beginnings on its first elements, order, least and
+//     greatest. One of several elements has postings beside it for equality on all of them: one look instead of a way
+//     down, for about 12 bytes an object with a key of its own and 3 for others.
+
+import CairnModel
+import CairnStore
+
+extension Catalog {
+    /// One element of a fetch index.
+    package struct IndexPart: Sendable, Hashable {
+        /// How its values lie in keys.
+        package enum Kind: UInt8, Sendable {
+            case integer, double, float, text, decimal, fixed16
+        }
+        /// The column, by index in the entity and all its descendants.
+        package let column: Int
+        package let kind: Kind
+        package let isAscending: Bool
+    }
+
+    /// A fetch index.
+    package struct FetchIndexDefinition: Sendable, Hashable {
+        package let name: String
+        /// The entity that declares it, as an index of `entities`.
+        package let entity: Int
+        /// That entity and its descendants.
+        package let family: [Int]
+        package let parts: [IndexPart]
+        /// The names of the columns.
+        package let names: [String]
+        /// Whether it has postings beside the ordered index.
+        package var hasPostings: Bool { parts.count > 1 }
+
+        /// An index over columns of an entity; nil if they are none, or one is there twice.
+        init?(
+            _ name: String, of entity: SchemaEntity, _ columns: [(column: Int, isAscending: Bool)]
+        ) {
+            guard !columns.isEmpty, Set(columns.map(\.column)).count == columns.count else {
+                return nil
+            }
+            self.name = name
+            self.entity = entity.index
+            family = entity.family
+            parts = columns.map {
+                IndexPart(
+                    column: $0.column, kind: .init(entity.columns[$0.column]),
+                    isAscending: $0.isAscending)
+            }
+            names = columns.map { entity.columns[$0.column].name }
+        }
+
+        /// The same index, whatever its name.
+        func isSame(as other: FetchIndexDefinition) -> Bool {
+            entity == other.entity && parts == other.parts
+        }
+    }
+
+    /// The fetch indexes that a model declares for the entities of a schema. The model may be another than the schema's,
+    /// if it keeps the same things.
+    static func fetchIndexes(of model: ManagedObjectModel, in schema: Schema)
+        -> [FetchIndexDefinition]
+    {
+        var found: [FetchIndexDefinition] = []
+        var descriptions: [String: EntityDescription] = [:]
+        for entity in model.entities where !entity.indexes.isEmpty {
+            descriptions[entity.name] = entity
+        }
+        if descriptions.isEmpty { return found }
+        // Ancestors first, so that what repeats them is seen.
+        for entity in schema.entities.sorted(by: {
+            (depth($0, schema), $0.index) < (depth($1, schema), $1.index)
+        }) {
+            for index in descriptions[entity.name]?.indexes ?? [] {
+                guard let definition = definition(index, of: entity) else { continue }
+                let isRepeated = found.contains {
+                    $0.family.contains(entity.index) && $0.parts == definition.parts
+                }
+                if !isRepeated { found.append(definition) }
+            }
+        }
+        return found
+    }
+
+    private static func depth(_ entity: SchemaEntity, _ schema: Schema) -> Int {
+        var depth = 0
+        var parent = entity.parent
+        while let next = parent {
+            depth += 1
+            parent = schema.entities[next].parent
+        }
+        return depth
+    }
+
+    private static func definition(_ index: FetchIndexDescription, of entity: SchemaEntity)
+        -> FetchIndexDefinition?
+    {
+        var columns: [(column: Int, isAscending: Bool)] = []
+        for element in index.elements {
+            guard let name = element.propertyName, element.expression == nil,
+                let column = entity.columnIndex(named: name)
+            else { return nil }
+            columns.append((column, element.isAscending))
+        }
+        return FetchIndexDefinition(index.name, of: entity, columns)
+    }
+}
+
+extension Catalog.IndexPart.Kind {
+    fileprivate init(_ column: SchemaColumn) {
+        switch ColumnBuffer.Kind(column) {
+        case .integer: self = .integer
+        case .double: self = .double
+        case .float: self = .float
+        case .fixed16: self = .fixed16
+        case .bytes: self = column.kind == .attribute(.decimal) ? .decimal : .text
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// Fetch indexes follow the rows of a commit.
+//
+// There are two places where they are told of it: where a block of new rows is written, and at the end, where the list of
+// deaths is complete. Nobody asks a fetch index while a commit is made: until its end they are those of the state before.
+
+import CairnStore
+
+extension CommitBuilder {
+    /// Notes the rows of a block that is about to be written: then the batch has references instead of large values.
+    mutating func noteBirths(
+        _ batch: ColumnBatch, _ selection: [UInt16], _ numbers: [UInt32], entity: Int
+    ) throws(StoreError) {
+        let writer = fetchIndexWriter ?? FetchIndexWriter(catalog, seed: seed)
+        fetchIndexWriter = writer
+        // A value of this commit may still wait to be written.
+        if log.hasValues, writer.hasReferences(batch, selection, entity: entity) {
+            try log.flush()
+        }
+        try writer.add(batch, selection, numbers, entity: entity, engine.largeValues)
+    }
+
+    /// Brings the fetch indexes in step with the rows that were born and have died so far. Rows that moved are no such ones.
+    mutating func settleFetchIndexes() throws(StoreError) {
+        if movesRows { return }
+        let told = fetchIndexWriter?.toldDeaths ?? 0
+        let deaths = deaths.places(from: told)
+        if deaths.isEmpty, fetchIndexWriter == nil { return }
+        let writer = fetchIndexWriter ?? FetchIndexWriter(catalog, seed: seed)
+        fetchIndexWriter = writer
+        writer.toldDeaths = told + deaths.count
+        var slots: [Int] = []
+        var index = 0
+        while index < deaths.count {
+            let handle = deaths[index].handle
+            slots.removeAll(keepingCapacity: true)
+            while index < deaths.count, deaths[index].handle == handle {
+                slots.append(deaths[index].slot)
+                index += 1
+            }
+            let entity = Int(state.blocks.entry(handle).entity)
+            if catalog.fetchIndexesOfEntity[entity].isEmpty { continue }
+            try writer.add(try block(handle), slots, entity: entity, isInsert: false)
+        }
+        if let wrong = writer.apply(to: &state.fetchIndexes, in: &pages) {
+            contradict("the fetch index \(wrong.name) is not that of its rows (IX1)")
+        }
+    }
+}

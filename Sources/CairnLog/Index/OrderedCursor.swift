@@ -1,0 +1,142 @@
+// Goes through entries of an ordered index, forward or backward.
+//
+// A cursor has the ranks that it goes through, and the whole entries of the leaf that it is in. A leaf is found by rank,
+// which costs one way down for some dozens of entries.
+//
+// Backward, entries with one key come with rising numbers all the same if that is wanted: sorting descending leaves rows
+// with equal keys in the order of their numbers. The cursor then jumps to where a key begins and goes forward over it.
+//
+// Threads: one owner, who keeps the state that the index is of.
+
+import CCairn
+
+/// Where somebody is who goes through an ordered index.
+struct OrderedCursor {
+    /// How a cursor goes.
+    enum Direction {
+        case forward
+        case backward
+        /// By falling keys, and by rising numbers where keys are equal.
+        case backwardByKeys
+    }
+
+    private let index: OrderedIndex
+    private let direction: Direction
+    /// The ranks that are left, without those of `group`.
+    private var ranks: Range<Int>
+    /// Entries of one key that are gone through forward on the way back.
+    private var group = 0..<0
+    /// The ranks of the entries that are read.
+    private var known = 0..<0
+    /// Where each of them ends in the bytes.
+    private var ends: [Int] = []
+    private var bytes: [UInt8] = []
+    /// The entry that was given last, as a position among those that are read.
+    private var current = -1
+
+    /// A cursor over the entries of some ranks.
+    init(_ index: OrderedIndex, ranks: Range<Int>, _ direction: Direction = .forward) {
+        self.index = index
+        self.direction = direction
+        self.ranks = ranks.clamped(to: 0..<index.count)
+    }
+
+    /// How many entries are left.
+    var count: Int { ranks.count + group.count }
+
+    /// The rank of the next entry, of a cursor that goes forward.
+    var rank: Int { ranks.lowerBound }
+
+    /// The number of the next entry; nil when there is none left.
+    mutating func next() -> UInt32? {
+        let rank: Int
+        switch direction {
+        case .forward:
+            guard let first = ranks.first else { return nil }
+            rank = first
+            ranks = rank &+ 1..<ranks.upperBound
+        case .backward:
+            guard let last = ranks.last else { return nil }
+            rank = last
+            ranks = ranks.lowerBound..<rank
+        case .backwardByKeys:
+            if group.isEmpty, !findGroup() { return nil }
+            rank = group.lowerBound
+            group = rank &+ 1..<group.upperBound
+        }
+        if !known.contains(rank), !read(rank) { return nil }
+        current = rank &- known.lowerBound
+        return number(current)
+    }
+
+    /// The bytes of the key that the entry has which was given last.
+    var key: ArraySlice<UInt8> { current < 0 ? [] : key(current) }
+
+    /// Whether that key is cut: more of it is in the row.
+    var isCut: Bool { current >= 0 && key(current).count == IndexKey.longest }
+
+    /// Passes over entries, for paging.
+    mutating func skip(_ entries: Int) {
+        var left = max(0, entries)
+        while left > 0 {
+            switch direction {
+            case .forward:
+                ranks = min(ranks.lowerBound + left, ranks.upperBound)..<ranks.upperBound
+                return
+            case .backward:
+                ranks = ranks.lowerBound..<max(ranks.lowerBound, ranks.upperBound - left)
+                return
+            case .backwardByKeys:
+                if group.isEmpty, !findGroup() { return }
+                let step = min(left, group.count)
+                group = group.lowerBound + step..<group.upperBound
+                left -= step
+            }
+        }
+    }
+
+    private func number(_ position: Int) -> UInt32 {
+        let end = ends[position]
+        return bytes.withUnsafeBytes {
+            UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: end &- 4, as: UInt32.self))
+        }
+    }
+
+    private func key(_ position: Int) -> ArraySlice<UInt8> {
+        bytes[(position == 0 ? 0 : ends[position - 1])..<ends[position] - 4]
+    }
+
+    /// Finds the entries with the key of the last one that is left.
+    private mutating func findGroup() -> Bool {
+        guard let last = ranks.last, known.contains(last) || read(last) else { return false }
+        let position = last - known.lowerBound
+        let wanted = key(position)
+        var first = position
+        while first > 0, key(first - 1) == wanted { first -= 1 }
+        var start = known.lowerBound + first
+        // It may begin in a leaf before.
+        if first == 0 { start = wanted.withUnsafeBytes { index.rank($0) } }
+        start = max(start, ranks.lowerBound)
+        group = start..<ranks.upperBound
+        ranks = ranks.lowerBound..<start
+        return true
+    }
+
+    /// Reads the leaf that has an entry.
+    private mutating func read(_ rank: Int) -> Bool {
+        guard let (leaf, position) = index.leaf(rank: rank) else { return false }
+        ends.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
+        var reader = OrderedLeaf.Reader(leaf)
+        withUnsafeTemporaryAllocation(byteCount: OrderedLeaf.longestEntry, alignment: 8) { memory in
+            guard let buffer = memory.baseAddress else { return }
+            while reader.next(into: buffer) {
+                bytes.append(
+                    contentsOf: UnsafeRawBufferPointer(start: buffer, count: reader.length))
+                ends.append(bytes.count)
+            }
+        }
+        known = rank - position..<rank - position + ends.count
+        return known.contains(rank)
+    }
+}

@@ -1,0 +1,261 @@
+// Keys in their order, each with the number of the object that has it: a B+-tree over copy-on-write pages.
+//
+// Nodes are pages of 1 KiB. A leaf has entries (see `OrderedLeaf`), an inner node its children with the number of entries
+// below each (see `OrderedInner`), so that the rank of a key, and from two of them the count of a range, cost one way down
+// each. An entry is the bytes of a key (see `IndexKey`) and the object's number behind them, big-endian: entries with
+// one key are in the order of their numbers.
+//
+// Changes come as a sorted list (see `IndexChanges`) and go down the tree together: a node that many of them concern is
+// copied once. A list that comes to an empty tree builds it from full leaves.
+//
+// Keys are cut at 64 bytes: whoever must know the order of what lies behind that, or whether two cut keys are equal, looks at
+// the rows.
+//
+// Invariants: IX1: one entry for each live row of the entities that the index is over. The counts in inner nodes are
+// those of the leaves. A page is changed in place only by the commit that allocated it (ST1).
+// Threads: a value; see `PageTransaction`. What reads it keeps the state that it is of.
+
+import CCairn
+
+/// The objects in the order of a key.
+struct OrderedIndex: Sendable {
+    private(set) var root = Page.none
+    /// The levels above the leaves.
+    private(set) var height = 0
+    /// How many entries it has.
+    private(set) var count = 0
+
+    // MARK: Asking
+
+    /// How many entries are less than some bytes: of an entry, a key, or what keys begin with.
+    func rank(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if root.isNone { return 0 }
+        var page = root
+        var rank = 0
+        for _ in 0..<height {
+            let node = OrderedInner(page)
+            let index = node.index(of: bytes)
+            rank &+= node.entries(before: index)
+            page = node.child(index)
+        }
+        return rank &+ OrderedLeaf(page).find(bytes).rank
+    }
+
+    /// How many entries begin with some bytes.
+    func count(prefix bytes: UnsafeRawBufferPointer) -> Int {
+        if bytes.isEmpty { return count }
+        return withUnsafeTemporaryAllocation(
+            byteCount: bytes.count, alignment: 1
+        ) { end in
+            end.copyMemory(from: bytes)
+            let length = IndexKey.raise(end)
+            let above =
+                length > 0 ? rank(UnsafeRawBufferPointer(rebasing: end[..<length])) : count
+            return above - rank(bytes)
+        }
+    }
+
+    /// The leaf that has the entry of a rank, and how many entries of it come before that; nil if there are not so many.
+    func leaf(rank: Int) -> (leaf: OrderedLeaf, position: Int)? {
+        guard rank >= 0, rank < count else { return nil }
+        var page = root
+        var left = rank
+        for _ in 0..<height {
+            let node = OrderedInner(page)
+            var index = 0
+            while index < node.count - 1, left >= node.entries(index) {
+                left -= node.entries(index)
+                index += 1
+            }
+            page = node.child(index)
+        }
+        return (OrderedLeaf(page), left)
+    }
+
+    /// Whether it has the entries that another one has.
+    func isEqual(to other: OrderedIndex) -> Bool {
+        guard count == other.count else { return false }
+        var here = OrderedCursor(self, ranks: 0..<count)
+        var there = OrderedCursor(other, ranks: 0..<count)
+        while let number = here.next() {
+            guard there.next() == number, here.key == there.key else { return false }
+        }
+        return true
+    }
+
+    /// Calls the body with each leaf and its separator, in order.
+    func forEachLeaf<E: Error>(
+        _ body: (OrderedLeaf, UnsafeRawBufferPointer) throws(E) -> Void
+    ) throws(E) {
+        if root.isNone { return }
+        try Self.forEachLeaf(root, height, UnsafeRawBufferPointer(start: nil, count: 0), body)
+    }
+
+    private static func forEachLeaf<E: Error>(
+        _ page: Page, _ height: Int, _ separator: UnsafeRawBufferPointer,
+        _ body: (OrderedLeaf, UnsafeRawBufferPointer) throws(E) -> Void
+    ) throws(E) {
+        if height == 0 { return try body(OrderedLeaf(page), separator) }
+        let node = OrderedInner(page)
+        for index in 0..<node.count {
+            try forEachLeaf(
+                node.child(index), height - 1, index == 0 ? separator : node.separator(index), body)
+        }
+    }
+
+    /// A tree over leaves that a checkpoint has, or what stands for them. There is an inner node even above a single one, so
+    /// that what stands for a page lies in a page.
+    init(restoring leaves: [UInt], _ outline: OrderedOutline, in pages: inout PageTransaction) {
+        if leaves.isEmpty { return }
+        var step = OrderedStep(arena: outline.bytes)
+        var nodes = leaves.enumerated().map { index, address in
+            let separator = outline.range(index)
+            return OrderedStep.Child(
+                page: Page(address: address), entries: outline.entries(index),
+                offset: separator.lowerBound, length: separator.count)
+        }
+        repeat {
+            step.pack(nodes, in: &pages)
+            nodes = step.takeResults()
+            height += 1
+        } while nodes.count > 1
+        root = nodes[0].page
+        count = outline.total
+    }
+
+    // MARK: Changing
+
+    /// Takes entries out and puts others in. Gives how many of them could not be: those that were there already, or were
+    /// not there.
+    mutating func apply(_ changes: IndexChanges, in pages: inout PageTransaction) -> Int {
+        var step = OrderedStep(changes.all)
+        apply(&step, in: &pages)
+        return step.wrongCount
+    }
+
+    /// Adds one entry; false if it is there.
+    mutating func insert(_ entry: UnsafeRawBufferPointer, in pages: inout PageTransaction) -> Bool {
+        var step = OrderedStep(entry, isInsert: true)
+        apply(&step, in: &pages)
+        return step.wrongCount == 0
+    }
+
+    /// Takes one entry out; false if it is not there.
+    mutating func remove(_ entry: UnsafeRawBufferPointer, in pages: inout PageTransaction) -> Bool {
+        var step = OrderedStep(entry, isInsert: false)
+        apply(&step, in: &pages)
+        return step.wrongCount == 0
+    }
+
+    private mutating func apply(_ step: inout OrderedStep, in pages: inout PageTransaction) {
+        if step.isEmpty { return }
+        if root.isNone {
+            step.changeLeaf(.none, isLast: true, in: &pages)
+        } else {
+            step.change(root, height: height, isLast: true, in: &pages)
+        }
+        grow(step.takeResults(), &step, in: &pages)
+        count &+= step.balance
+    }
+
+    /// Makes nodes above the ones that a change left, until there is one.
+    private mutating func grow(
+        _ results: [OrderedStep.Child], _ step: inout OrderedStep, in pages: inout PageTransaction
+    ) {
+        guard !results.isEmpty else {
+            root = .none
+            height = 0
+            return
+        }
+        var nodes = results
+        while nodes.count > 1 {
+            step.pack(nodes, in: &pages)
+            nodes = step.takeResults()
+            height += 1
+        }
+        root = nodes[0].page
+        while height > 0, OrderedInner(root).count == 1 {
+            let only = OrderedInner(root).child(0)
+            pages.release(root)
+            root = only
+            height -= 1
+        }
+    }
+
+    init() {}
+
+    /// Gives all pages back.
+    mutating func removeAll(in pages: inout PageTransaction) {
+        if !root.isNone { Self.release(root, height, in: &pages) }
+        self = OrderedIndex()
+    }
+
+    private static func release(_ page: Page, _ height: Int, in pages: inout PageTransaction) {
+        if height > 0 {
+            let node = OrderedInner(page)
+            for index in 0..<node.count { release(node.child(index), height - 1, in: &pages) }
+        }
+        pages.release(page)
+    }
+
+    // MARK: Checking
+
+    /// What is wrong with the tree, a sentence each.
+    func _checkInvariants() -> [String] {
+        var problems: [String] = []
+        var before: [UInt8] = []
+        let found = root.isNone ? 0 : check(root, height, [], nil, &before, &problems)
+        if found != count { problems.append("the leaves have \(found) entries, not \(count)") }
+        return problems
+    }
+
+    private func check(
+        _ page: Page, _ height: Int, _ low: [UInt8], _ high: [UInt8]?, _ before: inout [UInt8],
+        _ problems: inout [String]
+    ) -> Int {
+        if page.size != .node { problems.append("a page of an ordered index is no node") }
+        guard height == 0 else {
+            let node = OrderedInner(page)
+            var sum = 0
+            if node.count == 0 || node.used > PageSize.node.bytes {
+                problems.append("an inner node has \(node.count) children in \(node.used) bytes")
+            }
+            for index in 0..<node.count {
+                let from = index == 0 ? low : Array(node.separator(index))
+                let to = index + 1 < node.count ? Array(node.separator(index + 1)) : high
+                if node.child(index).birth > page.birth {
+                    problems.append("a node is younger than the one above it")
+                }
+                let found = check(node.child(index), height - 1, from, to, &before, &problems)
+                if found != node.entries(index) {
+                    problems.append("below a child are \(found), not \(node.entries(index))")
+                }
+                sum += found
+            }
+            return sum
+        }
+        let leaf = OrderedLeaf(page)
+        let bytes = UnsafeRawBufferPointer(start: page.data, count: leaf.used)
+        if !OrderedLeaf.isLeaf(bytes) { problems.append("a leaf is none") }
+        var reader = OrderedLeaf.Reader(leaf)
+        var buffer = [UInt8](repeating: 0, count: OrderedLeaf.longestEntry)
+        var isFirst = true
+        while buffer.withUnsafeMutableBytes({ memory in
+            memory.baseAddress.map { reader.next(into: $0) } ?? false
+        }) {
+            let entry = Array(buffer[..<reader.length])
+            if !before.isEmpty, !before.lexicographicallyPrecedes(entry) {
+                problems.append("entries do not rise")
+            }
+            if entry.lexicographicallyPrecedes(low)
+                || high.map({ !entry.lexicographicallyPrecedes($0) }) ?? false
+            {
+                problems.append("an entry is not within the separators of its leaf")
+            }
+            isFirst = false
+            before = entry
+        }
+        if isFirst { problems.append("a leaf is empty") }
+        return leaf.count
+    }
+}

@@ -1,0 +1,88 @@
+// What is known of the leaves of an ordered index before they are read from a checkpoint.             Format 85
+//
+// Threads: made by one owner, then only read.
+
+import CairnFormat
+
+/// By leaf: how many entries it has, and what separates it from the one before.
+final class OrderedOutline: Sendable {
+    /// The separators, one after the other.
+    let bytes: [UInt8]
+    /// Where each of them ends.
+    private let ends: [UInt32]
+    private let counts: [UInt16]
+    /// How many entries there are.
+    let total: Int
+
+    /// Reads the parts of an outline; nil if they are none.
+    init?(_ parts: [[UInt8]]) {
+        var bytes: [UInt8] = []
+        var ends: [UInt32] = []
+        var counts: [UInt16] = []
+        var before: ArraySlice<UInt8> = []
+        for part in parts {
+            var offset = 0
+            while offset < part.count {
+                guard part.count - offset >= 3 else { return nil }
+                let entries = UInt16(part[offset]) | UInt16(part[offset + 1]) << 8
+                let length = Int(part[offset + 2])
+                offset += 3
+                guard entries > 0, length <= OrderedLeaf.longestEntry,
+                    part.count - offset >= length
+                else { return nil }
+                let separator = part[offset..<offset + length]
+                // The first is empty, the others rise.
+                let rises = before.lexicographicallyPrecedes(separator)
+                guard counts.isEmpty ? length == 0 : rises else { return nil }
+                before = separator
+                bytes.append(contentsOf: separator)
+                ends.append(UInt32(truncatingIfNeeded: bytes.count))
+                counts.append(entries)
+                offset += length
+            }
+        }
+        self.bytes = bytes
+        self.ends = ends
+        self.counts = counts
+        total = counts.reduce(0) { $0 + Int($1) }
+    }
+
+    /// How many leaves there are.
+    var count: Int { counts.count }
+
+    func entries(_ leaf: Int) -> Int { Int(counts[leaf]) }
+
+    /// Where the separator of a leaf is in the bytes.
+    func range(_ leaf: Int) -> Range<Int> {
+        (leaf == 0 ? 0 : Int(ends[leaf - 1]))..<Int(ends[leaf])
+    }
+
+    /// What no entry of a leaf is less than.
+    func separator(_ leaf: Int) -> ArraySlice<UInt8> { bytes[range(leaf)] }
+
+    /// Whether bytes are those of a leaf: in form, in order, and within the separators.
+    func isLeaf(_ leaf: Int, _ content: UnsafeRawBufferPointer) -> Bool {
+        guard OrderedLeaf.isLeaf(content),
+            Int(content.loadUnaligned(as: UInt16.self)) == entries(leaf)
+        else { return false }
+        var before = separator(leaf)
+        var isFirst = true
+        var entry: [UInt8] = []
+        var offset = OrderedLeaf.headerBytes
+        while offset < content.count {
+            let shared = Int(content[offset])
+            let rest = Int(content[offset + 1])
+            guard shared <= entry.count else { return false }
+            entry.removeLast(entry.count - shared)
+            entry.append(contentsOf: content[offset + 2..<offset + 2 + rest])
+            let rises = before.lexicographicallyPrecedes(entry)
+            guard rises || isFirst && before.elementsEqual(entry),
+                isFirst || !entry.starts(with: before)
+            else { return false }
+            isFirst = false
+            before = entry[...]
+            offset += 2 + rest
+        }
+        return leaf + 1 == count || before.lexicographicallyPrecedes(separator(leaf + 1))
+    }
+}

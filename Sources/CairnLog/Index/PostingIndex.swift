@@ -1,0 +1,246 @@
+// Hash of a key → the objects that have it, however many.
+//
+// The table is that of the unique index (see `UniqueIndex`). Of the half of a hash that it sees the lowest bit is a tag:
+//   0   the slot has the number of the only object with the hash
+//   1   the slot has how many objects there are; their numbers are in the lists
+// The lists of all hashes are one copy-on-write tree (see `OrderedIndex`) of hash and number: a list is a run of
+// leaves, sorted chunks of a kilobyte in which a number takes three bytes, under counts. So a list with a million numbers
+// takes one more, or one less, by copying one leaf and the few nodes above it, and gives how many it has without a walk.
+//
+// The hash is never identity: objects whose keys share 31 bits of it share a list. Whoever asks compares keys with rows;
+// the count is that of the list, which at a million keys is that of one key but for one in two thousand.
+//
+// Keys are those of the ordered index beside it (`IndexKey`), with nil as a value, so that `x == nil AND y == 3` has a
+// list too.
+//
+// Invariants: IX1: one entry for each live row of the entities that the index is over. A list has at least two
+// numbers, and its slot says how many.
+// Threads: a value; see `PageTransaction`.
+
+import CCairn
+
+/// The objects by the hash of a key that many may have.
+struct PostingIndex: Sendable {
+    private(set) var table: UniqueIndex
+    private(set) var lists = OrderedIndex()
+    /// How many objects it has.
+    private(set) var count = 0
+
+    private static let keyBytes = 4
+
+    /// - Parameter splitShift: see `UniqueIndex`.
+    init(splitShift: Int = 0) { table = UniqueIndex(splitShift: splitShift) }
+
+    /// What a checkpoint has of it.
+    init(restoring table: UniqueIndex, lists: OrderedIndex, count: Int) {
+        self.table = table
+        self.lists = lists
+        self.count = count
+    }
+
+    @inline(__always) private static func single(_ hash: UInt64) -> UInt64 { hash & 0xFFFF_FFFE }
+    @inline(__always) private static func list(_ hash: UInt64) -> UInt64 {
+        hash & 0xFFFF_FFFE | 1
+    }
+
+    // MARK: Asking
+
+    /// What a table says of a hash.
+    private enum Found {
+        case none
+        case single(UInt32)
+        case list(UInt32)
+    }
+
+    @inline(__always)
+    private func find(_ hash: UInt64) -> Found {
+        var cursor = table.firstCandidate(hash: Self.single(hash))
+        if let number = cursor.next() { return .single(number) }
+        cursor = table.firstCandidate(hash: Self.list(hash))
+        if let count = cursor.next() { return .list(count) }
+        return .none
+    }
+
+    /// How many objects there are under a hash.
+    func count(hash: UInt64) -> Int {
+        switch find(hash) {
+        case .none: 0
+        case .single: 1
+        case .list(let count): Int(count)
+        }
+    }
+
+    /// The numbers under a hash, rising. The index must not change while they are gone through.
+    func numbers(hash: UInt64) -> PostingCursor {
+        switch find(hash) {
+        case .none: PostingCursor()
+        case .single(let number): PostingCursor(number)
+        case .list(let count):
+            Self.withEntry(hash, 0) { entry in
+                let key = UnsafeRawBufferPointer(rebasing: entry[..<Self.keyBytes])
+                let rank = lists.rank(key)
+                return PostingCursor(lists, rank..<rank + Int(count), hash: Self.single(hash))
+            }
+        }
+    }
+
+    /// The bytes of an entry of the lists.
+    @inline(__always)
+    static func withEntry<R>(
+        _ hash: UInt64, _ number: UInt32, _ body: (UnsafeRawBufferPointer) -> R
+    ) -> R {
+        let half = UInt32(truncatingIfNeeded: single(hash))
+        var entry = (UInt64(half) << 32 | UInt64(number)).bigEndian
+        return withUnsafeBytes(of: &entry) { body($0) }
+    }
+
+    // MARK: Changing
+
+    /// Adds an object; false if the list of the hash has it already.
+    @discardableResult
+    mutating func insert(hash: UInt64, number: UInt32, in pages: inout PageTransaction) -> Bool {
+        switch find(hash) {
+        case .none:
+            table.insert(hash: Self.single(hash), number: number, in: &pages)
+        case .single(let other):
+            if other == number { return false }
+            _ = table.remove(hash: Self.single(hash), number: other, in: &pages)
+            table.insert(hash: Self.list(hash), number: 2, in: &pages)
+            for number in [other, number] {
+                _ = Self.withEntry(hash, number) { lists.insert($0, in: &pages) }
+            }
+        case .list(let size):
+            guard Self.withEntry(hash, number, { lists.insert($0, in: &pages) }) else {
+                return false
+            }
+            _ = table.remove(hash: Self.list(hash), number: size, in: &pages)
+            table.insert(hash: Self.list(hash), number: size &+ 1, in: &pages)
+        }
+        count &+= 1
+        return true
+    }
+
+    /// Takes an object out; false if it is not there.
+    @discardableResult
+    mutating func remove(hash: UInt64, number: UInt32, in pages: inout PageTransaction) -> Bool {
+        switch find(hash) {
+        case .none: return false
+        case .single(let other):
+            guard other == number else { return false }
+            _ = table.remove(hash: Self.single(hash), number: number, in: &pages)
+        case .list(let size):
+            guard Self.withEntry(hash, number, { lists.remove($0, in: &pages) }) else {
+                return false
+            }
+            _ = table.remove(hash: Self.list(hash), number: size, in: &pages)
+            if size > 2 {
+                table.insert(hash: Self.list(hash), number: size &- 1, in: &pages)
+            } else {
+                var rest = Self.withEntry(hash, 0) { entry in
+                    let key = UnsafeRawBufferPointer(rebasing: entry[..<Self.keyBytes])
+                    let rank = lists.rank(key)
+                    return PostingCursor(lists, rank..<rank + 1, hash: Self.single(hash))
+                }
+                if let last = rest.next() {
+                    _ = Self.withEntry(hash, last) { lists.remove($0, in: &pages) }
+                    table.insert(hash: Self.single(hash), number: last, in: &pages)
+                }
+            }
+        }
+        count &-= 1
+        return true
+    }
+
+    /// Says that there will be about so many keys.
+    mutating func reserve(keys: Int, in pages: inout PageTransaction) {
+        table.reserve(keys, in: &pages)
+    }
+
+    /// Gives all pages back.
+    mutating func removeAll(in pages: inout PageTransaction) {
+        table.removeAll(in: &pages)
+        lists.removeAll(in: &pages)
+        count = 0
+    }
+
+    // MARK: Checking
+
+    /// What is wrong with the index, a sentence each.
+    func _checkInvariants() -> [String] {
+        var problems = table._checkInvariants() + lists._checkInvariants()
+        var singles = 0
+        var listed = 0
+        table.forEachPartition { _, partition in
+            for slot in 0..<partition.capacity where partition[slot] != 0 {
+                let half = partition[slot] & 0xFFFF_FFFF
+                guard half & 1 != 0 else {
+                    singles += 1
+                    continue
+                }
+                let size = Int(partition[slot] >> 32)
+                listed += size
+                let found = Self.withEntry(half, 0) { entry in
+                    lists.count(prefix: UnsafeRawBufferPointer(rebasing: entry[..<Self.keyBytes]))
+                }
+                if size < 2 || found != size {
+                    problems.append("a list has \(found) numbers, not \(size)")
+                }
+            }
+        }
+        if listed != lists.count {
+            problems.append("the lists have \(lists.count) numbers, not \(listed)")
+        }
+        if singles + listed != count {
+            problems.append("the index has \(singles + listed) objects, not \(count)")
+        }
+        return problems
+    }
+}
+
+/// The numbers of one list, rising.
+struct PostingCursor {
+    private var single: UInt32 = 0
+    private var list: OrderedCursor?
+    private let index: OrderedIndex
+    private let range: Range<Int>
+    private let hash: UInt64
+
+    fileprivate init() {
+        index = OrderedIndex()
+        range = 0..<0
+        hash = 0
+    }
+
+    fileprivate init(_ number: UInt32) {
+        self.init()
+        single = number
+    }
+
+    fileprivate init(_ index: OrderedIndex, _ range: Range<Int>, hash: UInt64) {
+        self.index = index
+        self.range = range
+        self.hash = hash
+        list = OrderedCursor(index, ranks: range)
+    }
+
+    /// The next number; nil when there is none left.
+    mutating func next() -> UInt32? {
+        if single != 0 {
+            let number = single
+            single = 0
+            return number
+        }
+        return list?.next()
+    }
+
+    /// Goes on with the first number that is not less than one: what lies between is not looked at.
+    mutating func skip(to number: UInt32) {
+        if list == nil {
+            if single < number { single = 0 }
+            return
+        }
+        let rank = PostingIndex.withEntry(hash, number) { index.rank($0) }
+        let place = max(list?.rank ?? rank, rank)
+        list = OrderedCursor(index, ranks: min(place, range.upperBound)..<range.upperBound)
+    }
+}
