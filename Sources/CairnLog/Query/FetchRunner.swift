@@ -71,8 +71,10 @@ struct FetchRunner {
         var total: Int
         if filter == nil {
             total = family.reduce(0) { $0 + state.counts[$1] }
-        } else if let hits = try indexed()?.hits {
-            total = hits.count
+        } else if let count = counted() {
+            total = count
+        } else if let found = try indexed() {
+            total = found.hits.count
         } else {
             total = 0
             try scan { _, _, slots in
@@ -88,9 +90,11 @@ struct FetchRunner {
     func hits() throws(StoreError) -> (hits: [Hit], plan: String) {
         var hits: [Hit] = []
         let plan: String
-        if let (found, name) = try indexed() {
-            hits = found
-            plan = name
+        var isOrdered = false
+        if let found = try indexed(wantsOrder: true) {
+            hits = found.hits
+            plan = found.plan
+            isOrdered = found.isOrdered
         } else {
             var bound = SortBound(fetch, catalog)
             try scan { block, entity, slots throws(StoreError) in
@@ -113,6 +117,7 @@ struct FetchRunner {
             }
             plan = scanPlan
         }
+        if isOrdered { return (cut(hits), plan) }
         if fetch.sort.isEmpty {
             hits.sort { $0.number < $1.number }
         } else {
@@ -175,11 +180,18 @@ struct FetchRunner {
 
     // MARK: Indexes
 
-    /// What matches, in no order, if an index can name it; nil for a scan.
-    func indexed() throws(StoreError) -> (hits: [Hit], plan: String)? {
-        if let (hits, plan) = try keyed() { return (hits, plan) }
-        guard let (numbers, plan) = try candidates() else { return nil }
-        return (try match(numbers), plan)
+    /// What matches, if an index can name it; nil for a scan.
+    ///
+    /// - Parameter wantsOrder: whether the rows are wanted in the order of the fetch, within its limit; what is found may be
+    ///   in no order all the same.
+    func indexed(wantsOrder: Bool = false) throws(StoreError) -> Found? {
+        if let (hits, plan) = try keyed() { return Found(hits: hits, plan: plan) }
+        let known = try candidates()
+        if let found = try found(wantsOrder: wantsOrder, beside: known?.numbers.count) {
+            return found
+        }
+        guard let (numbers, plan) = known else { return nil }
+        return Found(hits: try match(numbers), plan: plan)
     }
 
     /// The objects that have one of a list of keys: each key is asked for by itself.
@@ -281,7 +293,9 @@ struct FetchRunner {
     }
 
     /// The candidates that exist, are of the entity, and match.
-    private func match(_ numbers: [UInt32]) throws(StoreError) -> [Hit] {
+    ///
+    /// - Parameter isMatch: whether all that exist are known to match.
+    func match(_ numbers: [UInt32], isMatch: Bool = false) throws(StoreError) -> [Hit] {
         let family = Set(self.family)
         let tree = catalog.entities[fetch.entity].tree
         var hits: [Hit] = []
@@ -290,7 +304,7 @@ struct FetchRunner {
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
             guard family.contains(entity) else { continue }
-            if let filter {
+            if let filter, !isMatch {
                 let place = FilterPlace(
                     block: try block(cell.handle), stored: catalog.entities[entity], entity: entity)
                 guard try filter.matches(place, cell.slot, objects) else { continue }

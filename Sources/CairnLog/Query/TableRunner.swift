@@ -162,9 +162,9 @@ struct TableRunner {
         var groups = try checked { () throws(PredicateFormatError) in
             try GroupRunner(plan, objects)
         }
-        if let (hits, name) = try runner.indexed() {
-            how += name
-            try take(hits, &groups, objects)
+        if let found = try runner.indexed() {
+            how += found.plan
+            try take(found.hits, &groups, objects)
         } else {
             how += runner.scanPlan
             try runner.scan { block, entity, slots throws(StoreError) in
