@@ -50,9 +50,14 @@ public protocol StoreSnapshot: AnyObject, Sendable {
     var commit: UInt64 { get }
     /// The model that the state has.
     var schema: Schema { get }
+    /// How the store names its objects.
+    var identity: StoreIdentity { get }
 
     /// The objects that match, in order.
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult
+
+    /// A table of values about the objects that match.
+    func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable
 
     /// Hands over the objects that are asked for, some at a time, until the closure returns false. People call
     /// `read`.

@@ -27,6 +27,8 @@ final class LogSnapshot: RowStream {
 
     var commit: UInt64 { pin.commit }
 
+    var identity: StoreIdentity { engine.identity }
+
     /// Its state, unless it is expired.
     var pinned: PinnedState<EngineState>? { pin.state }
 

@@ -36,8 +36,7 @@ extension PredicateEvaluator {
         do throws(PredicateFormatError) {
             try self.init(predicate.bound(to: entity, in: schema))
         } catch {
-            throw StoreError(
-                .invalidRequest, error.message, context: .init(entity: entity.name, key: error.key))
+            throw StoreError(error, entity: entity)
         }
     }
 }

@@ -17,6 +17,7 @@ final class PlainSnapshot: StoreSnapshot {
 
     var commit: UInt64 { base.commit }
     var schema: Schema { base.schema }
+    var identity: StoreIdentity { base.identity }
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         try base.fetch(request)

@@ -7,41 +7,75 @@ import FoundationEssentials
 extension DictionaryState {
     func fetch(_ request: StoreFetch, in schema: Schema) throws(StoreError) -> StoreFetchResult {
         let entity = schema.entities[request.entity]
-        var found: [(id: ObjectID, object: DictionaryObject)] = []
-        for candidate in objects(of: entity) {
-            if !request.includesSubentities && candidate.object.entity != request.entity {
+        let objects = SnapshotObjects(DictionarySnapshot(state: self, schema: schema))
+        var condition = request.predicate
+        var evaluator: PredicateEvaluator?
+        var columns: [Int] = []
+        do throws(PredicateFormatError) {
+            if let predicate = condition, !predicate.isSimple(entity) {
+                let bound = try predicate.boundForStore(to: entity, in: schema)
+                (condition, evaluator) = (nil, try PredicateEvaluator(bound))
+            }
+            for key in request.sort {
+                guard let column = entity.columnIndex(named: key.key) else {
+                    throw PredicateFormatError("there is no such column", key: key.key)
+                }
+                columns.append(column)
+            }
+        } catch {
+            throw StoreError(error, entity: entity)
+        }
+        var found: [Found] = []
+        for candidate in self.objects(of: entity) {
+            let isOfEntity = candidate.object.entity == request.entity
+            guard request.includesSubentities || isOfEntity, let row = row(candidate.id) else {
                 continue
             }
-            if try request.predicate?.holds(candidate.id, candidate.object.values, entity) ?? true {
-                found.append(candidate)
+            let object = objects.object(of: row)
+            if let condition {
+                let values = candidate.object.values
+                guard try condition.holds(candidate.id, values, entity) else { continue }
             }
+            guard evaluator?.matches(object) ?? true else { continue }
+            found.append(Found(row: row, keys: columns.map(object.evaluatedColumn)))
         }
-        var keys: [(column: Int, isAscending: Bool)] = []
-        for key in request.sort {
-            guard let column = entity.columnIndex(named: key.key) else {
-                throw StoreError(
-                    .invalidRequest, "there is no such column",
-                    context: .init(entity: entity.name, key: key.key))
-            }
-            keys.append((column, key.isAscending))
-        }
+        try objects.rethrow()
         found.sort { left, right in
-            for key in keys {
-                let order = plainOrder(
-                    left.object.values[key.column], right.object.values[key.column])
+            for (index, key) in request.sort.enumerated() {
+                let order = plainOrder(left.keys[index], right.keys[index])
                 if order != 0 { return (order < 0) == key.isAscending }
             }
-            return left.id.reference < right.id.reference
+            return left.row.id.reference < right.row.id.reference
         }
         let rest = found.dropFirst(request.offset)
         let cut = request.limit.map { rest.prefix($0) } ?? rest
-        let ids = cut.map(\.id)
         return StoreFetchResult(
-            ids: ids, rows: request.includesRows ? ids.compactMap(row) : [], plan: "every object")
+            ids: cut.map(\.row.id), rows: request.includesRows ? cut.map(\.row) : [],
+            plan: "every object")
+    }
+
+    private struct Found {
+        let row: Row
+        let keys: [Value]
     }
 }
 
 extension PredicateNode {
+    /// Whether only columns are compared with constants, which is understood here. All else is asked of objects in memory.
+    fileprivate func isSimple(_ entity: SchemaEntity) -> Bool {
+        switch self {
+        case .constant: return true
+        case .not(let node): return node.isSimple(entity)
+        case .and(let nodes), .or(let nodes): return nodes.allSatisfy { $0.isSimple(entity) }
+        case .comparison(let comparison):
+            guard let simple = comparison.simple, comparison.options.isEmpty,
+                !simple.operator.isOfText, simple.operator != .contains
+            else { return false }
+            if case .key(let key) = simple.subject { return entity.columnIndex(named: key) != nil }
+            return true
+        }
+    }
+
     fileprivate func holds(_ id: ObjectID, _ values: [Value], _ entity: SchemaEntity)
         throws(StoreError) -> Bool
     {

@@ -22,12 +22,14 @@ struct DictionaryPair: Hashable {
 
 /// A whole store at one moment.
 struct DictionaryState {
+    let identity: StoreIdentity
     var commit: UInt64 = 0
     var objects: [ObjectID: DictionaryObject] = [:]
     /// By index of the schema's pairs.
     var pairs: [Set<DictionaryPair>]
 
-    init(_ schema: Schema) {
+    init(_ schema: Schema, _ identity: StoreIdentity) {
+        self.identity = identity
         pairs = Array(repeating: [], count: schema.pairs.count)
     }
 

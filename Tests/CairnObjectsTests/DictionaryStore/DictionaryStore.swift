@@ -37,9 +37,10 @@ final class DictionaryStore: PersistentStore {
     init(_ schema: Schema) {
         self.schema = schema
         // Not the entity's index: nobody should rely on that.
-        identity = StoreIdentity(
+        let identity = StoreIdentity(
             identifier: UUID(), hierarchies: schema.entities.map { UInt32(100 + $0.root) })
-        shared = Mutex(Shared(state: DictionaryState(schema)))
+        self.identity = identity
+        shared = Mutex(Shared(state: DictionaryState(schema, identity)))
     }
 
     func snapshot() throws(StoreError) -> any StoreSnapshot {
@@ -115,6 +116,7 @@ final class DictionarySnapshot: StoreSnapshot {
     }
 
     var commit: UInt64 { state.commit }
+    var identity: StoreIdentity { state.identity }
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         try state.fetch(request, in: schema)

@@ -74,10 +74,15 @@ private final class CountingSnapshot: StoreSnapshot {
 
     var commit: UInt64 { base.commit }
     var schema: Schema { base.schema }
+    var identity: StoreIdentity { base.identity }
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         count()
         return try base.fetch(request)
+    }
+    func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
+        count()
+        return try base.table(request)
     }
     func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)
         throws(StoreError)

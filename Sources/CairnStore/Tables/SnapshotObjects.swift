@@ -1,0 +1,130 @@
+// The objects of a snapshot as predicates and expressions see them, read by nothing but what every store has.
+//
+//   let objects = SnapshotObjects(snapshot)
+//   let value = evaluator.value(for: objects.object(of: row))
+//   try objects.rethrow()
+//
+// Evaluating does not throw: what could not be read is nil, the first error is kept here, and `rethrow` is called at the end.
+// Each row is read once. Members are read one object at a time: a store that has something faster answers by itself.
+//
+// Threads: owned by one reading in one thread.
+
+package import CairnModel
+
+/// What one reading sees of a snapshot.
+package final class SnapshotObjects {
+    /// The snapshot.
+    package let snapshot: any StoreSnapshot
+    private let schema: Schema
+    fileprivate let identity: StoreIdentity
+    private var known: [ObjectID: SnapshotObject] = [:]
+    private var failure: StoreError?
+
+    /// The objects of a snapshot; nothing is read yet.
+    package init(_ snapshot: any StoreSnapshot) {
+        self.snapshot = snapshot
+        schema = snapshot.schema
+        identity = snapshot.identity
+    }
+
+    /// The object of a row.
+    package func object(of row: Row) -> any EvaluatedObject {
+        if let object = known[row.id] { return object }
+        let object = SnapshotObject(
+            self, id: row.id, cells: row.cells, entity: schema.entities[row.entity])
+        known[row.id] = object
+        return object
+    }
+
+    /// Throws what went wrong since it was last asked.
+    package func rethrow() throws(StoreError) {
+        guard let failure else { return }
+        self.failure = nil
+        throw failure
+    }
+
+    fileprivate func fail(_ error: StoreError) { if failure == nil { failure = error } }
+
+    /// Reads; what goes wrong is kept, and gives the other value.
+    private func reading<R>(or other: R, _ body: () throws(StoreError) -> R) -> R {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            fail(error)
+            return other
+        }
+    }
+
+    /// The objects of ids, which are of an entity or its descendants. One that has no row has nothing but nil: a to-one
+    /// relationship without a rule for deletions may lead nowhere.
+    fileprivate func objects(_ ids: [ObjectID], of entity: Int) -> [SnapshotObject] {
+        var seen: Set<ObjectID> = []
+        let missing = ids.filter { known[$0] == nil && seen.insert($0).inserted }
+        if !missing.isEmpty {
+            let rows = reading(or: []) { () throws(StoreError) in try snapshot.rows(missing) }
+            for (index, id) in missing.enumerated() {
+                let row = index < rows.count ? rows[index] : nil
+                known[id] = SnapshotObject(
+                    self, id: id, cells: row?.cells, entity: schema.entities[row?.entity ?? entity])
+            }
+        }
+        return ids.compactMap { known[$0] }
+    }
+
+    fileprivate func members(_ relationship: Int, of object: SnapshotObject) -> [SnapshotObject] {
+        let entity = object.evaluatedEntity
+        let ids = reading(or: []) { () throws(StoreError) in
+            try snapshot.members(
+                ofRelationship: relationship, entity: entity.index, owners: [object.evaluatedID])
+        }
+        return objects(ids.first ?? [], of: entity.relationships[relationship].destination)
+    }
+}
+
+/// A stored object.
+private final class SnapshotObject: EvaluatedObject {
+    // Without a count of references: those who know objects know where they are known, and live as long.
+    private unowned let objects: SnapshotObjects
+    let evaluatedID: ObjectID
+    let evaluatedEntity: SchemaEntity
+    /// Its values; nil if there is no row.
+    private let cells: RowCells?
+
+    init(_ objects: SnapshotObjects, id: ObjectID, cells: RowCells?, entity: SchemaEntity) {
+        self.objects = objects
+        evaluatedID = id
+        evaluatedEntity = entity
+        self.cells = cells
+    }
+
+    func evaluatedColumn(_ index: Int) -> Value {
+        cells?.value(index, of: evaluatedEntity, in: objects.identity) ?? .null
+    }
+
+    func evaluatedAttribute(_ index: Int) -> Value {
+        let attribute = evaluatedEntity.attributes[index]
+        if attribute.description.isTransient {
+            objects.fail(
+                StoreError(
+                    .invalidRequest, "the attribute is transient: a store does not know its values",
+                    context: .init(
+                        entity: evaluatedEntity.name, key: attribute.description.name)))
+            return .null
+        }
+        return attribute.columns.count == 1
+            ? evaluatedColumn(attribute.columns.lowerBound) : .null
+    }
+
+    func evaluatedTarget(_ relationship: Int) -> (any EvaluatedObject)? {
+        let description = evaluatedEntity.relationships[relationship]
+        guard case .column(let column) = description.storage,
+            case .objectID(let id) = evaluatedColumn(column)
+        else { return nil }
+        return objects.objects([id], of: description.destination).first
+    }
+
+    func evaluatedMembers(_ relationship: Int) -> [any EvaluatedObject] {
+        guard cells != nil else { return [] }
+        return objects.members(relationship, of: self)
+    }
+}

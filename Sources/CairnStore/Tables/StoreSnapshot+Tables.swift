@@ -1,0 +1,56 @@
+// How a store answers a table that has no faster way.
+
+public import CairnModel
+
+extension StoreSnapshot {
+    /// A table of values about the objects that match: each object is read, and asked for each column.
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` naming the key or the part of an expression that does not fit, or what
+    ///   went wrong in reading.
+    /// - Complexity: O(objects that match), and O(n log n) in the rows of the table if they are sorted or groups.
+    public func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
+        let plan = try TablePlan(request, in: schema)
+        var fetch = request.fetch
+        fetch.sort = []
+        fetch.offset = 0
+        fetch.limit = nil
+        fetch.includesRows = true
+        let found = try self.fetch(fetch)
+        let objects = SnapshotObjects(self)
+        let rows: [[Value]]
+        do throws(PredicateFormatError) {
+            rows = try plan.rows(
+                of: found.rows.map { objects.object(of: $0) }, offset: request.fetch.offset,
+                limit: request.fetch.limit)
+        } catch {
+            throw StoreError(error, entity: plan.entity)
+        }
+        try objects.rethrow()
+        return StoreTable(columns: plan.names, rows: rows, plan: found.plan)
+    }
+}
+
+extension TablePlan {
+    /// The plan of a request, checked against the schema of a store.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` naming the key or the part that does not fit.
+    package init(_ request: StoreTableFetch, in schema: Schema) throws(StoreError) {
+        guard schema.entities.indices.contains(request.fetch.entity) else {
+            throw StoreError(.invalidRequest, "the model has no entity \(request.fetch.entity)")
+        }
+        let entity = schema.entities[request.fetch.entity]
+        do throws(PredicateFormatError) {
+            try self.init(request.terms, sort: request.fetch.sort, of: entity, in: schema)
+        } catch {
+            throw StoreError(error, entity: entity)
+        }
+    }
+}
+
+extension StoreError {
+    /// A predicate or an expression that does not fit an entity.
+    package init(_ error: PredicateFormatError, entity: SchemaEntity) {
+        self.init(
+            .invalidRequest, error.message, context: .init(entity: entity.name, key: error.key))
+    }
+}
