@@ -74,7 +74,8 @@ struct StoreSession {
         guard let format else { return StoreFetch(entity: entity.index) }
         let predicate = try PredicateNode(format: format)
         do {
-            return StoreFetch(entity: entity.index, predicate: try predicate.bound(to: entity))
+            return StoreFetch(
+                entity: entity.index, predicate: try predicate.bound(to: entity, in: schema))
         } catch {
             throw Failure("the condition: \(error.description)")
         }

@@ -51,6 +51,12 @@ struct FetchRunner {
 
     var catalog: Catalog { state.catalog }
 
+    /// The rows as objects that expressions can be asked about: those of the condition, if it asks any, which know its
+    /// blocks already.
+    func storedObjects() -> StoredObjects {
+        objects ?? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN)
+    }
+
     /// The entities whose rows are asked for.
     var family: [Int] {
         fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]

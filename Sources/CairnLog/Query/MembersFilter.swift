@@ -117,7 +117,7 @@ final class MembersFilter: Sendable {
             }
             let near = isSource ? 0 : 1
             try collect(pairs, near: near, members, into: owners, objects)
-            if objects.isOwnInverse(description) {
+            if state.isOwnInverse(description) {
                 try collect(pairs, near: 1, members, into: owners, objects)
             }
         }

@@ -82,6 +82,12 @@ final class StoredObjects {
             self, number: number, cell: cell, entity: catalog.description(of: entity), block: block)
     }
 
+    /// The object of a row that a fetch has found.
+    func object(_ hit: FetchRunner.Hit) -> StoredObject {
+        StoredObject(
+            self, number: hit.number, cell: hit.cell, entity: catalog.description(of: hit.entity))
+    }
+
     // MARK: Blocks
 
     /// The block of a handle.
@@ -177,68 +183,13 @@ final class StoredObjects {
         throws(StoreError) -> [UInt32]
     {
         let description = entity.relationships[relationship]
-        switch description.storage {
-        case .transient:
+        if description.storage == .transient {
             throw StoreError(
                 .invalidRequest, "the relationship is transient: a store does not know its members",
                 context: .init(entity: entity.name, key: description.description.name))
-        case .column(let column):
-            let cell = state.directories[catalog.entities[entity.index].tree][number]
-            guard !cell.isEmpty else { return [] }
-            return try target(column, of: entity, try block(cell.handle), cell.slot)
-                .map { [$0] } ?? []
-        case .inverseColumn(let destination, let column):
-            return sources(of: number, entity: destination, column: column)
-        case .pairs(let pairs, let isSource):
-            var members = try ends(pairs, near: isSource ? 0 : 1, of: number)
-            if isOwnInverse(description) {
-                // One list serves both directions.
-                members += try ends(pairs, near: 1, of: number)
-            }
-            return Set(members).sorted()
         }
-    }
-
-    /// Whether a relationship is its own inverse.
-    func isOwnInverse(_ relationship: SchemaRelationship) -> Bool {
-        guard let inverse = relationship.inverse else { return false }
-        let other = catalog.schema.entities[relationship.destination].relationships[inverse]
-        return other.declaringEntity == relationship.declaringEntity
-            && other.description.name == relationship.description.name
-    }
-
-    /// The objects of an entity whose column leads to a number.
-    private func sources(of number: UInt32, entity: Int, column: Int) -> [UInt32] {
-        guard
-            let reference = catalog.entities[entity].references.first(where: {
-                catalog.references[$0].column == column
-            })
-        else { return [] }
-        var sources: [UInt32] = []
-        state.inverses[reference].sources(of: number, into: &sources)
-        guard catalog.references[reference].entity != entity else { return sources }
-        // The table holds the rows of all descendants of the declaring entity; only some are asked for.
-        let family = catalog.family(of: entity)
-        let directory = state.directories[catalog.entities[entity].tree]
-        return sources.filter {
-            let cell = directory[$0]
-            return !cell.isEmpty && family.contains(Int(state.blocks.entry(cell.handle).entity))
+        return try state.members(of: number, description, entity: entity.index) {
+            handle throws(StoreError) in try block(handle)
         }
-    }
-
-    /// The far ends of the pairs of an object.
-    private func ends(_ pairs: Int, near: Int, of number: UInt32) throws(StoreError) -> [UInt32] {
-        let entity = catalog.entityIndex(ofPairs: pairs)
-        let description = catalog.description(of: entity)
-        let directory = state.directories[catalog.entities[entity].tree]
-        var result: [UInt32] = []
-        for pair in sources(of: number, entity: entity, column: near) {
-            let cell = directory[pair]
-            guard !cell.isEmpty else { continue }
-            if let end = try target(1 - near, of: description, try block(cell.handle), cell.slot) {
-                result.append(end)
-            }
-        }
-        return result
     }
 }

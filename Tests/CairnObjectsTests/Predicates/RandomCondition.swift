@@ -36,7 +36,14 @@ struct RandomCondition {
     private func comparison(_ entity: SchemaEntity, depth: Int, _ random: inout RandomSource)
         -> PredicateNode
     {
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
+        case 14:
+            guard let column = entity.columnIndex(named: "key"),
+                case .attribute(let type) = entity.columns[column].kind
+            else { return identity(entity, &random) }
+            return .compare(
+                .keyPath("key"), RandomValue.pick([.equal, .equal, .less], &random),
+                .constant(RandomValue.constant(type, &random)))
         case 0: return identity(entity, &random)
         case 1, 2: return collection(entity, depth: depth, &random)
         case 3: return counted(entity, depth: depth, &random)

@@ -12,6 +12,7 @@ struct RandomStore {
     let schema: Schema
     let disk = MemoryFileSystem()
     private(set) var store: LogStore
+    private var keys: Int64 = 0
 
     init(_ random: inout RandomSource) throws {
         schema = try Schema(Self.model(&random))
@@ -58,6 +59,12 @@ struct RandomStore {
             entity.attributes.shuffle(using: &random)
             return entity
         }
+        if random.oneIn(2) {
+            // With an index, which equalities ask.
+            let types: [AttributeType] = [.integer64, .integer32, .string, .double, .decimal]
+            entities[0].attributes.append(.init("key", RandomValue.pick(types, &random)))
+            entities[0].uniquenessConstraints = [["key"]]
+        }
         for index in 1..<entities.count where random.oneIn(3) {
             entities[index].superentityName = "E\(Int.random(in: 0..<index, using: &random))"
         }
@@ -85,12 +92,20 @@ struct RandomStore {
     // MARK: Rows
 
     /// Inserts, changes and deletes objects in some commits.
-    func fill(_ random: inout RandomSource, commits: Int, objects: Int) throws {
+    mutating func fill(_ random: inout RandomSource, commits: Int, objects: Int) throws {
         let context = ManagedObjectContext(store: store)
         for _ in 0..<commits {
             for _ in 0..<Int.random(in: 1...objects, using: &random) {
                 guard let entity = schema.entities.randomElement(using: &random) else { continue }
-                change(context.insert(entity.name), all: true, &random)
+                let object = context.insert(entity.name)
+                change(object, all: true, &random)
+                if let column = entity.columnIndex(named: "key"),
+                    case .attribute(let type) = entity.columns[column].kind
+                {
+                    keys += 1
+                    let key: Value = type == .string ? .string("\(keys)") : .integer(keys)
+                    object.setValue(key.literal(of: type)?.plain, forKey: "key")
+                }
             }
             try context.save()
             let known = try schema.entities.filter { $0.parent == nil }.flatMap {
@@ -108,6 +123,7 @@ struct RandomStore {
 
     private func change(_ object: ManagedObject, all: Bool, _ random: inout RandomSource) {
         for attribute in object.entity.attributes where !attribute.description.isTransient {
+            if attribute.description.name == "key" { continue }
             guard all || random.oneIn(3) else { continue }
             for column in attribute.columns {
                 guard case .attribute(let type) = object.entity.columns[column].kind else {

@@ -1,0 +1,85 @@
+// The numbers of the objects that a relationship leads to: through columns, inverse tables and pairs.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+extension EngineState {
+    /// What reads a block of the state.
+    typealias BlockSource = (BlockHandle) throws(StoreError) -> CachedBlock
+
+    /// The members of a relationship of an object, in the order of their numbers.
+    func members(
+        of number: UInt32, _ relationship: SchemaRelationship, entity: Int, _ block: BlockSource
+    ) throws(StoreError) -> [UInt32] {
+        switch relationship.storage {
+        case .transient: return []
+        case .column(let column):
+            return try target(of: number, entity: entity, column: column, block).map { [$0] } ?? []
+        case .inverseColumn(let destination, let column):
+            return sources(of: number, entity: destination, column: column)
+        case .pairs(let pairs, let isSource):
+            var members = try ends(pairs, near: isSource ? 0 : 1, of: number, block)
+            if isOwnInverse(relationship) {
+                // One list serves both directions.
+                members += try ends(pairs, near: 1, of: number, block)
+            }
+            return Set(members).sorted()
+        }
+    }
+
+    /// Whether a relationship is its own inverse.
+    func isOwnInverse(_ relationship: SchemaRelationship) -> Bool {
+        guard let inverse = relationship.inverse else { return false }
+        let other = catalog.schema.entities[relationship.destination].relationships[inverse]
+        return other.declaringEntity == relationship.declaringEntity
+            && other.description.name == relationship.description.name
+    }
+
+    /// The number that a to-one column of an object leads to.
+    func target(of number: UInt32, entity: Int, column: Int, _ block: BlockSource)
+        throws(StoreError) -> UInt32?
+    {
+        let cell = directories[catalog.entities[entity].tree][number]
+        guard !cell.isEmpty else { return nil }
+        let concrete = Int(blocks.entry(cell.handle).entity)
+        let block = try block(cell.handle)
+        guard let cells = try block.column(catalog.entities[concrete].columns[column]),
+            !cells.isNil(at: cell.slot)
+        else { return nil }
+        return cells.number(cell.slot)
+    }
+
+    /// The objects of an entity and its descendants whose to-one column leads to a number, in the order of theirs.
+    func sources(of number: UInt32, entity: Int, column: Int) -> [UInt32] {
+        guard
+            let reference = catalog.entities[entity].references.first(where: {
+                catalog.references[$0].column == column
+            })
+        else { return [] }
+        var sources: [UInt32] = []
+        inverses[reference].sources(of: number, into: &sources)
+        guard catalog.references[reference].entity != entity else { return sources }
+        // The table holds the rows of all descendants of the declaring entity; only some are asked for.
+        let family = Set(catalog.family(of: entity))
+        let directory = directories[catalog.entities[entity].tree]
+        return sources.filter {
+            let cell = directory[$0]
+            return !cell.isEmpty && family.contains(Int(blocks.entry(cell.handle).entity))
+        }
+    }
+
+    /// The far ends of the pairs of an object.
+    func ends(_ pairs: Int, near: Int, of number: UInt32, _ block: BlockSource)
+        throws(StoreError) -> [UInt32]
+    {
+        let entity = catalog.entityIndex(ofPairs: pairs)
+        var result: [UInt32] = []
+        for pair in sources(of: number, entity: entity, column: near) {
+            if let end = try target(of: pair, entity: entity, column: 1 - near, block) {
+                result.append(end)
+            }
+        }
+        return result
+    }
+}
