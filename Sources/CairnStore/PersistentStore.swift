@@ -70,6 +70,9 @@ public protocol StoreSnapshot: AnyObject, Sendable {
         _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError)
 
+    /// Answers a fetch, and says how.
+    func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan
+
     /// How many objects match; limit and offset are respected.
     func count(_ request: StoreFetch) throws(StoreError) -> Int
 

@@ -19,6 +19,8 @@ extension FetchRunner {
             selection.deallocate()
             slots.deallocate()
         }
+        trace?.asksRows = filter != nil
+        trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
         for entity in family {
             let stored = catalog.entities[entity]
             var handle = state.blocks.first(ofEntity: entity)
@@ -26,6 +28,7 @@ extension FetchRunner {
                 let entry = state.blocks.entry(handle)
                 if entry.live > 0 {
                     let block = try block(entry)
+                    trace?.rows += Int(entry.live)
                     if let filter {
                         if objects != nil { entry.copyLive(to: live) }
                         try filter.evaluate(

@@ -31,14 +31,18 @@ struct FetchRunner {
     let objects: StoredObjects?
     /// Where what is written for sure ends; a state that is published has nothing behind it.
     private let writtenLSN: UInt64
+    /// Who wants to know what is done.
+    let trace: QueryTrace?
 
     init(
-        engine: Engine, state: EngineState, fetch: StoreFetch, writtenLSN: UInt64 = .max
+        engine: Engine, state: EngineState, fetch: StoreFetch, writtenLSN: UInt64 = .max,
+        trace: QueryTrace? = nil
     ) throws(StoreError) {
         self.engine = engine
         self.state = state
         self.fetch = fetch
         self.writtenLSN = writtenLSN
+        self.trace = trace
         let compiler = FilterCompiler(
             catalog: state.catalog, identity: engine.identity, entity: fetch.entity)
         filter = try fetch.predicate.map { predicate throws(StoreError) in
@@ -124,6 +128,7 @@ struct FetchRunner {
             plan = scanPlan
         }
         if isOrdered { return (cut(hits), plan) }
+        trace?.sorts = !fetch.sort.isEmpty
         if fetch.sort.isEmpty {
             hits.sort { $0.number < $1.number }
         } else {
@@ -173,6 +178,7 @@ struct FetchRunner {
     }
 
     func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
+        trace?.read(entry)
         if writtenLSN != .max {
             let segment = state.segments.current
             if segment.number == entry.segment,
@@ -193,6 +199,7 @@ struct FetchRunner {
     func indexed(wantsOrder: Bool = false) throws(StoreError) -> Found? {
         if let (hits, plan) = try keyed() { return Found(hits: hits, plan: plan) }
         let known = try candidates()
+        if let known { trace?.estimate = known.numbers.count }
         if let found = try found(wantsOrder: wantsOrder, beside: known?.numbers.count) {
             return found
         }
@@ -305,6 +312,8 @@ struct FetchRunner {
         let family = Set(self.family)
         let tree = catalog.entities[fetch.entity].tree
         var hits: [Hit] = []
+        trace?.rows += numbers.count
+        trace?.asksRows = filter != nil && !isMatch
         for number in numbers {
             let cell = state.directories[tree][number]
             guard !cell.isEmpty else { continue }

@@ -21,11 +21,7 @@ struct TableRunner {
     private var catalog: Catalog { state.catalog }
 
     func table() throws(StoreError) -> StoreTable {
-        let plan = try checked { () throws(PredicateFormatError) in
-            try TablePlan(
-                request.terms, sort: request.fetch.sort,
-                of: catalog.description(of: request.fetch.entity), in: catalog.schema)
-        }
+        let plan = try TablePlan(request, in: catalog.schema)
         let (rows, how) = try plan.isGrouped ? grouped(plan) : plain(plan)
         return StoreTable(columns: plan.names, rows: rows, plan: how)
     }
@@ -36,10 +32,7 @@ struct TableRunner {
         do throws(PredicateFormatError) {
             return try body()
         } catch {
-            throw StoreError(
-                .invalidRequest, error.message,
-                context: .init(
-                    entity: catalog.description(of: request.fetch.entity).name, key: error.key))
+            throw StoreError(error, entity: catalog.description(of: request.fetch.entity))
         }
     }
 
@@ -180,7 +173,7 @@ struct TableRunner {
         do throws(PredicateFormatError) {
             return try groups.rows()
         } catch {
-            throw StoreError(.invalidRequest, error.message)
+            throw StoreError(error, entity: catalog.description(of: request.fetch.entity))
         }
     }
 

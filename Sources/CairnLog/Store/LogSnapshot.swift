@@ -86,6 +86,12 @@ final class LogSnapshot: RowStream {
         }
     }
 
+    func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
+        try reading { state throws(StoreError) in
+            try QueryExplanation(engine: engine, state: state, fetch: request).plan()
+        }
+    }
+
     func count(_ request: StoreFetch) throws(StoreError) -> Int {
         try reading { state throws(StoreError) in
             try FetchRunner(engine: engine, state: state, fetch: request).count()

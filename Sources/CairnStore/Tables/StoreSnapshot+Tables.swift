@@ -1,6 +1,6 @@
 // How a store answers a table that has no faster way.
 
-public import CairnModel
+package import CairnModel
 
 extension StoreSnapshot {
     /// A table of values about the objects that match: each object is read, and asked for each column.

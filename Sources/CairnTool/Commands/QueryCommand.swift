@@ -57,15 +57,12 @@ struct QueryCommand: ParsableCommand {
             }
             let columns = try RowColumns(Self.names(columns), entity, session)
             let snapshot = try session.store.snapshot()
-            let found = try snapshot.fetch(fetch)
             if explain {
-                console.print(
-                    output.json
-                        ? JSONValue.object([
-                            "plan": .string(found.plan), "objects": .count(found.ids.count),
-                        ]).line : "\(found.plan), \(PlainText.count(found.ids.count, "object"))")
+                let plan = try snapshot.explain(fetch)
+                console.print(output.json ? JSONValue(plan).line : plan.description)
                 return
             }
+            let found = try snapshot.fetch(fetch)
             var table = columns.table(widest: console.isTerminal ? 40 : 60)
             // In portions, so that the rows of a large store are not in memory all at once.
             for start in stride(from: 0, to: found.ids.count, by: 1024) {
@@ -87,5 +84,20 @@ struct QueryCommand: ParsableCommand {
 
     private static func names(_ list: String?) -> [String] {
         list?.split(separator: ",").map(String.init) ?? []
+    }
+}
+
+extension JSONValue {
+    /// How a fetch was answered.
+    fileprivate init(_ plan: QueryPlan) {
+        self = .object([
+            "access": .string(plan.access),
+            "condition": plan.condition.map { .string($0) } ?? .null,
+            "sort": plan.sort.map { .string($0) } ?? .null,
+            "estimatedRows": .count(plan.estimatedRows), "allRows": .count(plan.allRows),
+            "rowsLooked": .count(plan.rowsLooked), "results": .count(plan.results),
+            "blocksRead": .count(plan.blocksRead), "blocksSkipped": .count(plan.blocksSkipped),
+            "microseconds": .count(Int((plan.seconds * 1e6).rounded())),
+        ])
     }
 }

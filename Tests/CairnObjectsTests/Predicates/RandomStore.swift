@@ -9,13 +9,15 @@ import CairnTestSupport
 import FoundationEssentials
 
 struct RandomStore {
+    let model: ManagedObjectModel
     let schema: Schema
     let disk = MemoryFileSystem()
     private(set) var store: LogStore
     private var keys: Int64 = 0
 
     init(_ random: inout RandomSource) throws {
-        schema = try Schema(Self.model(&random))
+        model = Self.model(&random)
+        schema = try Schema(model)
         store = try LogStore.open(at: "/store", schema: schema, options: Self.options(disk))
     }
 
@@ -86,7 +88,28 @@ struct RandomStore {
                 add(back, other, one, kind != 5, there)
             }
         }
+        for index in entities.indices where !random.oneIn(3) {
+            entities[index].indexes = Self.indexes(of: entities[index], &random)
+        }
         return ManagedObjectModel(entities: entities)
+    }
+
+    /// Indexes of one to three properties in any direction.
+    private static func indexes(of entity: EntityDescription, _ random: inout RandomSource)
+        -> [FetchIndexDescription]
+    {
+        var names = entity.attributes.filter {
+            !$0.isTransient && $0.type != .composite && $0.type != .transformable
+        }.map(\.name)
+        names += entity.relationships.filter { !$0.isToMany }.map(\.name)
+        return (0..<Int.random(in: 1...4, using: &random)).map { number in
+            names.shuffle(using: &random)
+            return FetchIndexDescription(
+                "\(entity.name)Index\(number)",
+                elements: names.prefix(Int.random(in: 1...3, using: &random)).map {
+                    .init($0, ascending: random.oneIn(2))
+                })
+        }
     }
 
     // MARK: Rows

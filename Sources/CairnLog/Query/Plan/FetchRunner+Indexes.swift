@@ -31,6 +31,7 @@ extension FetchRunner {
         else { return nil }
         if let other, other <= path.count { return nil }
         let isWhole = planner.isWhole(path)
+        trace?.estimate = path.count
         if let order {
             return try ordered(path, order, isWhole: isWhole, rows: planner.rows)
         }
@@ -128,6 +129,8 @@ extension FetchRunner {
             }
             hits.append(Hit(number: number, cell: cell, entity: entity))
         }
+        trace?.rows = looked
+        trace?.asksRows = !isWhole && filter != nil
         try objects?.rethrow()
         return Found(
             hits: hits, plan: "\(path.name), in its order", isOrdered: !isCut)
