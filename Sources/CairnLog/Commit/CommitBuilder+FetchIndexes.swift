@@ -6,12 +6,31 @@
 import CairnStore
 
 extension CommitBuilder {
+    /// What gathers the changes: that of a commit before, if it has one to spare.
+    private mutating func writer() -> FetchIndexWriter {
+        if let fetchIndexWriter { return fetchIndexWriter }
+        var writer = engine.memory.fetchIndexWriter.pointee.take()
+        if writer?.fits(catalog, seed: seed) != true { writer = nil }
+        let found = writer ?? FetchIndexWriter(catalog, seed: seed)
+        fetchIndexWriter = found
+        return found
+    }
+
+    /// The rows of the commit are all told.
+    mutating func finishFetchIndexes() throws(StoreError) {
+        try settleFetchIndexes()
+        guard let writer = fetchIndexWriter, contradiction == nil else { return }
+        // It is empty: also if the commit fails yet, the next one may have it.
+        writer.toldDeaths = 0
+        fetchIndexWriter = nil
+        engine.memory.fetchIndexWriter.pointee = writer
+    }
+
     /// Notes the rows of a block that is about to be written: then the batch has references instead of large values.
     mutating func noteBirths(
         _ batch: ColumnBatch, _ selection: [UInt16], _ numbers: [UInt32], entity: Int
     ) throws(StoreError) {
-        let writer = fetchIndexWriter ?? FetchIndexWriter(catalog, seed: seed)
-        fetchIndexWriter = writer
+        let writer = writer()
         // A value of this commit may still wait to be written.
         if log.hasValues, writer.hasReferences(batch, selection, entity: entity) {
             try log.flush()
@@ -25,8 +44,7 @@ extension CommitBuilder {
         let told = fetchIndexWriter?.toldDeaths ?? 0
         let deaths = deaths.places(from: told)
         if deaths.isEmpty, fetchIndexWriter == nil { return }
-        let writer = fetchIndexWriter ?? FetchIndexWriter(catalog, seed: seed)
-        fetchIndexWriter = writer
+        let writer = writer()
         writer.toldDeaths = told + deaths.count
         var slots: [Int] = []
         var index = 0

@@ -308,7 +308,7 @@ struct CommitBuilder: ~Copyable {
     /// Appends deaths and the commit frame. What is large is written; the rest is for the queue.
     mutating func seal(time: Double, author: String?, contextName: String?) throws(StoreError) {
         // Before rows move: whoever dies then lives on elsewhere.
-        if catalog.hasFetchIndexes { try settleFetchIndexes() }
+        if catalog.hasFetchIndexes { try finishFetchIndexes() }
         try mergeSmallBlocks()
         if !deaths.isEmpty {
             let runs = deaths.runs(in: state.blocks)

@@ -14,6 +14,8 @@ final class CommitMemory: @unchecked Sendable {
     let smallRows: UnsafeMutablePointer<SmallRowsByEntity>
     /// Of the batch insert that was last.
     let batchRoom: UnsafeMutablePointer<BatchRoom?>
+    /// Of the commit that was last and changed a fetch index.
+    let fetchIndexWriter: UnsafeMutablePointer<FetchIndexWriter?>
     /// For the frames of a commit.
     let buffer: UnsafeMutablePointer<ByteWriter?>
     /// For the pages of a commit.
@@ -31,6 +33,8 @@ final class CommitMemory: @unchecked Sendable {
         smallRows.initialize(to: SmallRowsByEntity())
         batchRoom = .allocate(capacity: 1)
         batchRoom.initialize(to: nil)
+        fetchIndexWriter = .allocate(capacity: 1)
+        fetchIndexWriter.initialize(to: nil)
         buffer = .allocate(capacity: 1)
         buffer.initialize(to: nil)
         pageLists = .allocate(capacity: 1)
@@ -53,6 +57,8 @@ final class CommitMemory: @unchecked Sendable {
         smallRows.deallocate()
         batchRoom.deinitialize(count: 1)
         batchRoom.deallocate()
+        fetchIndexWriter.deinitialize(count: 1)
+        fetchIndexWriter.deallocate()
         buffer.deinitialize(count: 1)
         buffer.deallocate()
         pageLists.deinitialize(count: 1)

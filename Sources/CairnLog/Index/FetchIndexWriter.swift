@@ -15,7 +15,7 @@ final class FetchIndexWriter {
     private let seed: UInt64
     /// By fetch index of the catalog; nil for those that are not kept here.
     private let changes: [IndexChanges?]
-    private var key = IndexKey()
+    @exclusivity(unchecked) private var key = IndexKey()
     /// How many deaths of the commit have been told.
     var toldDeaths = 0
 
@@ -33,6 +33,11 @@ final class FetchIndexWriter {
 
     /// Whether there is so much that it should be taken to the indexes now.
     var isLarge: Bool { changes.contains { ($0?.byteCount ?? 0) > Self.most } }
+
+    /// Whether it is for the fetch indexes of a catalog, and small enough to be kept from commit to commit.
+    func fits(_ other: Catalog, seed: UInt64) -> Bool {
+        catalog === other && self.seed == seed && changes.allSatisfy { $0?.isSmall ?? true }
+    }
 
     /// Rows of a batch are born.
     ///

@@ -20,13 +20,17 @@ final class IndexChanges {
         let sign: Int8
     }
 
-    private var bytes: UnsafeMutableRawPointer
-    private var capacity: Int
-    private(set) var byteCount = 0
-    private var changes: [Change] = []
+    // Looked at for every row: one owner, as said above, needs no watching.
+    @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var capacity: Int
+    @exclusivity(unchecked) private(set) var byteCount = 0
+    @exclusivity(unchecked) private var changes: [Change] = []
+
+    /// More room than this is not kept from commit to commit.
+    private static let mostBytes = 64 << 10
 
     init() {
-        capacity = 4096
+        capacity = 512
         bytes = .allocate(byteCount: capacity, alignment: 8)
     }
 
@@ -125,4 +129,7 @@ final class IndexChanges {
         changes.removeAll(keepingCapacity: true)
         byteCount = 0
     }
+
+    /// Whether it takes no more memory than what may be kept.
+    var isSmall: Bool { capacity <= Self.mostBytes }
 }

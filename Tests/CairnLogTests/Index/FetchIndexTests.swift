@@ -382,6 +382,12 @@ extension FetchIndexTests {
         shop.options.sizes.segmentBytes = 1 << 30
         try shop.reopen(.all)
         for _ in 0..<25 { try shop.step(&random) }
+        // A commit in the newest segment: what is of an older one is read at once. And no index is empty.
+        for entity in ["Item", "Special"] {
+            _ = try shop.store.execute(
+                BatchInsertRequest(entityName: entity, objects: [["key": "last \(entity)"]]))
+        }
+        try shop.store.engine.takeCheckpoint()
         try shop.reopen(.all)
         try shop.store.close()
         return (shop, try DiskImage(of: shop.disk))
@@ -401,8 +407,8 @@ extension FetchIndexTests {
                 return index.height > 0
                     && CheckpointImage.isTagged(OrderedInner(index.root).unreadChild(0).address)
             }
-            // All but those that a change behind the checkpoint touched, of which there is none.
-            #expect(unread.count == pin.state.fetchIndexes.count)
+            // Later a commit may lie behind the checkpoint, or another segment.
+            if declared == .all { #expect(unread.count == pin.state.fetchIndexes.count) }
             Self.expect(try Self.problems(shop.store, &random), "\(declared)")
             #expect(try shop.store.check().findings.isEmpty)
             for _ in 0..<3 { try shop.step(&random) }
