@@ -86,11 +86,7 @@ struct FetchRunner {
         } else if let found = try indexed() {
             total = found.hits.count
         } else {
-            total = 0
-            try scan { _, _, slots in
-                total += slots.count
-                return true
-            }
+            total = try scanCount()
         }
         total = max(0, total - max(0, fetch.offset))
         return min(total, max(0, fetch.limit ?? total))

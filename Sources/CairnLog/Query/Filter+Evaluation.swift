@@ -29,7 +29,8 @@ extension Filter {
     /// Fills `out` with 1 for the slots that match.
     ///
     /// - Parameters:
-    ///   - mask: 1 for the slots that are asked for; needed if the condition is general.
+    ///   - mask: 1 for the slots that are asked for; needed if the condition is general, and if values have frames of their
+    ///     own: those of dead rows may be gone.
     ///   - objects: the same.
     func evaluate(
         _ place: FilterPlace, _ mask: UnsafePointer<UInt8>?, _ objects: StoredObjects?,
@@ -51,7 +52,8 @@ extension Filter {
             }
         case .integer(let column, let order, let value):
             guard let cells = try place.cells(column) else { return none(rows, out) }
-            compare(rows, cells, order, value, into: out) { cells.integer(at: $0) }
+            FilterKernels.compare(cells, order, value, rows, into: out)
+            dropNils(rows, cells, out)
         case .integers(let column, let set):
             guard let cells = try place.cells(column) else { return none(rows, out) }
             select(rows, cells, into: out) {
@@ -59,27 +61,31 @@ extension Filter {
             }
         case .double(let column, let order, let value):
             guard let cells = try place.cells(column) else { return none(rows, out) }
-            compare(rows, cells, order, value, into: out) { cells.double(at: $0) }
+            FilterKernels.compare(
+                cells.values.assumingMemoryBound(to: Double.self), order, value, rows, into: out)
+            dropNils(rows, cells, out)
         case .doubles(let column, let set):
             guard let cells = try place.cells(column) else { return none(rows, out) }
             select(rows, cells, into: out) { set.contains(Self.bits(cells.double(at: $0))) }
         case .float(let column, let order, let value):
             guard let cells = try place.cells(column) else { return none(rows, out) }
-            compare(rows, cells, order, value, into: out) { cells.float(at: $0) }
+            FilterKernels.compare(
+                cells.values.assumingMemoryBound(to: Float.self), order, value, rows, into: out)
+            dropNils(rows, cells, out)
         case .bytes(let column, let order, let value):
             guard let cells = try place.cells(column) else { return none(rows, out) }
-            try selectBytes(block, cells, into: out) { bytes in
+            try selectBytes(block, cells, mask, into: out) { bytes in
                 value.withUnsafeBytes { order.holds(compareCells(bytes, $0)) }
             }
         case .keys(let column, let set):
             guard let cells = try place.cells(column) else { return none(rows, out) }
-            try selectBytes(block, cells, into: out) { set.contains($0) }
+            try selectBytes(block, cells, mask, into: out) { set.contains($0) }
         case .text(let column, let test):
             guard let cells = try place.cells(column) else { return none(rows, out) }
-            try test.evaluate(cells, block, into: out)
+            try test.evaluate(cells, block, mask, into: out)
         case .decimal(let column, let order, let value):
             guard let cells = try place.cells(column) else { return none(rows, out) }
-            try selectBytes(block, cells, into: out) { bytes in
+            try selectBytes(block, cells, mask, into: out) { bytes in
                 DecimalCoding.decode(bytes).map { order.holds($0, value) } ?? false
             }
         case .columns(let left, let order, let right):
@@ -170,22 +176,6 @@ extension Filter {
     @inline(__always)
     static func bits(_ number: Double) -> UInt64 { number == 0 ? 0 : number.bitPattern }
 
-    /// The loops are separate for each order so that none has a branch on it.
-    @inline(__always)
-    private func compare<T: Comparable>(
-        _ rows: Int, _ cells: DecodedColumn, _ order: Order, _ value: T,
-        into out: UnsafeMutablePointer<UInt8>, _ cell: (Int) -> T
-    ) {
-        switch order {
-        case .equal: for row in 0..<rows { out[row] = cell(row) == value ? 1 : 0 }
-        case .less: for row in 0..<rows { out[row] = cell(row) < value ? 1 : 0 }
-        case .lessOrEqual: for row in 0..<rows { out[row] = cell(row) <= value ? 1 : 0 }
-        case .greater: for row in 0..<rows { out[row] = cell(row) > value ? 1 : 0 }
-        case .greaterOrEqual: for row in 0..<rows { out[row] = cell(row) >= value ? 1 : 0 }
-        }
-        dropNils(rows, cells, out)
-    }
-
     @inline(__always)
     private func select(
         _ rows: Int, _ cells: DecodedColumn, into out: UnsafeMutablePointer<UInt8>,
@@ -205,22 +195,18 @@ extension Filter {
     /// Asks the bytes of each row, with a dictionary those of each distinct value.
     @inline(__always)
     private func selectBytes(
-        _ block: CachedBlock, _ cells: DecodedColumn, into out: UnsafeMutablePointer<UInt8>,
-        _ holds: (UnsafeRawBufferPointer) -> Bool
+        _ block: CachedBlock, _ cells: DecodedColumn, _ mask: UnsafePointer<UInt8>?,
+        into out: UnsafeMutablePointer<UInt8>, _ holds: (UnsafeRawBufferPointer) -> Bool
     ) throws(StoreError) {
         let rows = block.rows
         if cells.dictionaryCount > 0 {
             // One comparison for each distinct value, then a look-up a row.
-            let matches = (0..<cells.dictionaryCount).map { entry -> UInt8 in
-                holds(cells.dictionaryEntry(entry)) ? 1 : 0
-            }
-            matches.withUnsafeBufferPointer { matches in
-                for row in 0..<rows { out[row] = matches[cells.code(at: row)] }
-            }
+            FilterKernels.select(cells, rows, into: out, holds)
         } else if cells.externals != nil {
             for row in 0..<rows {
                 // Of a nil row anything: it is taken out below.
-                out[row] = try block.withBytes(cells, row) { holds($0) } ? 1 : 0
+                let isAsked = mask.map { $0[row] != 0 } ?? true
+                out[row] = isAsked ? try block.withBytes(cells, row) { holds($0) } ? 1 : 0 : 0
             }
         } else {
             for row in 0..<rows { out[row] = holds(cells.cell(row)) ? 1 : 0 }

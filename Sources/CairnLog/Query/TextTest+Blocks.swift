@@ -14,24 +14,21 @@ import CairnStore
 extension TextTest {
     /// Sets a byte of 0 or 1 for each row.
     func evaluate(
-        _ cells: DecodedColumn, _ block: CachedBlock, into out: UnsafeMutablePointer<UInt8>
+        _ cells: DecodedColumn, _ block: CachedBlock, _ mask: UnsafePointer<UInt8>?,
+        into out: UnsafeMutablePointer<UInt8>
     ) throws(StoreError) {
         let rows = block.rows
         if cells.dictionaryCount > 0 {
-            let matches = (0..<cells.dictionaryCount).map { entry -> UInt8 in
-                holds(cells.dictionaryEntry(entry)) ? 1 : 0
-            }
-            matches.withUnsafeBufferPointer { matches in
-                for row in 0..<rows { out[row] = matches[cells.code(at: row)] }
-            }
+            FilterKernels.select(cells, rows, into: out) { holds($0) }
         } else if search(cells, rows, into: out) {
             guard cells.externals != nil else { return Self.dropNils(cells, rows, out) }
             for row in 0..<rows where cells.isExternal(at: row) {
-                out[row] = try block.withBytes(cells, row) { holds($0) } ? 1 : 0
+                let isAsked = mask.map { $0[row] != 0 } ?? true
+                out[row] = isAsked ? try block.withBytes(cells, row) { holds($0) } ? 1 : 0 : 0
             }
         } else {
             for row in 0..<rows {
-                if cells.isNil(at: row) {
+                if cells.isNil(at: row) || mask.map({ $0[row] == 0 }) == true {
                     out[row] = 0
                 } else if cells.isExternal(at: row) {
                     out[row] = try block.withBytes(cells, row) { holds($0) } ? 1 : 0

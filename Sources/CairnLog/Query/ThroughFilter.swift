@@ -98,12 +98,29 @@ final class ThroughFilter: Sendable {
             found = .allocate(capacity: place.block.rows)
             found.initialize(repeating: Self.unknown, count: place.block.rows)
             selections.blocks[index] = found
-            if isWhole { try inner.evaluate(place, nil, objects, into: found) }
+            if isWhole { try evaluate(place, cell.handle, objects, into: found) }
         }
         if found[cell.slot] == Self.unknown {
             found[cell.slot] = try inner.matches(place, cell.slot, objects) ? 1 : 0
         }
         return found[cell.slot] != 0
+    }
+}
+
+extension ThroughFilter {
+    /// Asks a whole block; large values are read of the rows that live, since others may have none any more.
+    private func evaluate(
+        _ place: FilterPlace, _ handle: BlockHandle, _ objects: StoredObjects,
+        into found: UnsafeMutablePointer<UInt8>
+    ) throws(StoreError) {
+        let entry = objects.state.blocks.entry(handle)
+        guard entry.hasReferences else {
+            return try inner.evaluate(place, nil, objects, into: found)
+        }
+        let live = UnsafeMutablePointer<UInt8>.allocate(capacity: place.block.rows)
+        defer { live.deallocate() }
+        entry.copyLive(to: live)
+        try inner.evaluate(place, live, objects, into: found)
     }
 }
 

@@ -265,8 +265,7 @@ private struct IndexedShop {
         case 7: try delete(&random)
         case 8: try owners(&random)
         default:
-            // A filter also looks at the large values of dead rows, which compaction takes away.
-            if random.oneIn(2), options.sizes.largeValueBytes > 300 {
+            if random.oneIn(2) {
                 _ = try store.compact()
             } else {
                 try store.engine.takeCheckpoint()
