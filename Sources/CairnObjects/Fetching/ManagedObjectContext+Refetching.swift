@@ -62,17 +62,17 @@ extension ManagedObjectContext {
 
     /// Gives an object what is stored now; its changes stay.
     private func update(_ object: ManagedObject, to row: Row) {
-        if object.isFault { return object.take(row) }
-        if object.hasChanges || object.hasEdits {
+        if object.isFault {
+            object.take(row)
+        } else if object.hasChanges || object.hasEdits {
             object.rebase(on: row)
-            object.unloadMembers()
         } else if object.version != row.version {
             object.turnIntoFault(resetsTransients: false)
             object.take(row)
             wake(object)
-        } else {
-            object.unloadMembers()
         }
+        // Members may be others though the row is the same.
+        object.unloadMembers()
         revision += 1
     }
 }
