@@ -13,7 +13,7 @@ extension FetchRequest where Result: PersistentEntity {
     ///     FetchRequest<Product>(#Predicate { $0.price < 10 }, sortBy: [.init(\.name)]))
     /// ```
     ///
-    /// Strings are ordered by their bytes.
+    /// Strings are ordered by their bytes; for other orders there is ``SortKey/Comparison``.
     ///
     /// - Throws: `StoreError` with `.invalidRequest` naming a part that a store cannot answer: of the predicate,
     ///   or a key path that leads to no persistent property of the class itself, or an order of one's own.
@@ -51,7 +51,7 @@ extension FetchRequest where Result: PersistentEntity {
             }
             if let comparator = descriptor.stringComparator, comparator != .lexical {
                 throw StoreError(
-                    .invalidRequest, "a store sorts strings by their bytes alone",
+                    .invalidRequest, "a store sorts strings by its own comparisons: use a SortKey",
                     context: .init(entity: entityName, key: key))
             }
             return SortKey(key, ascending: descriptor.order == .forward)

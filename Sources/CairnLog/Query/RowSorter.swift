@@ -1,7 +1,11 @@
 // Sorts hits by columns: nil first when ascending, text by its bytes, ties by number.
 //
 // The keys of all hits are read once, block by block, into one array for each sort key; then positions are
-// sorted. Ordered numbers become integers whose order is theirs, so that comparing them is one instruction.
+// sorted. Ordered numbers become integers whose order is theirs, so that comparing them is one instruction; texts that are
+// not compared by their bytes become bytes that are.
+//
+// A key across to-one relationships is followed step by step: what all hits lead to is found first, each object once, and
+// its key is read once, however many rows lead to it.
 
 import CairnFormat
 import CairnModel
@@ -22,7 +26,7 @@ struct RowSorter {
         // Rows of one block together, so that each block is looked at once.
         hits.sort { $0.cell.handle.raw < $1.cell.handle.raw }
         var keys: [(keys: Keys, isAscending: Bool)] = []
-        for key in sort { keys.append((try read(key, hits), key.isAscending)) }
+        for path in try paths(sort) { keys.append((try read(path, hits), path.isAscending)) }
         let numbers = hits.map(\.number)
         var order = Array(hits.indices)
         order.sort { left, right in
@@ -59,32 +63,96 @@ struct RowSorter {
         }
     }
 
-    private func read(_ key: SortKey, _ hits: [FetchRunner.Hit]) throws(StoreError) -> Keys {
-        let catalog = runner.state.catalog
-        let entity = catalog.description(of: runner.fetch.entity)
-        guard let index = entity.columnIndex(named: key.key) else {
-            throw StoreError(
-                .invalidRequest, "the entity has no stored property of this name to sort by",
-                context: .init(entity: entity.name, key: key.key))
+    private func paths(_ sort: [SortKey]) throws(StoreError) -> [SortPath] {
+        let entity = runner.catalog.description(of: runner.fetch.entity)
+        var paths: [SortPath] = []
+        do throws(PredicateFormatError) {
+            for key in sort {
+                paths.append(try SortPath(key, of: entity, in: runner.catalog.schema))
+            }
+        } catch {
+            throw StoreError(error, entity: entity)
         }
-        let column = catalog.entities[runner.fetch.entity].columns[index]
-        let isDecimal = entity.columns[index].kind == .attribute(.decimal)
+        return paths
+    }
+
+    // MARK: Reading keys
+
+    private func read(_ path: SortPath, _ hits: [FetchRunner.Hit]) throws(StoreError) -> Keys {
+        if path.steps.isEmpty { return try read(path, hits.map(\.cell)) }
+        let (cells, places) = try follow(path, hits)
+        switch try read(path, cells) {
+        case .words(let words): return .words(places.map { $0.flatMap { words[$0] } })
+        case .bytes(let bytes): return .bytes(places.map { $0.flatMap { bytes[$0] } })
+        case .decimals(let decimals): return .decimals(places.map { $0.flatMap { decimals[$0] } })
+        }
+    }
+
+    /// The rows that a path leads to, each once, and for each hit which of them; nil where it leads nowhere.
+    private func follow(_ path: SortPath, _ hits: [FetchRunner.Hit]) throws(StoreError)
+        -> (cells: [DirectoryCell], places: [Int?])
+    {
+        var cells = hits.map(\.cell)
+        var places: [Int?] = hits.indices.map { $0 }
+        var entity = runner.fetch.entity
+        for step in path.steps {
+            let targets = try targets(step, of: entity, cells)
+            let directory = runner.state.directories[runner.catalog.entities[step.destination].tree]
+            // Rows of one block together here, too. A relationship without a rule for deletions may lead nowhere.
+            let found = Set(targets.lazy.compactMap { $0 })
+                .map { (number: $0, cell: directory[$0]) }.filter { !$0.cell.isEmpty }
+                .sorted { $0.cell.handle.raw < $1.cell.handle.raw }
+            var index: [UInt32: Int] = [:]
+            for (place, target) in found.enumerated() { index[target.number] = place }
+            places = places.map { $0.flatMap { targets[$0] }.flatMap { index[$0] } }
+            cells = found.map(\.cell)
+            entity = step.destination
+        }
+        return (cells, places)
+    }
+
+    private func targets(_ step: SortPath.Step, of entity: Int, _ rows: [DirectoryCell])
+        throws(StoreError) -> [UInt32?]
+    {
+        let column = runner.catalog.entities[entity].columns[step.column]
+        var targets: [UInt32?] = []
+        targets.reserveCapacity(rows.count)
+        for row in rows {
+            guard let cells = try runner.block(row.handle).column(column),
+                !cells.isNil(at: row.slot)
+            else {
+                targets.append(nil)
+                continue
+            }
+            targets.append(UInt32(truncatingIfNeeded: cells.integer(at: row.slot)))
+        }
+        return targets
+    }
+
+    /// The keys of rows in the column at the end of a path.
+    private func read(_ path: SortPath, _ rows: [DirectoryCell]) throws(StoreError) -> Keys {
+        let catalog = runner.catalog
+        let column = catalog.entities[path.entity].columns[path.column]
+        let kind = catalog.description(of: path.entity).columns[path.column].kind
+        let isDecimal = kind == .attribute(.decimal)
         var words: [UInt64?] = []
         var bytes: [[UInt8]?] = []
         var decimals: [Decimal?] = []
-        for hit in hits {
-            let block = try runner.block(hit.cell.handle)
+        for row in rows {
+            let block = try runner.block(row.handle)
             let cells = try block.column(column)
-            let isNil = cells.map { $0.isNil(at: hit.cell.slot) } ?? true
+            let isNil = cells.map { $0.isNil(at: row.slot) } ?? true
             switch column.kind {
             case .bytes, .fixed16:
                 guard let cells, !isNil else {
                     if isDecimal { decimals.append(nil) } else { bytes.append(nil) }
                     continue
                 }
-                let value = try block.withBytes(cells, hit.cell.slot) { Array($0) }
+                let value = try block.withBytes(cells, row.slot) { Array($0) }
                 if isDecimal {
                     decimals.append(value.withUnsafeBytes { DecimalCoding.decode($0) })
+                } else if path.comparison != .binary {
+                    bytes.append(path.comparison.bytes(of: String(decoding: value, as: UTF8.self)))
                 } else {
                     bytes.append(value)
                 }
@@ -93,7 +161,7 @@ struct RowSorter {
                     words.append(nil)
                     continue
                 }
-                words.append(Self.word(cells, hit.cell.slot, column.kind))
+                words.append(Self.word(cells, row.slot, column.kind))
             }
         }
         if column.kind == .bytes || column.kind == .fixed16 {

@@ -1,7 +1,8 @@
 // The first sort key of the worst row that a limit still lets through: what lies beyond it is not collected.
 //
 // Rows whose first key is equal to the bound are kept, since the other keys decide. Nil is below everything. Keys that lie
-// outside their column, and decimals, are never beyond.
+// outside their column are never beyond. Decimals, keys across relationships and texts that are not compared by their bytes
+// have no bound.
 //
 // Threads: one bound in one thread.
 
@@ -31,7 +32,8 @@ struct SortBound {
         guard let limit = fetch.limit, let first = fetch.sort.first else { return nil }
         let (wanted, isTooMany) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
         let entity = catalog.description(of: fetch.entity)
-        guard !isTooMany, let column = entity.columnIndex(named: first.key),
+        guard !isTooMany, first.comparison == .binary,
+            let column = entity.columnIndex(named: first.key),
             entity.columns[column].kind != .attribute(.decimal)
         else { return nil }
         self.column = column

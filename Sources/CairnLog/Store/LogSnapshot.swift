@@ -100,24 +100,33 @@ final class LogSnapshot: RowStream {
 
     func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
         try reading { state throws(StoreError) in
-            var rows: [Row?] = []
-            rows.reserveCapacity(ids.count)
-            for id in ids { rows.append(try row(id, state)) }
-            return rows
+            var hits: [FetchRunner.Hit] = []
+            hits.reserveCapacity(ids.count)
+            var places: [Int?] = []
+            places.reserveCapacity(ids.count)
+            for id in ids {
+                let hit = hit(id, state)
+                places.append(hit.map { _ in hits.count })
+                if let hit { hits.append(hit) }
+            }
+            guard let first = hits.first else { return ids.map { _ in nil } }
+            let rows = try FetchRunner(
+                engine: engine, state: state, fetch: StoreFetch(entity: first.entity)
+            ).rows(hits)
+            return places.map { $0.map { rows[$0] } }
         }
     }
 
-    private func row(_ id: ObjectID, _ state: EngineState) throws(StoreError) -> Row? {
+    /// Where the row of an id lies; nil if there is none.
+    private func hit(_ id: ObjectID, _ state: EngineState) -> FetchRunner.Hit? {
         guard !id.isTemporary, id.store == engine.identity.identifier,
             let tree = state.catalog.treeIndex(id: id.hierarchy),
             let number = UInt32(exactly: id.reference)
         else { return nil }
         let cell = state.directories[tree][number]
         guard !cell.isEmpty else { return nil }
-        let entity = Int(state.blocks.entry(cell.handle).entity)
-        let runner = try FetchRunner(
-            engine: engine, state: state, fetch: StoreFetch(entity: entity))
-        return try runner.rows([FetchRunner.Hit(number: number, cell: cell, entity: entity)]).first
+        return FetchRunner.Hit(
+            number: number, cell: cell, entity: Int(state.blocks.entry(cell.handle).entity))
     }
 
     func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])

@@ -61,17 +61,3 @@ public indirect enum PredicateNode: Sendable, Hashable, Codable {
         }
     }
 }
-
-/// One key of a sort order.
-public struct SortKey: Sendable, Hashable {
-    /// The column, by its (dotted) name.
-    public var key: String
-    /// Whether small values come first; nil counts as smallest.
-    public var isAscending: Bool
-
-    /// Sorts by a column.
-    public init(_ key: String, ascending: Bool = true) {
-        self.key = key
-        self.isAscending = ascending
-    }
-}

@@ -111,6 +111,22 @@ struct TableLifting {
             key: PredicateBinder.key(of: node))
     }
 
+    /// What rows are sorted by: an expression, bound, of texts unless they are compared as they are.
+    mutating func sortTerm(_ key: SortKey, _ expression: ExpressionNode)
+        throws(PredicateFormatError) -> TablePlan.SortTerm
+    {
+        if key.comparison != .binary {
+            let kind = try binder.bind(expression).kind
+            guard kind.isText else {
+                throw PredicateFormatError(
+                    "the comparison \(key.comparison.rawValue) is of texts, which \(key.key) is not",
+                    key: key.key)
+            }
+        }
+        return TablePlan.SortTerm(
+            expression: expression, isAscending: key.isAscending, comparison: key.comparison)
+    }
+
     private func isMode(_ node: ExpressionNode) -> Bool {
         switch node {
         case .function(.mode, _): true

@@ -78,9 +78,10 @@ extension TablePlan {
     package func arranged(_ rows: [Row], _ offset: Int, _ limit: Int?) -> [[Value]] {
         var rows = rows
         if !sort.isEmpty || isGrouped {
+            let keys = rows.map(sortKeys)
             let order = rows.indices.sorted { left, right in
-                for (index, value) in rows[left].order.enumerated() {
-                    let order = SortingOrder.compare(value, rows[right].order[index])
+                for (index, value) in keys[left].enumerated() {
+                    let order = SortingOrder.compare(value, keys[right][index])
                     if order != 0 {
                         return (order < 0) == (index < sort.count ? sort[index].isAscending : true)
                     }
@@ -95,6 +96,14 @@ extension TablePlan {
         }
         let rest = rows.dropFirst(max(0, offset))
         return (limit.map { rest.prefix(max(0, $0)) } ?? rest).map(\.values)
+    }
+
+    /// What a row is sorted by, texts as they are compared.
+    private func sortKeys(_ row: Row) -> [Value] {
+        if sort.allSatisfy({ $0.comparison == .binary }) { return row.order }
+        return row.order.enumerated().map { index, value in
+            index < sort.count ? sort[index].comparison.ordered(value) : value
+        }
     }
 }
 

@@ -16,6 +16,8 @@ package struct TablePlan: Sendable {
         /// Of a row by its variables, or of an object.
         package let expression: ExpressionNode
         package let isAscending: Bool
+        /// How texts are compared.
+        package let comparison: SortKey.Comparison
     }
 
     package let entity: SchemaEntity
@@ -67,9 +69,7 @@ package struct TablePlan: Sendable {
             }
             for key in sort {
                 sortTerms.append(
-                    SortTerm(
-                        expression: try lifting.lifted(.keyPath(key.key)),
-                        isAscending: key.isAscending))
+                    try lifting.sortTerm(key, try lifting.lifted(.keyPath(key.key))))
             }
         } else {
             if terms.having != nil {
@@ -83,9 +83,7 @@ package struct TablePlan: Sendable {
             for key in sort {
                 let index = terms.columns.firstIndex { $0.name == key.key }
                 let expression = index.map { columns[$0] } ?? .keyPath(key.key)
-                sortTerms.append(
-                    SortTerm(
-                        expression: try lifting.single(expression), isAscending: key.isAscending))
+                sortTerms.append(try lifting.sortTerm(key, try lifting.single(expression)))
             }
         }
         self.columns = columns

@@ -49,7 +49,9 @@ extension ManagedObjectContext {
         }
         // Which entity an object is of only its row can tell.
         let known = ids.map { registry.object(for: $0) }
-        let unknown = ids.indices.filter { known[$0] == nil }
+        let unknown = ids.indices.filter {
+            known[$0] == nil && prefetched?.rows[ids[$0]] == nil
+        }
         var rows: [ObjectID: Row] = [:]
         if !unknown.isEmpty {
             do {
@@ -115,9 +117,12 @@ extension ManagedObjectContext {
     }
 
     private func makeFault(_ id: ObjectID, _ entity: SchemaEntity) -> ManagedObject {
-        let object = fault(id.reference, scope(of: entity))
+        let row = prefetched?.rows[id]
+        let object = fault(
+            id.reference, row.map { scope(at: $0.entity) } ?? scope(of: entity))
         object.hasTemporaryID = id.isTemporary
         registry.register(object)
+        if let row { object.take(row) }
         return object
     }
 

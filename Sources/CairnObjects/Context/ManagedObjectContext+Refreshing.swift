@@ -53,6 +53,7 @@ extension ManagedObjectContext {
         guard object.managedObjectContext === self, !object.isInserted, !object.isGone else {
             return
         }
+        prefetched = nil
         if mergeChanges && (object.isUpdated || object.isDeleted) {
             do {
                 guard let row = try read([object.objectID])[0] else { return vanish(object) }
@@ -76,6 +77,7 @@ extension ManagedObjectContext {
     /// Refreshes all objects and keeps unsaved changes: changed objects get the newest row under their
     /// edits, the others become faults. Transient values return to their defaults.
     public func refreshAllObjects() {
+        prefetched = nil
         for object in registry.objects where !object.isInserted && !object.isGone {
             if object.isUpdated || object.isDeleted {
                 refresh(object, mergeChanges: true)

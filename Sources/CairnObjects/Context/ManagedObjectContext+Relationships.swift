@@ -55,9 +55,7 @@ extension ManagedObjectContext {
         let isStored = !object.objectID.isTemporary && !object.isInserted && !object.isGone
         if isStored, relationship.storage != .transient {
             do {
-                let found = try store.snapshot().members(
-                    ofRelationship: index, entity: object.entity.index, owners: [object.objectID])
-                stored = Set(found[0])
+                stored = Set(try storedMembers(of: object, index))
             } catch {
                 readError = error
                 return []
@@ -78,6 +76,19 @@ extension ManagedObjectContext {
         }
         object.toMany[index, default: ToManyState()].load(stored)
         return object.toMany[index]?.current ?? stored
+    }
+
+    /// The members that are stored, as far as they were not read ahead.
+    private func storedMembers(of object: ManagedObject, _ index: Int) throws(StoreError)
+        -> [ObjectID]
+    {
+        if let prefetched,
+            let members = prefetched.members[.init(owner: object.objectID, index: index)]
+        {
+            return members
+        }
+        return try store.snapshot().members(
+            ofRelationship: index, entity: object.entity.index, owners: [object.objectID])[0]
     }
 
     // MARK: Setting

@@ -54,6 +54,8 @@ public final class ManagedObjectContext {
     var absorbedObjects: [ManagedObject] = []
     /// References that were found elsewhere since the last save.
     var moves = ReferenceMoves()
+    /// What was read ahead of the objects that somebody will want; nil if nothing was.
+    var prefetched: PrefetchedRows?
     /// Rises with everything that a save has to look at again.
     @exclusivity(unchecked) var revision = 0
     /// A failure to read that a property could not throw.
@@ -242,6 +244,7 @@ public final class ManagedObjectContext {
     /// Nothing is changed any more. New objects that a hook has made meanwhile must be in the registry by then: it keeps
     /// nobody alive.
     func forgetChanges() {
+        prefetched = nil
         registry.enterWaiting()
         changed.removeAll()
     }

@@ -232,6 +232,7 @@ extension ManagedObjectContext {
             }
         }
         renameTransients(names)
+        prefetched = nil
         changed.removeAll()
         revision += 1
         for object in objects { object.didSave() }

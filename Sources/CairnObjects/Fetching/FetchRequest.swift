@@ -2,7 +2,7 @@
 
 public import CairnModel
 
-/// A request for the objects of an entity.
+/// A request for the objects of an entity, for their ids, for values of them, or for their number.
 ///
 /// ```swift
 /// let cheap = try context.fetch(
@@ -12,7 +12,10 @@ public import CairnModel
 /// request.sortDescriptors = [SortKey("name")]
 /// let all = try context.fetch(request)
 /// ```
-public struct FetchRequest<Result: ManagedObject>: Sendable, Hashable {
+///
+/// `Result` says what is wanted: a class of objects, `ObjectID`, ``DictionaryResult`` or `Int`; see ``FetchRequestResult``.
+/// The entity's name is looked up when the request is executed.
+public struct FetchRequest<Result: FetchRequestResult>: Sendable, Hashable {
     /// What is asked for, whatever the class of the results.
     var terms: FetchTerms
 
@@ -57,9 +60,21 @@ public struct FetchRequest<Result: ManagedObject>: Sendable, Hashable {
         set { terms.returnsObjectsAsFaults = newValue }
     }
 
-    /// Asks for the objects of an entity, which must be of the class `Result`.
+    /// Asks about the objects of an entity. If objects are wanted, they must be of the class `Result`.
     public init(entityName: String, predicate: PredicateNode? = nil) {
         terms = FetchTerms(entityName: entityName, predicate: predicate)
+    }
+
+    /// Asks about the objects of a class: for their ids, values of them, or their number.
+    ///
+    /// ```swift
+    /// let ids = try context.fetch(FetchRequest<ObjectID>(for: Product.self, sortBy: [SortKey("name")]))
+    /// ```
+    public init<Entity: PersistentEntity>(
+        for type: Entity.Type, predicate: PredicateNode? = nil, sortBy keys: [SortKey] = []
+    ) {
+        terms = FetchTerms(entityName: Entity.entityName, predicate: predicate)
+        terms.sortDescriptors = keys
     }
 }
 

@@ -11,8 +11,12 @@ extension SortKey {
     /// ```
     ///
     /// - Precondition: the path leads to a persistent property of the class itself.
-    public init<T: PersistentEntity>(_ path: PartialKeyPath<T>, ascending: Bool = true) {
-        self.init(TypedEntity.of(T.self).requiredKey(of: path), ascending: ascending)
+    public init<T: PersistentEntity>(
+        _ path: PartialKeyPath<T>, ascending: Bool = true, comparison: Comparison = .binary
+    ) {
+        self.init(
+            TypedEntity.of(T.self).requiredKey(of: path), ascending: ascending,
+            comparison: comparison)
     }
 }
 

@@ -36,6 +36,23 @@ package final class SnapshotObjects {
         return object
     }
 
+    /// Takes rows, and reads what sort keys lead to from them: one reading for each step.
+    package func load(_ rows: [Row], along paths: [SortPath]) {
+        for path in paths where !path.steps.isEmpty {
+            var reached = rows.map { object(of: $0) }
+            for step in path.steps {
+                let targets = reached.compactMap { object -> ObjectID? in
+                    if case .objectID(let id) = object.evaluatedColumn(step.column) {
+                        id
+                    } else {
+                        nil
+                    }
+                }
+                reached = objects(targets, of: step.destination)
+            }
+        }
+    }
+
     /// Throws what went wrong since it was last asked.
     package func rethrow() throws(StoreError) {
         guard let failure else { return }

@@ -10,17 +10,14 @@ extension DictionaryState {
         let objects = SnapshotObjects(DictionarySnapshot(state: self, schema: schema))
         var condition = request.predicate
         var evaluator: PredicateEvaluator?
-        var columns: [Int] = []
+        var paths: [SortPath] = []
         do throws(PredicateFormatError) {
             if let predicate = condition, !predicate.isSimple(entity) {
                 let bound = try predicate.boundForStore(to: entity, in: schema)
                 (condition, evaluator) = (nil, try PredicateEvaluator(bound))
             }
             for key in request.sort {
-                guard let column = entity.columnIndex(named: key.key) else {
-                    throw PredicateFormatError("there is no such column", key: key.key)
-                }
-                columns.append(column)
+                paths.append(try SortPath(key, of: entity, in: schema))
             }
         } catch {
             throw StoreError(error, entity: entity)
@@ -37,7 +34,7 @@ extension DictionaryState {
                 guard try condition.holds(candidate.id, values, entity) else { continue }
             }
             guard evaluator?.matches(object) ?? true else { continue }
-            found.append(Found(row: row, keys: columns.map(object.evaluatedColumn)))
+            found.append(Found(row: row, keys: paths.map { $0.key(of: object) }))
         }
         try objects.rethrow()
         found.sort { left, right in

@@ -1,0 +1,73 @@
+// A request as a context asks a store, and the context itself.
+
+import CairnModel
+public import CairnStore
+
+/// A request that was checked.
+struct FetchQuestion {
+    var fetch: StoreFetch
+    let entity: SchemaEntity
+    let evaluator: PredicateEvaluator?
+    let sort: [SortPath]
+
+    /// Whether all that matches is asked for, in the order of the ids.
+    var isWhole: Bool {
+        fetch.sort.isEmpty && fetch.limit == nil && fetch.offset == 0 && !isOfOneKey
+    }
+
+    /// Whether the condition is that one property equals one value: a store may have an index for it.
+    private var isOfOneKey: Bool {
+        if case .comparison(let comparison)? = fetch.predicate, comparison.operator == .equal {
+            return true
+        }
+        return false
+    }
+}
+
+extension ManagedObjectContext {
+    /// A request as a store understands it.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` naming the key that does not fit.
+    public func storeFetch<Result>(_ request: FetchRequest<Result>) throws(StoreError) -> StoreFetch
+    {
+        try question(request.terms).fetch
+    }
+
+    /// Checks a request that is about objects.
+    func question(_ terms: FetchTerms) throws(StoreError) -> FetchQuestion {
+        let entity = try entity(of: terms)
+        var sort: [SortPath] = []
+        do throws(PredicateFormatError) {
+            for key in terms.sortDescriptors {
+                sort.append(try SortPath(key, of: entity, in: schema))
+            }
+        } catch {
+            throw StoreError(error, entity: entity)
+        }
+        return try question(terms, entity, sort)
+    }
+
+    /// Checks a request but for what it is sorted by.
+    func question(
+        _ terms: FetchTerms, _ entity: SchemaEntity, _ sort: [SortPath] = []
+    ) throws(StoreError) -> FetchQuestion {
+        var evaluator: PredicateEvaluator?
+        if let predicate = terms.predicate {
+            evaluator = try PredicateEvaluator(predicate, entity: entity, in: schema)
+        }
+        var fetch = StoreFetch(entity: entity.index, predicate: evaluator?.predicate)
+        fetch.includesSubentities = terms.includesSubentities
+        fetch.sort = terms.sortDescriptors
+        fetch.limit = terms.fetchLimit > 0 ? terms.fetchLimit : nil
+        fetch.offset = max(0, terms.fetchOffset)
+        return FetchQuestion(fetch: fetch, entity: entity, evaluator: evaluator, sort: sort)
+    }
+
+    /// The entity that a request names.
+    func entity(of terms: FetchTerms) throws(StoreError) -> SchemaEntity {
+        if let entity = knownEntity(named: terms.entityName) { return entity }
+        throw StoreError(
+            .invalidRequest, "the model has no entity of this name",
+            context: .init(entity: terms.entityName))
+    }
+}

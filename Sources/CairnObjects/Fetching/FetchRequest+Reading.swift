@@ -1,0 +1,38 @@
+// How a request for objects reads: when, how much at once, and what else along with them.
+
+extension FetchRequest {
+    /// The relationships whose objects are read together with the results, as (dotted) key paths.
+    ///
+    /// For each step of a path all objects are read at once: one reading of the store for a to-one relationship, two for a
+    /// to-many (its members, then their rows). The context keeps what was read, not as objects, until the next request that
+    /// reads ahead, a save, a rollback, a reset or ``ManagedObjectContext/refreshAllObjects()``.
+    ///
+    /// ```swift
+    /// var request = FetchRequest<Product>()
+    /// request.relationshipKeyPathsForPrefetching = ["shop", "tags"]
+    /// ```
+    public var relationshipKeyPathsForPrefetching: [String] {
+        get { terms.rarer.relationshipKeyPathsForPrefetching }
+        set { terms.rarer.relationshipKeyPathsForPrefetching = newValue }
+    }
+
+    /// How many rows ``ManagedObjectContext/fetchLazily(_:)`` reads at once; 0 = all. A plain fetch gives an array and reads all.
+    public var fetchBatchSize: Int {
+        get { terms.rarer.fetchBatchSize }
+        set { terms.rarer.fetchBatchSize = newValue }
+    }
+
+    /// Whether rows are read. False: only the ids are, and each object reads its row when it is touched. Objects of a
+    /// hierarchy of entities read them all the same, since only the row can tell the entity.
+    public var includesPropertyValues: Bool {
+        get { terms.rarer.includesPropertyValues }
+        set { terms.rarer.includesPropertyValues = newValue }
+    }
+
+    /// Whether objects that the context has already get what is stored now. Unsaved changes stay on top of it, as
+    /// ``ManagedObjectContext/refresh(_:mergeChanges:)`` leaves them.
+    public var shouldRefreshRefetchedObjects: Bool {
+        get { terms.rarer.shouldRefreshRefetchedObjects }
+        set { terms.rarer.shouldRefreshRefetchedObjects = newValue }
+    }
+}

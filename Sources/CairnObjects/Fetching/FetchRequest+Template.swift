@@ -1,0 +1,70 @@
+// Requests that a model describes.
+
+public import CairnModel
+public import CairnStore
+
+extension FetchRequest {
+    /// The request that a template of a model describes, with values for the variables of its predicate.
+    ///
+    /// What kind of results it gives is what `Result` says, whatever the template says of that.
+    ///
+    /// ```swift
+    /// let request = try FetchRequest<Product>(
+    ///     template: "cheaperThan", of: container.schema.model, substitutionVariables: ["LIMIT": 10.0])
+    /// ```
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if there is no such template, its predicate cannot be read, or a variable
+    ///   has no value.
+    public init(
+        template name: String, of model: ManagedObjectModel,
+        substitutionVariables variables: [String: any PredicateArgument] = [:]
+    ) throws(StoreError) {
+        guard let template = model.fetchRequestTemplates.first(where: { $0.name == name }) else {
+            throw StoreError(
+                .invalidRequest, "the model has no fetch request template \(name)")
+        }
+        terms = FetchTerms(entityName: template.entityName, predicate: nil)
+        do throws(PredicateFormatError) {
+            if let format = template.predicateFormat {
+                terms.predicate = try PredicateNode(format: format)
+                    .substituting(variables: variables.mapValues(\.expression))
+            }
+        } catch {
+            throw StoreError(
+                .invalidRequest, "the fetch request template \(name): \(error.message)",
+                context: .init(entity: template.entityName, key: error.key))
+        }
+        terms.fetchLimit = template.fetchLimit
+        terms.includesSubentities = template.includesSubentities
+        terms.includesPendingChanges = template.includesPendingChanges
+        terms.returnsObjectsAsFaults = template.returnsObjectsAsFaults
+        terms.rarer.fetchBatchSize = template.fetchBatchSize
+        terms.rarer.includesPropertyValues = template.includesPropertyValues
+        if resultType == .dictionary {
+            terms.rarer.returnsDistinctResults = template.returnsDistinctResults
+        }
+    }
+}
+
+extension ManagedObjectModel {
+    /// The request for objects that a template describes; see ``FetchRequest/init(template:of:substitutionVariables:)``, which
+    /// also makes requests for objects of a class, ids, values and numbers.
+    ///
+    /// - Throws: As that.
+    public func fetchRequest(
+        fromTemplate name: String,
+        substitutionVariables variables: [String: any PredicateArgument] = [:]
+    ) throws(StoreError) -> FetchRequest<ManagedObject> {
+        try FetchRequest<ManagedObject>(
+            template: name, of: self, substitutionVariables: variables)
+    }
+}
+
+extension PredicateArgument {
+    fileprivate var expression: ExpressionNode {
+        switch _predicateArgument {
+        case .value(let value): .constant(value)
+        case .list(let values): .list(values)
+        }
+    }
+}

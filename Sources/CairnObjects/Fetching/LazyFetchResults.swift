@@ -1,0 +1,133 @@
+// Objects that are read some at a time.
+//
+// Threads: the context's.
+
+public import CairnModel
+public import CairnStore
+
+/// The objects of a fetch whose ids are known and whose rows are read ``FetchRequest/fetchBatchSize`` at a time, when the first
+/// of them is asked for.
+///
+/// Which objects these are, and their order, is decided once: later changes neither add nor remove any. An object that was
+/// deleted meanwhile is a fault without a row.
+///
+/// The collection keeps the objects of the two batches that were asked for last, and new objects; others live as long as
+/// somebody holds them, and are read again when they are asked for again. What goes wrong in reading is thrown by the context's next
+/// fetch or save, as with any fault.
+public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
+    private let batches: Batches
+
+    init(_ batches: Batches) { self.batches = batches }
+
+    /// The place of the first object.
+    public var startIndex: Int { 0 }
+    /// The place behind the last object.
+    public var endIndex: Int { batches.ids.count }
+    /// The ids of the objects, as they were when the fetch was made.
+    public var objectIDs: [ObjectID] { batches.ids }
+
+    /// An object; reads the rows of its batch if need be.
+    ///
+    /// - Complexity: O(1), and one reading of the store for each batch.
+    public subscript(position: Int) -> Result { batches.object(position) }
+
+    final class Batches {
+        let ids: [ObjectID]
+        private let context: ManagedObjectContext
+        private let request: FetchRequest<Result>
+        private let root: SchemaEntity
+        private let size: Int
+        /// New objects may get other ids: they are kept by their places.
+        private let own: [Int: ManagedObject]
+        /// The batches that were asked for last, the newest first.
+        private var latest: [(number: Int, objects: [Result])] = []
+
+        init(
+            _ entries: [(id: ObjectID, object: ManagedObject?)], _ context: ManagedObjectContext,
+            _ request: FetchRequest<Result>, root: SchemaEntity
+        ) {
+            ids = entries.map(\.id)
+            self.context = context
+            self.request = request
+            self.root = root
+            size = request.fetchBatchSize > 0 ? request.fetchBatchSize : Swift.max(1, ids.count)
+            var own: [Int: ManagedObject] = [:]
+            for (place, entry) in entries.enumerated() {
+                if let object = entry.object { own[place] = object }
+            }
+            self.own = own
+        }
+
+        func object(_ position: Int) -> Result {
+            precondition(ids.indices.contains(position), "the fetch has no object \(position)")
+            let (number, place) = position.quotientAndRemainder(dividingBy: size)
+            if let first = latest.first, first.number == number { return first.objects[place] }
+            if let index = latest.firstIndex(where: { $0.number == number }) {
+                latest.swapAt(0, index)
+            } else {
+                latest.insert((number, read(number)), at: 0)
+                if latest.count > 2 { latest.removeLast() }
+            }
+            return latest[0].objects[place]
+        }
+
+        private func read(_ number: Int) -> [Result] {
+            let range = (number * size)..<Swift.min(ids.count, (number + 1) * size)
+            let stored = range.filter { own[$0] == nil }
+            let objects = context.objects(
+                reading: stored.map { ids[$0] }, under: root,
+                wakes: !request.returnsObjectsAsFaults)
+            let byPlace = Dictionary(uniqueKeysWithValues: zip(stored, objects))
+            return range.compactMap { place in
+                (own[place] ?? byPlace[place]).map { context.result($0, of: request) }
+            }
+        }
+    }
+}
+
+extension ManagedObjectContext {
+    /// The objects that match a request, as a collection that reads rows when they are needed.
+    ///
+    /// ```swift
+    /// var request = FetchRequest<Product>(sortBy: [SortKey("name")])
+    /// request.fetchBatchSize = 100
+    /// for product in try context.fetchLazily(request) { … }   // one reading for each hundred
+    /// ```
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    /// - Complexity: that of ``fetchObjectIDs(_:)``; then one reading of the store for each batch that is asked for.
+    public func fetchLazily<Result: ManagedObject>(_ request: FetchRequest<Result>)
+        throws(StoreError) -> LazyFetchResults<Result>
+    {
+        try throwReadError()
+        processPendingChanges()
+        try request.terms.box?.terms.checkForObjects(request.entityName)
+        let question = try question(request.terms)
+        let pending = pendingObjects(request.terms, question)
+        let entries: [(id: ObjectID, object: ManagedObject?)] =
+            pending.isEmpty
+            ? try store.snapshot().fetch(question.fetch).ids.map { ($0, nil) }
+            : try answer(question, pending, includesRows: false).map { ($0.id, $0.object) }
+        let root = schema.entities[question.entity.root]
+        return LazyFetchResults(.init(entries, self, request, root: root))
+    }
+
+    /// The objects of stored ids, in order; the rows of those that are not known are read at once.
+    func objects(reading ids: [ObjectID], under root: SchemaEntity, wakes: Bool) -> [ManagedObject]
+    {
+        let unread = ids.filter { id in
+            registry.object(for: id).map { $0.isFault && $0.cells == nil } ?? true
+        }
+        var made: [ManagedObject] = []
+        if !unread.isEmpty {
+            do throws(StoreError) {
+                for row in try read(unread) { if let row { made.append(object(for: row)) } }
+            } catch {
+                readError = error
+            }
+        }
+        let objects = withExtendedLifetime(made) { self.objects(with: ids, under: root) }
+        if wakes { for object in objects { wake(object) } }
+        return objects
+    }
+}

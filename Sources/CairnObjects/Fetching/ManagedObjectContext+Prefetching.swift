@@ -1,0 +1,118 @@
+// Reading ahead along relationships: for each step all objects at once.
+//
+//   1. A path is followed from the objects that were fetched. Where an object is known, its relationship is as it is now,
+//      changes included; else its row says where a to-one relationship leads.
+//   2. To-one: the rows of all targets that are not known are read together. To-many: first the members of all owners that
+//      have not been asked for, then the rows as before.
+//   3. Known faults take their rows; the rest is kept for objects that will be made.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    /// A path as the names of its relationships, which all exist.
+    typealias PrefetchPath = [String]
+
+    /// Checks the paths of a request.
+    func prefetchPaths(_ paths: [String], _ terms: FetchTerms) throws(StoreError) -> [PrefetchPath]
+    {
+        if paths.isEmpty { return [] }
+        let entity = try entity(of: terms)
+        var result: [PrefetchPath] = []
+        for path in paths {
+            let names = path.split(separator: ".", omittingEmptySubsequences: false).map(
+                String.init)
+            var current = entity
+            for name in names {
+                guard let index = current.relationshipIndex(named: name) else {
+                    throw StoreError(
+                        .invalidRequest,
+                        "\(current.name) has no relationship \(name) to read ahead",
+                        context: .init(entity: entity.name, key: path))
+                }
+                current = schema.entities[current.relationships[index].destination]
+            }
+            result.append(names)
+        }
+        return result
+    }
+
+    /// Reads ahead. What was read ahead before is forgotten.
+    func prefetch(_ paths: [PrefetchPath], of objects: [ManagedObject]) throws(StoreError) {
+        prefetched = nil
+        var ahead = PrefetchedRows()
+        for path in paths {
+            var ids = objects.map(\.objectID)
+            for name in path {
+                let reached = try step(name, from: ids, &ahead)
+                var seen: Set<ObjectID> = []
+                ids = reached.filter { seen.insert($0).inserted }
+                try readRows(ids, &ahead)
+            }
+        }
+        prefetched = ahead
+    }
+
+    /// The ids that a relationship leads to from objects; members that are not known are read.
+    private func step(
+        _ name: String, from owners: [ObjectID], _ ahead: inout PrefetchedRows
+    ) throws(StoreError) -> [ObjectID] {
+        var reached: [ObjectID] = []
+        // By entity: relationships of one name have the same index in all descendants, but their owners are asked by entity.
+        var unknown: [Int: (index: Int, owners: [ObjectID])] = [:]
+        for owner in owners {
+            let object = registry.object(for: owner)
+            let row = object == nil ? ahead.rows[owner] : nil
+            guard let entity = object?.entity ?? row.map({ schema.entities[$0.entity] }),
+                let index = entity.relationshipIndex(named: name)
+            else { continue }
+            let relationship = entity.relationships[index]
+            if !relationship.description.isToMany {
+                if let object {
+                    if let id = targetID(of: object, index) { reached.append(id) }
+                } else if let row, case .column(let column) = relationship.storage,
+                    let id = row.cells.value(column, of: entity, in: identity).reference
+                {
+                    reached.append(id)
+                }
+                continue
+            }
+            let isKnown =
+                object.map {
+                    $0.toMany[index]?.current != nil || $0.isInserted || $0.isGone
+                        || $0.hasTemporaryID
+                } ?? false
+            if isKnown || relationship.storage == .transient {
+                if let object { reached += memberIDs(of: object, index) }
+            } else if let members = ahead.members[.init(owner: owner, index: index)] {
+                reached += members
+            } else {
+                unknown[entity.index, default: (index, [])].owners.append(owner)
+            }
+        }
+        for (entity, question) in unknown.sorted(by: { $0.key < $1.key }) {
+            let members = try store.snapshot().members(
+                ofRelationship: question.index, entity: entity, owners: question.owners)
+            for (owner, ids) in zip(question.owners, members) {
+                ahead.members[.init(owner: owner, index: question.index)] = ids
+                reached += ids
+            }
+        }
+        return reached
+    }
+
+    /// Reads the rows of objects that are neither known nor read.
+    private func readRows(_ ids: [ObjectID], _ ahead: inout PrefetchedRows) throws(StoreError) {
+        let missing = ids.filter { id in
+            guard !id.isTemporary, ahead.rows[id] == nil else { return false }
+            guard let object = registry.object(for: id) else { return true }
+            return object.isFault && object.cells == nil
+        }
+        if missing.isEmpty { return }
+        for row in try read(missing) {
+            guard let row else { continue }
+            ahead.rows[row.id] = row
+            if let object = registry.object(for: row.id), object.isFault { object.take(row) }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// Fetching objects in the ways that few requests ask for.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    /// The objects that match, read as the rarer parts of the request say.
+    func objects<Result: ManagedObject>(
+        _ request: FetchRequest<Result>, _ rarer: RarerFetchTerms
+    ) throws(StoreError) -> [Result] {
+        try rarer.checkForObjects(request.entityName)
+        let paths = try prefetchPaths(rarer.relationshipKeyPathsForPrefetching, request.terms)
+        let objects: [Result]
+        if rarer.shouldRefreshRefetchedObjects {
+            objects = try refreshed(request)
+        } else if rarer.includesPropertyValues {
+            objects = try self.objects(request)
+        } else {
+            objects = try faults(request)
+        }
+        if !paths.isEmpty { try prefetch(paths, of: objects) }
+        return objects
+    }
+
+    /// The objects that match; of those that are not known nothing is read but the ids.
+    private func faults<Result: ManagedObject>(_ request: FetchRequest<Result>) throws(StoreError)
+        -> [Result]
+    {
+        let question = try question(request.terms)
+        let pending = pendingObjects(request.terms, question)
+        let ids =
+            pending.isEmpty
+            ? try store.snapshot().fetch(question.fetch).ids
+            : try answer(question, pending, includesRows: false).map(\.id)
+        let root = schema.entities[question.entity.root]
+        return objects(with: ids, under: root).map { result($0, of: request) }
+    }
+
+    /// The objects that match, with what is stored of them now.
+    private func refreshed<Result: ManagedObject>(_ request: FetchRequest<Result>)
+        throws(StoreError) -> [Result]
+    {
+        let question = try question(request.terms)
+        let pending = pendingObjects(request.terms, question)
+        let entries = try answer(question, pending, includesRows: true)
+        try refresh(entries)
+        return objects(entries, request)
+    }
+
+    /// Gives the objects of an answer that are known what is stored of them now.
+    func refresh(_ entries: [FetchedEntry]) throws(StoreError) {
+        let changed = entries.compactMap { entry in
+            entry.object.flatMap { $0.isInserted || $0.isGone ? nil : $0 }
+        }
+        let newest = changed.isEmpty ? [] : try read(changed.map(\.objectID))
+        for (object, row) in zip(changed, newest) { if let row { update(object, to: row) } }
+        for entry in entries {
+            guard let row = entry.row, let object = registry.object(for: entry.id) else { continue }
+            update(object, to: row)
+        }
+    }
+
+    /// Gives an object what is stored now; its changes stay.
+    private func update(_ object: ManagedObject, to row: Row) {
+        if object.isFault {
+            object.take(row)
+        } else if object.hasChanges || object.hasEdits {
+            object.rebase(on: row)
+        } else if object.version != row.version {
+            object.turnIntoFault(resetsTransients: false)
+            object.take(row)
+            wake(object)
+        }
+        // Members may be others though the row is the same.
+        object.unloadMembers()
+        revision += 1
+    }
+}
