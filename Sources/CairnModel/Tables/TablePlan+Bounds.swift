@@ -13,7 +13,8 @@ extension TablePlan {
         switch node {
         case .and(let parts): for part in parts { narrow(&bounds, part) }
         case .comparison(let comparison):
-            guard comparison.modifier == .direct, case .constant(.integer(let number)) = comparison.right,
+            guard comparison.modifier == .direct,
+                case .constant(.integer(let number)) = comparison.right,
                 case .variable(let name) = comparison.left, let aggregate = aggregate(called: name),
                 aggregate.function == .count, let limit = Int(exactly: number)
             else { return }

@@ -102,7 +102,8 @@ struct RandomTerms {
         } else {
             for index in 0..<Int.random(in: 1...4, using: &random) {
                 let path = path(&random)
-                if case .keyPath(let name) = path, !terms.columns.contains(where: { $0.name == name })
+                if case .keyPath(let name) = path,
+                    !terms.columns.contains(where: { $0.name == name })
                 {
                     terms.columns.append(.init(name, path))
                 } else {
@@ -123,7 +124,8 @@ struct RandomTerms {
         guard !terms.groupBy.isEmpty, random.oneIn(2) else { return }
         let count: ExpressionNode =
             random.oneIn(3)
-            ? .variable("a0") : random.oneIn(2)
+            ? .variable("a0")
+            : random.oneIn(2)
                 ? .function(.count, [.evaluatedObject])
                 : .collection(.count, of: .evaluatedObject, path: nil)
         if case .variable = count, roundedColumns.contains(terms.columns.count - 1) { return }

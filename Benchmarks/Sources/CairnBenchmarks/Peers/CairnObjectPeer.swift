@@ -10,9 +10,7 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
         what is fetched is touched, upserts by the merge policy mergeByPropertyObjectTrump, what is deleted is fetched first
         """
 
-    static let byHand = CairnPeer.groupedByHand.merging([
-        "update": "all objects are fetched, changed and saved"
-    ]) { first, _ in first }
+    static let byHand = ["update": "all objects are fetched, changed and saved"]
 
     private static let classes = ObjectClasses(for: Item.self, ParentItem.self)
 
@@ -112,17 +110,17 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
     }
 
     func groups(by text: ProductText) throws -> Groups {
-        var counts: [String: Int] = [:]
-        for item in try context.fetch(FetchRequest<Item>()) {
-            let value =
-                switch text {
-                case .category: item.category
-                case .serialCode: item.serialCode
-                case .name: item.name
-                }
-            counts[value, default: 0] += 1
+        let count = ExpressionDescription(
+            "count", expression: .function(.count, [.evaluatedObject]))
+        var request = FetchRequest<DictionaryResult>(entityName: "Product")
+        request.propertiesToFetch = [.property(text.rawValue), .expression(count)]
+        request.propertiesToGroupBy = [.property(text.rawValue)]
+        request.havingPredicate = .compare(count.expression, .greater, .constant(.integer(1)))
+        var groups = Groups()
+        for row in try context.fetch(request) {
+            if case .integer(let size) = row.value("count") { groups.add(Int(size)) }
         }
-        return Groups(counts)
+        return groups
     }
 
     func hold(withValues: Bool, _ body: () throws -> Void) throws {

@@ -9,15 +9,10 @@ final class CairnPeer: Peer {
         """
 
     /// What there is no request for yet, and what a program does instead.
-    static let byHand = groupedByHand.merging([
+    static let byHand = [
         "update":
             "key and price of every row are read, and written back by a batch insert that sets these alone"
-    ]) { first, _ in first }
-
-    static let groupedByHand = Dictionary(
-        uniqueKeysWithValues: ProductText.allCases.map {
-            ("group-\($0.rawValue)", "every row is read, and counted in a dictionary")
-        })
+    ]
 
     static let model = ManagedObjectModel(for: Item.self, ParentItem.self)
 
@@ -135,11 +130,16 @@ final class CairnPeer: Peer {
     }
 
     func groups(by text: ProductText) throws -> Groups {
-        let column = columns.text(text)
-        var counts: [String: Int] = [:]
-        let request = StoreRead(columns.entity, columns: ColumnSet(column))
-        try store.snapshot().read(request) { counts[$0[column], default: 0] += 1 }
-        return Groups(counts)
+        let count = ExpressionNode.function(.count, [.evaluatedObject])
+        var terms = TableTerms(columns: [.init(text.rawValue), .init("count", count)])
+        terms.groupBy = [.keyPath(text.rawValue)]
+        terms.having = .compare(count, .greater, .constant(.integer(1)))
+        let fetch = StoreFetch(entity: columns.entity.index)
+        var groups = Groups()
+        for row in try store.snapshot().table(StoreTableFetch(fetch, terms)).rows {
+            if case .integer(let size) = row[1] { groups.add(Int(size)) }
+        }
+        return groups
     }
 
     static let filter = PredicateNode.and([
