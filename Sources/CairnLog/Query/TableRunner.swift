@@ -78,7 +78,8 @@ struct TableRunner {
                 let column = plan.entity.columnIndex(named: path),
                 case .attribute = plan.entity.columns[column].kind
             else { return nil }
-            keys.append(SortKey(path, ascending: term.isAscending))
+            keys.append(
+                SortKey(path, ascending: term.isAscending, comparison: term.comparison))
         }
         return keys
     }

@@ -126,6 +126,32 @@ struct SortingTests {
         }
     }
 
+    @Test("An index, which is in the order of bytes, is not taken for another order", arguments: Backend.allCases)
+    func indexes(_ backend: Backend) throws {
+        var note = EntityDescription("Note", attributes: [AttributeDescription("text", .string)])
+        note.indexes = [FetchIndexDescription("byText", elements: [.init("text")])]
+        let stack = try Stack(ManagedObjectModel(entities: [note]), backend)
+        let texts = (0..<3000).map { "\($0 % 2 == 0 ? "N" : "n")ote \($0)" }
+        try stack.store { context in texts.map { context.make("Note", ["text": $0]) } }
+        var request = FetchRequest<DictionaryResult>(entityName: "Note")
+        request.fetchLimit = 5
+        func found(_ comparison: SortKey.Comparison) throws -> [String] {
+            request.sortDescriptors = [SortKey("text", comparison: comparison)]
+            let rows = try stack.context().fetch(request).compactMap { $0["text"] as? String }
+            let objects = FetchRequest(entityName: "Note")
+            var sorted = objects
+            sorted.sortDescriptors = request.sortDescriptors
+            sorted.fetchLimit = 5
+            #expect(try stack.context().fetch(sorted).map { $0.string("text") } == rows)
+            return rows
+        }
+        #expect(try found(.binary) == ["Note 0", "Note 10", "Note 100", "Note 1000", "Note 1002"])
+        #expect(
+            try found(.caseInsensitive) == ["Note 0", "note 1", "Note 10", "Note 100", "Note 1000"])
+        #expect(
+            try found(.localizedStandard) == ["Note 0", "note 1", "Note 2", "note 3", "Note 4"])
+    }
+
     // MARK: Across relationships
 
     @Test(

@@ -36,6 +36,8 @@ struct IndexPath {
         let index = view.definition
         let fixedNames = Set(index.names.prefix(fixed))
         let keys = sort.filter { !fixedNames.contains($0.key) }
+        // An index has texts in the order of their bytes.
+        guard keys.allSatisfy({ $0.comparison == .binary }) else { return nil }
         // What comes behind in the index would order rows that are equal.
         guard keys.count == index.parts.count - fixed else { return nil }
         if keys.isEmpty { return .forward }
