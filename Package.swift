@@ -113,7 +113,7 @@ let package = Package(
                 "CairnMacros",
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ] + syntax),
-        tests("CairnToolTests", ["CairnTool"]),
+        tests("CairnToolTests", ["CairnTool", "CairnInspection"]),
         tests(
             "CairnInspectionTests",
             ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem", system]),

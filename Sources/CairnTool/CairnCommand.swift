@@ -19,8 +19,10 @@ struct CairnCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             ImportCommand.self, QueryCommand.self, CountCommand.self, GetCommand.self,
-            DeleteCommand.self, InfoCommand.self, FramesCommand.self, CheckCommand.self,
-            SalvageCommand.self, CompactCommand.self, BackupCommand.self,
-            ExportCommand.self, ModelCommand.self, PredicateCommand.self, QuickstartCommand.self,
+            FindCommand.self, DeleteCommand.self, InfoCommand.self, SchemaCommand.self,
+            FramesCommand.self, CheckCommand.self,
+            SalvageCommand.self, CompactCommand.self, BackupCommand.self, ExportCommand.self,
+            HashCommand.self, ModelCommand.self,
+            PredicateCommand.self, QuickstartCommand.self,
         ])
 }

@@ -1,9 +1,7 @@
 // cairn model: a model as a person reads it.
 
 import ArgumentParser
-import CairnInspection
 import CairnModel
-import FoundationEssentials
 
 /// Prints a model.
 struct ModelCommand: ParsableCommand {
@@ -26,27 +24,13 @@ struct ModelCommand: ParsableCommand {
             guard version == nil else {
                 throw Failure("a store has one model: leave --version out", code: .usage)
             }
-            try StoreSession.reading(model) { try print($0.schema.model, to: console) }
+            try StoreSession.reading(model) {
+                try ModelPrinter.print($0.schema.model, json: output.json)
+            }
             return
         }
         let file = try ModelFile(contentsOfFile: model, version: version)
-        try print(file.model, to: console)
+        try ModelPrinter.print(file.model, json: output.json)
         for warning in file.warnings { console.printError("cairn: note: \(warning)") }
-    }
-
-    private func print(_ model: ManagedObjectModel, to console: Console) throws {
-        guard output.json else {
-            var text = ModelDescription(model).description
-            while text.last == "\n" { text.removeLast() }
-            console.print(text)
-            return
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            console.print(String(decoding: try encoder.encode(model), as: UTF8.self))
-        } catch {
-            throw Failure("the model cannot be written as JSON: \(error)")
-        }
     }
 }

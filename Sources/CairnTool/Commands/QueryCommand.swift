@@ -9,10 +9,17 @@ import CairnStore
 /// Prints objects as a table or as JSON lines.
 struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "query", abstract: "Print the objects that match a condition.",
+        commandName: "query",
+        abstract: "Print the objects that match a condition, or a table about them.",
         discussion: """
             A condition compares attributes with values: price < 10 AND (category IN {'toys', \
             'food'} OR NOT sold == YES). Text stands in quotes, nil is NULL.
+
+            Columns are attributes, objectID and entity; or expressions of the same language, with \
+            a name in front if you like: shop.name, tags.@count, half=price / 2. An expression \
+            that sums up, as sum:(price) or @count, is about each group of --group-by, or about \
+            all objects. With --group-by and without --columns the keys and count are printed. \
+            --having is a condition on groups, by keys, names of columns and sums.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -31,8 +38,21 @@ struct QueryCommand: ParsableCommand {
     @Option(help: "The greatest number of objects.")
     var limit: Int?
 
-    @Option(help: ArgumentHelp("What is printed of each object.", valueName: "key,key"))
+    @Option(help: "How many are left out first.")
+    var offset = 0
+
+    @Option(
+        help: ArgumentHelp("What is printed of each object or group.", valueName: "key,name=expr"))
     var columns: String?
+
+    @Option(help: ArgumentHelp("Print a row for each group of objects.", valueName: "key,key"))
+    var groupBy: String?
+
+    @Option(help: "Which groups are printed: a condition on them.")
+    var having: String?
+
+    @Flag(help: "Print rows that are equal once.")
+    var distinct = false
 
     @Flag(help: "Say how the objects are found instead.")
     var explain = false
@@ -41,22 +61,35 @@ struct QueryCommand: ParsableCommand {
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is a number from 0 up.") }
+        if offset < 0 { throw ValidationError("--offset is a number from 0 up.") }
     }
 
     func run() throws {
         let console = Console.current
+        let columns = try TermList.parts(columns, option: "--columns")
+        let options = TableQuery.Options(
+            columns: columns, groupBy: try TermList.parts(groupBy, option: "--group-by"),
+            having: having, isDistinct: distinct)
+        let sort = try TermList.parts(sort, option: "--sort").map { key in
+            key.hasPrefix("-") ? SortKey(String(key.dropFirst()), ascending: false) : SortKey(key)
+        }
         try StoreSession.reading(place.store) { session in
             let entity = try session.entity(entity)
             var fetch = try session.fetch(entity, where: condition)
             fetch.limit = limit
-            for key in Self.names(sort) {
-                let isDescending = key.hasPrefix("-")
-                let name = isDescending ? String(key.dropFirst()) : key
-                _ = try session.column(name, of: entity)
-                fetch.sort.append(SortKey(name, ascending: !isDescending))
-            }
-            let columns = try RowColumns(Self.names(columns), entity, session)
+            fetch.offset = offset
+            fetch.sort = sort
             let snapshot = try session.store.snapshot()
+            if TableQuery.isNeeded(options, entity) {
+                try TableQuery(options, fetch, entity, session)
+                    .run(snapshot, json: output.json, explain: explain, to: console)
+                return
+            }
+            // A path leads on to other entities; the store says what is wrong with it.
+            for key in sort where !key.key.contains(".") {
+                _ = try session.column(key.key, of: entity)
+            }
+            let columns = try RowColumns(columns, entity, session)
             if explain {
                 let plan = try snapshot.explain(fetch)
                 console.print(output.json ? JSONValue(plan).line : plan.description)
@@ -80,10 +113,6 @@ struct QueryCommand: ParsableCommand {
             for line in table.lines { console.print(line) }
             if console.isTerminal { console.print(PlainText.count(found.ids.count, "object")) }
         }
-    }
-
-    private static func names(_ list: String?) -> [String] {
-        list?.split(separator: ",").map(String.init) ?? []
     }
 }
 

@@ -1,0 +1,76 @@
+// cairn find: where in a store something is, if all that is known is an id, a key or a text.
+
+import ArgumentParser
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnStore
+
+/// Prints where an id, a key or a text is.
+struct FindCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find", abstract: "Print where an id, a key or a text is in a store.",
+        discussion: """
+            An id is written as query prints it, p17, or as a URI; a key is the value of an attribute \
+            that is unique by itself; a text is looked for in all attributes that are strings, \
+            whatever its case and accents. All entities are looked through. Ids come first, then \
+            keys, then texts. The exit code is 1 if nothing is found.
+            """)
+
+    @OptionGroup var place: StoreArgument
+
+    @Argument(help: "An id, the value of a key, or a part of a text.")
+    var text: String
+
+    @Option(help: "Only the objects of this entity and those that inherit from it.")
+    var entity: String?
+
+    @Option(help: "The greatest number of places.")
+    var limit = 20
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if text.isEmpty { throw ValidationError("Say what is to be found.") }
+        if limit < 1 { throw ValidationError("--limit is a number from 1 up.") }
+    }
+
+    func run() throws {
+        let console = Console.current
+        try StoreSession.reading(place.store) { session in
+            let entity = try entity.map(session.entity)
+            // One more, to know whether there are more.
+            var search = StoreSearch(session, try session.store.snapshot(), entity, limit + 1)
+            let found = try search.find(text)
+            if found.isEmpty {
+                let place = entity.map { "\($0.name) of \(session.path)" } ?? session.path
+                throw Failure("nothing in \(place) has the id or key \(text), or contains it")
+            }
+            var table = TextTable(
+                ["entity", "objectID", "by", "property", "value"],
+                widest: console.isTerminal ? 40 : 60)
+            for place in found.prefix(limit) {
+                let id = "p\(place.id.reference)"
+                if output.json {
+                    console.print(
+                        JSONValue.object([
+                            "entity": .string(place.entity), "objectID": .string(id),
+                            "by": .string(place.kind.rawValue), "property": .text(place.property),
+                            "value": JSONValue(place.value),
+                        ]).line)
+                } else {
+                    table.add([
+                        place.entity, id, place.kind.rawValue, place.property ?? "",
+                        PlainText.value(place.value),
+                    ])
+                }
+            }
+            if !output.json {
+                for line in table.lines { console.print(line) }
+            }
+            if found.count > limit {
+                console.printError("cairn: note: there are more than \(limit): see --limit")
+            }
+        }
+    }
+}

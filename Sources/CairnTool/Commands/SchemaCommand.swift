@@ -1,0 +1,40 @@
+// cairn schema: the model that a store holds, as a person reads it.
+
+import ArgumentParser
+import CairnModel
+
+/// Prints the model of a store.
+struct SchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the model that a store holds.",
+        discussion: """
+            Entities with their attributes (type, default, what they may be), relationships (where \
+            they lead, inverse, what a deletion does), uniqueness constraints and fetch indexes. \
+            What is usual is not said: attributes are optional, relationships nullify. The JSON is \
+            that of cairn model.
+            """)
+
+    @OptionGroup var place: StoreArgument
+    @Option(
+        help: ArgumentHelp("Only this entity, and those it inherits from.", valueName: "entity"))
+    var entity: String?
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        try StoreSession.reading(place.store) { session in
+            var model = session.schema.model
+            if let entity {
+                var names: Set<String> = []
+                var next: SchemaEntity? = try session.entity(entity)
+                while let described = next {
+                    names.insert(described.name)
+                    next = described.parent.map { session.schema.entities[$0] }
+                }
+                model.entities.removeAll { !names.contains($0.name) }
+                model.configurations = [:]
+                model.fetchRequestTemplates = []
+            }
+            try ModelPrinter.print(model, json: output.json)
+        }
+    }
+}

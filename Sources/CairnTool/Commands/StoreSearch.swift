@@ -1,0 +1,128 @@
+// Looks for an id, a key or a text in all of a store.
+//
+//   1. As an id: the object with that number in each hierarchy, or the one that a URI names.
+//   2. As a key: each uniqueness constraint of one attribute, if the text is a value of its type.
+//   3. As a part of a text: each string attribute of each entity, one after the other, until there are enough.
+//
+// What was found by its key is not found again by the text of that key.
+//
+// Threads: one.
+
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// A search for something whose place nobody knows.
+struct StoreSearch {
+    /// How something was found.
+    enum Kind: String {
+        case id, key, text
+    }
+
+    /// Where something was found.
+    struct Place {
+        let entity: String
+        let id: ObjectID
+        let kind: Kind
+        /// The attribute; nil for an id.
+        let property: String?
+        /// Its value.
+        let value: Value
+    }
+
+    private struct Seen: Hashable {
+        let id: ObjectID
+        let property: String
+    }
+
+    private let session: StoreSession
+    private let snapshot: any StoreSnapshot
+    /// The entities that have objects of their own and are looked through.
+    private let entities: [SchemaEntity]
+    private let limit: Int
+    private var places: [Place] = []
+    private var seen: Set<Seen> = []
+
+    init(
+        _ session: StoreSession, _ snapshot: any StoreSnapshot, _ entity: SchemaEntity?,
+        _ limit: Int
+    ) {
+        self.session = session
+        self.snapshot = snapshot
+        self.limit = limit
+        entities = (entity?.family ?? Array(session.schema.entities.indices))
+            .map { session.schema.entities[$0] }.filter { !$0.isAbstract }
+    }
+
+    /// The places, at most as many as the limit says.
+    mutating func find(_ text: String) throws -> [Place] {
+        try findID(text)
+        try findKeys(text)
+        try findTexts(text)
+        return places
+    }
+
+    private mutating func findID(_ text: String) throws {
+        var ids: [ObjectID] = []
+        if text.hasPrefix("p"), let number = UInt64(text.dropFirst()) {
+            for root in Set(entities.map(\.root)).sorted() {
+                ids.append(session.store.identity.id(number, entity: root))
+            }
+        } else if let id = URL(string: text).flatMap({ ObjectID(uriRepresentation: $0) }) {
+            ids.append(id)
+        }
+        for case let row? in try snapshot.rows(ids) where places.count < limit {
+            guard let entity = entities.first(where: { $0.index == row.entity }) else { continue }
+            places.append(
+                Place(entity: entity.name, id: row.id, kind: .id, property: nil, value: .null))
+        }
+    }
+
+    private mutating func findKeys(_ text: String) throws {
+        for entity in entities {
+            for constraint in entity.constraints where constraint.columns.count == 1 {
+                let column = constraint.columns[0]
+                guard case .attribute(let type) = entity.columns[column].kind,
+                    case .value(let value) = CellConversion(text: text, as: type)
+                else { continue }
+                try add(.compare(constraint.names[0], .equal, value), column, entity, .key)
+            }
+        }
+    }
+
+    private mutating func findTexts(_ text: String) throws {
+        for entity in entities {
+            for (index, column) in entity.columns.enumerated()
+            where column.kind == .attribute(.string) {
+                let condition = PredicateNode.comparison(
+                    .init(
+                        .keyPath(column.name), .contains, .constant(.string(text)),
+                        options: [.caseInsensitive, .diacriticInsensitive]))
+                try add(condition, index, entity, .text)
+            }
+        }
+    }
+
+    private mutating func add(
+        _ condition: PredicateNode, _ column: Int, _ entity: SchemaEntity, _ kind: Kind
+    ) throws {
+        guard places.count < limit else { return }
+        var fetch = StoreFetch(
+            entity: entity.index,
+            predicate: try condition.bound(to: entity, in: session.schema))
+        fetch.includesSubentities = false
+        fetch.includesRows = true
+        // As many more as may be there already.
+        fetch.limit = limit
+        let property = entity.columns[column].name
+        for row in try snapshot.fetch(fetch).rows where places.count < limit {
+            guard seen.insert(Seen(id: row.id, property: property)).inserted else { continue }
+            places.append(
+                Place(
+                    entity: entity.name, id: row.id, kind: kind, property: property,
+                    value: session.value(column, row)))
+        }
+    }
+}

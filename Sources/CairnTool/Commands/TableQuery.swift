@@ -1,0 +1,135 @@
+// What cairn query asks for beyond objects: groups, expressions, rows that are given once.
+
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnStore
+
+/// A question whose answer is a table of values.
+struct TableQuery {
+    /// What was given on the command line.
+    struct Options {
+        var columns: [String] = []
+        var groupBy: [String] = []
+        var having: String?
+        var isDistinct = false
+    }
+
+    private let request: StoreTableFetch
+    private let entity: SchemaEntity
+
+    /// Whether the options ask for more than values of objects.
+    static func isNeeded(_ options: Options, _ entity: SchemaEntity) -> Bool {
+        !options.groupBy.isEmpty || options.having != nil || options.isDistinct
+            || options.columns.contains {
+                $0 != "objectID" && $0 != "entity" && entity.columnIndex(named: $0) == nil
+            }
+    }
+
+    /// - Throws: `Failure` that names the option, and the place in its text if it cannot be read.
+    init(_ options: Options, _ fetch: StoreFetch, _ entity: SchemaEntity, _ session: StoreSession)
+        throws
+    {
+        var terms = TableTerms(columns: [])
+        terms.groupBy = try options.groupBy.map {
+            try TermList.expression($0, option: "--group-by")
+        }
+        terms.columns = try options.columns.map { try TermList.column($0, option: "--columns") }
+        if terms.columns.isEmpty {
+            if terms.groupBy.isEmpty {
+                terms.columns = entity.columns.map { TableTerms.Column($0.name) }
+            } else {
+                terms.columns = zip(options.groupBy, terms.groupBy).map { .init($0, $1) }
+                let name = options.groupBy.contains("count") ? "@count" : "count"
+                terms.columns.append(
+                    .init(name, .collection(.count, of: .evaluatedObject, path: nil)))
+            }
+        }
+        do {
+            terms.having = try options.having.map { having throws(PredicateFormatError) in
+                try PredicateNode(format: having)
+            }
+        } catch {
+            throw Failure("--having: \(error.explanation)", code: .usage)
+        }
+        terms.isDistinct = options.isDistinct
+        self.entity = entity
+        request = StoreTableFetch(fetch, terms)
+        try check(options, session.schema)
+    }
+
+    /// Says which option does not fit the entity: if all together do not, each is looked at by itself.
+    private func check(_ options: Options, _ schema: Schema) throws {
+        guard let whole = misfit(request.terms, request.fetch.sort, schema) else { return }
+        let count = ExpressionNode.collection(.count, of: .evaluatedObject, path: nil)
+        for (text, key) in zip(options.groupBy, request.terms.groupBy) {
+            var terms = TableTerms(columns: [.init("count", count)])
+            terms.groupBy = [key]
+            if let problem = misfit(terms, [], schema) {
+                throw Failure("--group-by \(text): \(problem)")
+            }
+        }
+        var terms = request.terms
+        terms.having = nil
+        for column in terms.columns {
+            terms.columns = [column]
+            if let problem = misfit(terms, [], schema) {
+                throw Failure("--columns \(column.name): \(problem)")
+            }
+        }
+        terms.columns = request.terms.columns
+        if let problem = misfit(terms, [], schema) { throw Failure("--columns: \(problem)") }
+        let option = misfit(request.terms, [], schema) == nil ? "--sort" : "--having"
+        throw Failure("\(option): \(whole)")
+    }
+
+    private func misfit(_ terms: TableTerms, _ sort: [SortKey], _ schema: Schema) -> String? {
+        do throws(PredicateFormatError) {
+            _ = try TablePlan(terms, sort: sort, of: entity, in: schema)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    /// Prints the table, or how it was made.
+    func run(_ snapshot: any StoreSnapshot, json: Bool, explain: Bool, to console: Console) throws {
+        let table = try snapshot.table(request)
+        if explain {
+            let plan = JSONValue.object([
+                "access": .string(table.plan), "results": .count(table.rows.count),
+            ])
+            console.print(
+                json ? plan.line : "\(table.plan)\n  \(PlainText.count(table.rows.count, "result"))"
+            )
+            return
+        }
+        if json {
+            for row in table.rows {
+                let members = zip(table.columns, row).map {
+                    JSONValue.Member(key: $0, value: JSONValue($1))
+                }
+                console.print(JSONValue.object(members).line)
+            }
+            return
+        }
+        var text = TextTable(
+            table.columns.map(PlainText.visible),
+            alignments: table.columns.indices.map { column in
+                table.rows.lazy.map { $0[column] }.allSatisfy(\.isNumberOrNull) ? .right : .left
+            }, widest: console.isTerminal ? 40 : 60)
+        for row in table.rows { text.add(row.map(PlainText.value)) }
+        for line in text.lines { console.print(line) }
+        if console.isTerminal { console.print(PlainText.count(table.rows.count, "row")) }
+    }
+}
+
+extension Value {
+    /// Whether it stands at the right of a column.
+    fileprivate var isNumberOrNull: Bool {
+        switch self {
+        case .null, .integer, .decimal, .double, .float: true
+        default: false
+        }
+    }
+}

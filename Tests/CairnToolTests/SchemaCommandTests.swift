@@ -1,0 +1,44 @@
+// cairn schema, on a store with relationships and inheritance.
+
+import Foundation
+import Testing
+
+@testable import CairnTool
+
+@Suite("cairn schema")
+struct SchemaCommandTests {
+    @Test("entities come with attributes, relationships, constraints and what they inherit from")
+    func text() throws {
+        let work = try Workplace()
+        let store = try golden("everything", in: work)
+        let run = cairn("schema", store)
+        #expect(run.lines.first == "3 entities, 15 attributes, 3 relationships")
+        for line in [
+            "  attribute     code       string     required",
+            "  relationship  country    → Country  inverse airports", "  unique        code",
+            "entity Heliport : Airport",
+        ] { #expect(run.lines.contains(line), "\(line)") }
+        #expect(run.output == cairn("model", store).output)
+    }
+
+    @Test("one entity comes with those it inherits from")
+    func entity() throws {
+        let work = try Workplace()
+        let store = try golden("everything", in: work)
+        let run = cairn("schema", store, "--entity", "Heliport")
+        #expect(run.output.contains("entity Airport") && run.output.contains("entity Heliport"))
+        #expect(!run.output.contains("entity Country"))
+        let json = try cairn("schema", store, "--entity", "Country", "--json").json[0]
+        let names = (json["entities"] as? [[String: Any]])?.map { $0["name"] as? String }
+        #expect(names == ["Country"])
+        #expect(cairn("schema", store, "--entity", "Nope").code == 1)
+    }
+
+    @Test("what is no store is said to be none")
+    func nothing() throws {
+        let work = try Workplace()
+        let failed = cairn("schema", work.store, "--json")
+        #expect(failed.code == 1)
+        #expect(try failed.error["path"] as? String == work.store)
+    }
+}
