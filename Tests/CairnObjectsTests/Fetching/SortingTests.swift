@@ -126,7 +126,9 @@ struct SortingTests {
         }
     }
 
-    @Test("An index, which is in the order of bytes, is not taken for another order", arguments: Backend.allCases)
+    @Test(
+        "An index, which is in the order of bytes, is not taken for another order",
+        arguments: Backend.allCases)
     func indexes(_ backend: Backend) throws {
         var note = EntityDescription("Note", attributes: [AttributeDescription("text", .string)])
         note.indexes = [FetchIndexDescription("byText", elements: [.init("text")])]
