@@ -7,9 +7,9 @@ import Testing
 
 @Suite("cairn space")
 struct SpaceCommandTests {
-    private func filled() throws -> Workplace {
+    private func filled(_ count: Int = 2000) throws -> Workplace {
         let work = try Workplace()
-        let items = (0..<2000).map {
+        let items = (0..<count).map {
             "{\"code\":\"c\($0)\",\"note\":\"note number \($0)\",\"flag\":true}"
         }
         try work.importing("1.json", "[\(items.joined(separator: ","))]")
@@ -50,7 +50,7 @@ struct SpaceCommandTests {
 
     @Test("deleting makes bytes dead in each property, and compaction gives them back")
     func dead() throws {
-        let work = try filled()
+        let work = try filled(20_000)
         let before = try entity(try space(work.store), "Thing")
         #expect(cairn("delete", work.store, "Thing", "--where", "code ENDSWITH '5'").code == 0)
         let after = try entity(try space(work.store), "Thing")
@@ -65,7 +65,7 @@ struct SpaceCommandTests {
         #expect(cairn("delete", work.store, "Thing", "--where", "NOT code ENDSWITH '1'").code == 0)
         #expect(cairn("compact", work.store).code == 0)
         let compacted = try entity(try space(work.store), "Thing")
-        #expect(Int(compacted, "objects") == 200)
+        #expect(Int(compacted, "objects") == 2000)
         #expect(try #require(Int(compacted, "bytes")) < bytes / 2)
         #expect(Int(compacted, "liveBytes") == Int(compacted, "bytes"))
     }

@@ -81,19 +81,21 @@ struct RowComparison {
         if let ours {
             let pairing = theirs.map { Pairing(first, ours, second, $0) }
             try forEachPortion(of: first, ours) { rows in
-                var pairs: [(key: RowKey, row: Row, other: ObjectID)] = []
-                for row in rows {
-                    let key = try first.key(columns(ours), row)
-                    if let other = list.removeValue(forKey: key) {
-                        pairs.append((key, row, other))
-                    } else {
+                let keys = try rows.map { try first.key(columns(ours), $0) }
+                let others = keys.map { list.removeValue(forKey: $0) }
+                let pairs = zip(rows, others).filter { $0.1 != nil }
+                let found =
+                    try pairing?.differences(
+                        pairs.map(\.0), try second.rows(pairs.compactMap(\.1))) ?? []
+                var next = found.makeIterator()
+                for (key, other) in zip(keys, others) {
+                    guard other != nil else {
                         report(key, true, false)
+                        continue
                     }
-                }
-                let others = try second.rows(pairs.map(\.other))
-                let found = try pairing?.differences(pairs.map(\.row), others) ?? []
-                for (pair, properties) in zip(pairs, found) where !properties.isEmpty {
-                    report(pair.key, true, true, properties)
+                    if let properties = next.next(), !properties.isEmpty {
+                        report(key, true, true, properties)
+                    }
                 }
                 done += rows.count
                 progress(done)
