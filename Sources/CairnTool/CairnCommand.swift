@@ -11,7 +11,8 @@ struct CairnCommand: ParsableCommand {
             A store is a folder. Reading commands never wait for one that writes.
 
             Exit codes: 0 fine, 1 the job failed and changed nothing, 2 the command line makes no \
-            sense, 3 the store is damaged, 4 it was salvaged and something of it is lost.
+            sense, 3 the store is damaged, 4 it was salvaged and something of it is lost. \
+            cairn diff ends with 1 if the stores differ, and with 2 if they cannot be compared.
 
             With --json every command prints JSON, one value a line, and errors are objects \
             {"error":{"exit":…,"message":…}} on standard error.
@@ -20,9 +21,10 @@ struct CairnCommand: ParsableCommand {
         subcommands: [
             ImportCommand.self, QueryCommand.self, CountCommand.self, GetCommand.self,
             FindCommand.self, DeleteCommand.self, InfoCommand.self, SchemaCommand.self,
+            SpaceCommand.self,
             FramesCommand.self, CheckCommand.self,
             SalvageCommand.self, CompactCommand.self, BackupCommand.self, ExportCommand.self,
-            HashCommand.self, ModelCommand.self,
+            HashCommand.self, DiffCommand.self, ModelCommand.self,
             PredicateCommand.self, QuickstartCommand.self,
         ])
 }

@@ -31,6 +31,13 @@ struct Failure: Error {
         self.isWhole = isWhole
     }
 
+    /// The same with another exit code.
+    func with(_ code: Code) -> Failure {
+        var failure = Failure(message, code: code, isWhole: isWhole)
+        failure.details = details
+        return failure
+    }
+
     /// What an error of the library means; nil for errors of others.
     init?(_ error: any Error) {
         switch error {

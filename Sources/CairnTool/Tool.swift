@@ -15,10 +15,11 @@ enum Tool {
             defer { console.flush() }
             do {
                 var command = try CairnCommand.parseAsRoot(arguments)
-                try command.run()
+                var code: Int32 = 0
+                do { try command.run() } catch is StoresDiffer { code = 1 }
                 console.flush()
                 try checkOutput(of: command, console)
-                return 0
+                return code
             } catch {
                 return report(error, asJSON: arguments.contains("--json"), to: console)
             }

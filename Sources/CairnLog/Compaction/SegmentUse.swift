@@ -80,14 +80,21 @@ extension CachedBlock {
         throws(StoreError)
     {
         for column in head.columns where column.flags.contains(.externals) {
-            guard let cells = try self.column(propertyID: column.propertyID) else { continue }
-            for slot in 0..<rows
-            where entry.isLive(slot) && !cells.isNil(at: slot) && cells.isExternal(at: slot) {
-                do {
-                    body(slot, try ValueReference(decoding: cells.bytes(at: slot)))
-                } catch {
-                    throw StoreError(error, at: place)
-                }
+            try forEachReference(entry, column, body)
+        }
+    }
+
+    /// The same for one column that has such references.
+    func forEachReference(
+        _ entry: BlockEntry, _ column: ColumnEntry, _ body: (Int, ValueReference) -> Void
+    ) throws(StoreError) {
+        guard let cells = try self.column(propertyID: column.propertyID) else { return }
+        for slot in 0..<rows
+        where entry.isLive(slot) && !cells.isNil(at: slot) && cells.isExternal(at: slot) {
+            do {
+                body(slot, try ValueReference(decoding: cells.bytes(at: slot)))
+            } catch {
+                throw StoreError(error, at: place)
             }
         }
     }
@@ -95,7 +102,7 @@ extension CachedBlock {
 
 extension ValuePayload {
     /// About how many bytes the frames of a value take.
-    fileprivate static func storedLength(_ length: UInt64) -> UInt64 {
+    static func storedLength(_ length: UInt64) -> UInt64 {
         // No store holds more; a damaged number must not trap.
         let length = min(length, 1 << 48)
         let pieces = (length + UInt64(maximumPiece) - 1) / UInt64(maximumPiece)

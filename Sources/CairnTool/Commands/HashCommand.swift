@@ -31,7 +31,10 @@ struct HashCommand: ParsableCommand {
         try StoreSession.reading(place.store) { session in
             let snapshot = try session.store.snapshot(named: "hash")
             var lines = ObjectLines(try entity.map(session.entity), session.schema)
-            try session.store.export(of: snapshot) { lines.add($0) }
+            try session.store.export(of: snapshot) {
+                lines.add($0)
+                console.progress("hashing: \(PlainText.number(lines.count)) objects")
+            }
             let hash = lines.hash.hexadecimal()
             guard output.json else { return console.print(hash) }
             console.print(

@@ -1,0 +1,193 @@
+// What takes how much space: by entity and property, by index, by segment.
+//
+//   1. Each block with a living row is read once; its column table says what each property takes.
+//   2. Of a block, and of each of its columns, as large a part is alive as rows are. What large values take is what the
+//      references in living rows say.
+//   3. Indexes lie in memory; each counts its pages.
+//
+// A block without a living row belongs to no entity any more: it is dead bytes of its segment and nothing else.
+//
+// Threads: one walk in one thread; the state is pinned.
+
+import CairnFormat
+public import CairnStore
+import Synchronization
+
+/// What takes how much space in a store.
+public struct StoreSpace: Sendable {
+    /// A property's part of its entity.
+    public struct Property: Sendable {
+        /// Its name, dotted for a part of a composite attribute.
+        public let name: String
+        /// Bytes of its columns in blocks, as they are stored.
+        public fileprivate(set) var bytes: UInt64 = 0
+        /// About how many of them are of rows that live.
+        public fileprivate(set) var liveBytes: UInt64 = 0
+        /// Bytes of large values that lie outside of blocks, of rows that live.
+        public fileprivate(set) var largeValueBytes: UInt64 = 0
+    }
+
+    /// An entity's part.
+    public struct Entity: Sendable {
+        /// Its name.
+        public let name: String
+        /// Whether the store made it for a relationship.
+        public let isHidden: Bool
+        /// Objects of this very entity.
+        public let objects: Int
+        /// Blocks with rows that live.
+        public fileprivate(set) var blocks = 0
+        /// Bytes of these blocks in the log.
+        public fileprivate(set) var bytes: UInt64 = 0
+        /// About how many of them are of rows that live.
+        public fileprivate(set) var liveBytes: UInt64 = 0
+        /// The properties, in the order of the schema. What is left of the entity's bytes are heads, object numbers and
+        /// versions.
+        public fileprivate(set) var properties: [Property]
+
+        /// Bytes of large values that lie outside of blocks, of rows that live.
+        public var largeValueBytes: UInt64 { properties.reduce(0) { $0 &+ $1.largeValueBytes } }
+    }
+
+    /// An index's part, in memory: the log has no indexes, only checkpoints do.
+    public struct Index: Sendable {
+        /// What an index is for.
+        public enum Kind: String, Sendable {
+            /// A uniqueness constraint.
+            case unique
+            /// A fetch index.
+            case fetch
+        }
+        /// What it is for.
+        public let kind: Kind
+        /// The entity that declares it.
+        public let entity: String
+        /// The name of a fetch index.
+        public let name: String?
+        /// Its properties, in order.
+        public let properties: [String]
+        /// Its entries.
+        public let entries: Int
+        /// About how many bytes of memory it takes.
+        public let memoryBytes: UInt64
+    }
+
+    /// The entities, hidden ones last.
+    public let entities: [Entity]
+    /// The indexes: those of constraints, then fetch indexes.
+    public let indexes: [Index]
+    /// The segments, oldest first.
+    public let segments: [StoreStatistics.Segment]
+}
+
+extension LogStore {
+    /// What takes how much space in the newest state.
+    ///
+    /// - Throws: `StoreError` with `.damaged` and the place if a block or an index cannot be read.
+    /// - Complexity: O(size of the content): each block is read once, and each index.
+    public func space() throws(StoreError) -> StoreSpace {
+        try checkOpen()
+        let pin = try engine.pin()
+        return try withExtendedLifetime(pin) { () throws(StoreError) in
+            let failures = try engine.repairImage()
+            let state = pin.state
+            var entities: [StoreSpace.Entity] = []
+            for index in state.catalog.entities.indices {
+                entities.append(try StoreSpace.Entity(index, state, engine))
+            }
+            let indexes = StoreSpace.Index.all(of: state)
+            let segments = try SegmentUse.measure(state, engine).map {
+                StoreStatistics.Segment(
+                    number: $0.segment.number, isSide: !$0.isMain, bytes: $0.bytes,
+                    liveBytes: $0.liveBytes)
+            }
+            try engine.checkImage(since: failures)
+            return StoreSpace(
+                entities: entities, indexes: indexes,
+                segments: segments.sorted { $0.number < $1.number })
+        }
+    }
+}
+
+extension StoreSpace.Entity {
+    fileprivate init(_ index: Int, _ state: EngineState, _ engine: Engine) throws(StoreError) {
+        let entity = state.catalog.entities[index]
+        name = entity.name
+        isHidden = entity.isHidden
+        objects = state.counts[index]
+        properties = entity.columns.map { StoreSpace.Property(name: $0.name) }
+        var positions: [UInt32: Int] = [:]
+        for (position, column) in entity.columns.enumerated() {
+            positions[column.propertyID] = position
+        }
+        var handle = state.blocks.first(ofEntity: index)
+        while handle != .none {
+            let entry = state.blocks.entry(handle)
+            handle = state.blocks.next(after: entry)
+            let block = try engine.passingBlock(entry, in: state)
+            blocks += 1
+            bytes += UInt64(entry.length)
+            liveBytes += entry.living(UInt64(entry.length))
+            for column in block.head.columns {
+                // Object number and row version are no properties.
+                guard let position = positions[column.propertyID] else { continue }
+                let stored = UInt64(column.storedLength)
+                properties[position].bytes += stored
+                properties[position].liveBytes += entry.living(stored)
+                guard column.flags.contains(.externals) else { continue }
+                try block.forEachReference(entry, column) { _, reference in
+                    properties[position].largeValueBytes &+= ValuePayload.storedLength(
+                        reference.length)
+                }
+            }
+        }
+    }
+}
+
+extension BlockEntry {
+    /// The part of some bytes of the block that is alive, as far as its rows are.
+    fileprivate func living(_ bytes: UInt64) -> UInt64 { bytes * UInt64(live) / UInt64(rows) }
+}
+
+extension StoreSpace.Index {
+    fileprivate static func all(of state: EngineState) -> [StoreSpace.Index] {
+        let catalog = state.catalog
+        let unique = zip(catalog.uniques, state.uniques).map { definition, index in
+            StoreSpace.Index(
+                kind: .unique, entity: catalog.entities[definition.entity].name, name: nil,
+                properties: definition.names, entries: index.count,
+                memoryBytes: index.memoryBytes)
+        }
+        return unique
+            + zip(catalog.fetchIndexes, state.fetchIndexes).map { definition, index in
+                StoreSpace.Index(
+                    kind: .fetch, entity: catalog.entities[definition.entity].name,
+                    name: definition.name, properties: definition.names,
+                    entries: index.ordered.count,
+                    memoryBytes: index.ordered.memoryBytes + index.postings.table.memoryBytes
+                        + index.postings.lists.memoryBytes)
+            }
+    }
+}
+
+extension UniqueIndex {
+    /// Bytes of the pages of its partitions.
+    fileprivate var memoryBytes: UInt64 {
+        var bytes = 0
+        forEachPartition { _, partition in
+            bytes += partition.header.size.bytes + partition.capacity * 8
+        }
+        return UInt64(bytes)
+    }
+}
+
+extension OrderedIndex {
+    /// Bytes of its leaves; the nodes above them are few.
+    fileprivate var memoryBytes: UInt64 {
+        var bytes = 0
+        forEachLeaf { (leaf: OrderedLeaf, _: UnsafeRawBufferPointer) in
+            bytes += leaf.page.size.bytes
+        }
+        return UInt64(bytes)
+    }
+}

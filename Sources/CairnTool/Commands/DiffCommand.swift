@@ -1,0 +1,109 @@
+// cairn diff: in what two stores differ.
+
+import ArgumentParser
+import CairnInspection
+import CairnLog
+import CairnModel
+
+/// Thrown by a comparison that found differences: no failure, but not the exit code of equal stores either.
+struct StoresDiffer: Error {}
+
+/// Prints how two stores differ.
+struct DiffCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Print how two stores differ: schema, counts, rows.",
+        discussion: """
+            Objects of both stores are the same if the attributes of a uniqueness constraint are; \
+            without one, or with nil in it, if their ids are. What an object refers to is named in the \
+            same way. Ids and versions are not compared otherwise.
+
+            Exit codes: 0 the stores are equal, 1 they differ, 2 they cannot be compared, 3 one is \
+            damaged.
+            """)
+
+    @Argument(help: "The first store's folder.", completion: .directory)
+    var a: String
+
+    @Argument(help: "The second store's folder.", completion: .directory)
+    var b: String
+
+    @Option(help: "Only the objects of this entity and those that inherit from it.")
+    var entity: String?
+
+    @Option(help: "The greatest number of rows that are printed; all are counted.")
+    var limit = 20
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if limit < 0 { throw ValidationError("--limit is a number from 0 up.") }
+    }
+
+    func run() throws {
+        let isEqual: Bool
+        do {
+            isEqual = try StoreSession.reading(a) { first in
+                try StoreSession.reading(b) { second in
+                    try compare(try ComparedStore(first), try ComparedStore(second))
+                }
+            }
+        } catch {
+            // 1 says that the stores differ.
+            guard let failure = Failure(error), failure.code == .failed else { throw error }
+            throw failure.with(.usage)
+        }
+        guard isEqual else { throw StoresDiffer() }
+    }
+
+    private func compare(_ first: ComparedStore, _ second: ComparedStore) throws -> Bool {
+        let console = Console.current
+        var printer = DiffPrinter(limit: limit, isJSON: output.json, console: console)
+        let chosen = try entity.map { try family($0, first, second) }
+        for difference in SchemaDifference.all(first.schema.model, second.schema.model)
+        where chosen?.contains(difference.entity) ?? true {
+            printer.add(difference)
+        }
+        var pairs: [(ours: SchemaEntity?, theirs: SchemaEntity?)] = first.schema.entities.map {
+            ($0, second.schema.entity(named: $0.name))
+        }
+        for entity in second.schema.entities where first.schema.entity(named: entity.name) == nil {
+            pairs.append((nil, entity))
+        }
+        pairs = pairs.compactMap { ours, theirs in
+            guard let name = ours?.name ?? theirs?.name, chosen?.contains(name) ?? true else {
+                return nil
+            }
+            let ours = ours.flatMap { $0.isAbstract ? nil : $0 }
+            let theirs = theirs.flatMap { $0.isAbstract ? nil : $0 }
+            return ours == nil && theirs == nil ? nil : (ours, theirs)
+        }
+        for (ours, theirs) in pairs {
+            printer.add(
+                entity: ours?.name ?? theirs?.name ?? "",
+                try ours.map { try first.ids(of: $0).count } ?? 0,
+                try theirs.map { try second.ids(of: $0).count } ?? 0)
+        }
+        for (ours, theirs) in pairs {
+            let comparison = RowComparison(
+                first: first, second: second, report: { printer.add($0) },
+                progress: { done in
+                    console.progress("comparing \(ours?.name ?? ""): \(PlainText.number(done))")
+                })
+            try comparison.compare(ours, theirs)
+        }
+        return printer.end()
+    }
+
+    /// The names of an entity and of what inherits from it, in either store.
+    private func family(_ name: String, _ first: ComparedStore, _ second: ComparedStore) throws
+        -> Set<String>
+    {
+        var names: Set<String> = []
+        for store in [first, second] {
+            guard let entity = store.schema.entity(named: name) else { continue }
+            names.formUnion(entity.family.map { store.schema.entities[$0].name })
+        }
+        if names.isEmpty { _ = try first.session.entity(name) }
+        return names
+    }
+}

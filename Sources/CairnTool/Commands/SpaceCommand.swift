@@ -1,0 +1,162 @@
+// cairn space: what takes how much of a store.
+
+import ArgumentParser
+import CairnInspection
+import CairnLog
+import CairnStore
+
+/// Prints live and dead bytes by entity and property, index, segment.
+struct SpaceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "space",
+        abstract: "Print what takes how much: entities, properties, indexes, segments.",
+        discussion: """
+            Bytes of entities and properties are those of the blocks that their rows are in, as \
+            stored; dead ones are of rows that were changed or deleted since. Under large is what lies \
+            outside of blocks, of rows that live. A block without any row that lives is dead bytes of \
+            its segment alone. Indexes lie in memory, and in checkpoints, which hold nothing but what \
+            can be made again. Every block is read.
+            """)
+
+    @OptionGroup var place: StoreArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let console = Console.current
+        let checkpoints = try LogStore.status(at: place.store).checkpoints
+            .reduce(UInt64(0)) { $0 + UInt64($1.bytes) }
+        let space = try StoreSession.reading(place.store) { try $0.store.space() }
+        if output.json {
+            console.print(Self.json(space, checkpoints: checkpoints).line)
+            return
+        }
+        let bytes = space.segments.reduce(0) { $0 + $1.bytes }
+        let live = space.segments.reduce(0) { $0 + $1.liveBytes }
+        console.print("\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are alive")
+        if checkpoints > 0 { console.print("\(PlainText.bytes(checkpoints)) in checkpoints") }
+        var tables = [Self.entities(space), Self.segments(space)]
+        if !space.indexes.isEmpty { tables.insert(Self.indexes(space), at: 1) }
+        for table in tables {
+            console.print("")
+            for line in table.lines { console.print(line) }
+        }
+    }
+
+    // MARK: Text
+
+    private static func entities(_ space: StoreSpace) -> TextTable {
+        var table = TextTable(
+            ["entity", "property", "objects", "bytes", "live", "dead", "large"],
+            alignments: [.left, .left, .right, .right, .right, .right, .right])
+        for entity in space.entities where entity.blocks > 0 {
+            table.add(
+                [
+                    entity.isHidden ? "\(entity.name) (pairs)" : entity.name, "",
+                    PlainText.number(entity.objects),
+                ] + cells(entity.bytes, entity.liveBytes, entity.largeValueBytes))
+            for property in entity.properties {
+                table.add(
+                    ["", property.name, ""]
+                        + cells(property.bytes, property.liveBytes, property.largeValueBytes))
+            }
+            table.add(
+                ["", "(heads, numbers)", ""]
+                    + cells(entity.otherBytes, entity.otherLiveBytes, 0))
+        }
+        return table
+    }
+
+    private static func cells(_ bytes: UInt64, _ live: UInt64, _ large: UInt64) -> [String] {
+        [
+            PlainText.number(bytes), PlainText.number(live), PlainText.number(bytes - live),
+            large == 0 ? "" : PlainText.number(large),
+        ]
+    }
+
+    private static func indexes(_ space: StoreSpace) -> TextTable {
+        var table = TextTable(
+            ["index", "entity", "properties", "entries", "memory"],
+            alignments: [.left, .left, .left, .right, .right])
+        for index in space.indexes {
+            table.add([
+                index.name ?? index.kind.rawValue, index.entity,
+                index.properties.joined(separator: ", "), PlainText.number(index.entries),
+                PlainText.number(index.memoryBytes),
+            ])
+        }
+        return table
+    }
+
+    private static func segments(_ space: StoreSpace) -> TextTable {
+        var table = TextTable(
+            ["segment", "kind", "bytes", "live", "dead"],
+            alignments: [.right, .left, .right, .right, .right])
+        for segment in space.segments {
+            table.add([
+                "\(segment.number)", segment.isSide ? "side" : "log",
+                PlainText.number(segment.bytes), PlainText.number(segment.liveBytes),
+                PlainText.number(segment.bytes - segment.liveBytes),
+            ])
+        }
+        return table
+    }
+
+    // MARK: JSON
+
+    private static func json(_ space: StoreSpace, checkpoints: UInt64) -> JSONValue {
+        .object([
+            "bytes": .count(space.segments.reduce(0) { $0 + $1.bytes }),
+            "liveBytes": .count(space.segments.reduce(0) { $0 + $1.liveBytes }),
+            "checkpointBytes": .count(checkpoints),
+            "entities": .array(space.entities.map(json)),
+            "indexes": .array(
+                space.indexes.map {
+                    .object([
+                        "kind": .string($0.kind.rawValue), "name": .text($0.name),
+                        "entity": .string($0.entity),
+                        "properties": .array($0.properties.map { .string($0) }),
+                        "entries": .count($0.entries), "memoryBytes": .count($0.memoryBytes),
+                    ])
+                }),
+            "segments": .array(
+                space.segments.map {
+                    .object([
+                        "number": .count($0.number), "side": .boolean($0.isSide),
+                        "bytes": .count($0.bytes), "liveBytes": .count($0.liveBytes),
+                    ])
+                }),
+        ])
+    }
+
+    private static func json(_ entity: StoreSpace.Entity) -> JSONValue {
+        .object([
+            "name": .string(entity.name), "hidden": .boolean(entity.isHidden),
+            "objects": .count(entity.objects), "blocks": .count(entity.blocks),
+            "bytes": .count(entity.bytes), "liveBytes": .count(entity.liveBytes),
+            "largeValueBytes": .count(entity.largeValueBytes),
+            "otherBytes": .count(entity.otherBytes),
+            "properties": .array(
+                entity.properties.map {
+                    .object([
+                        "name": .string($0.name), "bytes": .count($0.bytes),
+                        "liveBytes": .count($0.liveBytes),
+                        "largeValueBytes": .count($0.largeValueBytes),
+                    ])
+                }),
+        ])
+    }
+}
+
+extension StoreSpace.Entity {
+    /// What is of no property.
+    fileprivate var otherBytes: UInt64 {
+        bytes - min(bytes, properties.reduce(0) { $0 + $1.bytes })
+    }
+
+    /// The same of rows that live.
+    fileprivate var otherLiveBytes: UInt64 {
+        // Every part is rounded by itself.
+        let parts = properties.reduce(0) { $0 + $1.liveBytes }
+        return min(otherBytes, liveBytes - min(liveBytes, parts))
+    }
+}
