@@ -9,7 +9,7 @@
 // A number is `0`, how many digits it has without zeros at its front, and these. The byte for how many is 255 where eight
 // more say it. Two texts that differ only in how letters with accents are written are equal but in `binary`.
 
-package import FoundationEssentials
+import FoundationEssentials
 
 extension SortKey.Comparison {
     /// The value in whose place a value is sorted, by `SortingOrder`: of texts that are not compared by their bytes, the bytes
