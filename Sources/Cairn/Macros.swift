@@ -136,13 +136,29 @@ public macro Transient() = #externalMacro(module: "CairnPlugin", type: "MarkMacr
 public macro Unique<T: PersistentEntity>(_ keys: [PartialKeyPath<T>]...) =
     #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
 
-/// Indexes, one for each list.
+/// Fetch indexes, one for each list: they find objects by the first of its keys, by the first and second, and so on, and
+/// give them in their order.
 ///
 /// ```swift
 /// #Index<Product>([\.category, \.price], [\.name])
 /// ```
+///
+/// A key is an attribute, an element of a composite one as in `\.place.latitude`, or a to-one relationship. The class's
+/// descendants are in its indexes. Each index is named after its keys, the first of these `byCategoryAndPrice`. A store
+/// makes the indexes that it does not have, and lets go those that it has no longer, when it is opened.
 @freestanding(declaration)
 public macro Index<T: PersistentEntity>(_ keys: [PartialKeyPath<T>]...) =
+    #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
+
+/// Fetch indexes in which some keys descend, so that they give the order of a sort in which they do.
+///
+/// ```swift
+/// #Index<Product>([.ascending(\.category), .descending(\.price)])
+/// ```
+///
+/// An index in which all keys descend, or the only one, gives no order that the ascending one does not.
+@freestanding(declaration)
+public macro Index<T: PersistentEntity>(_ keys: [IndexElement<T>]...) =
     #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
 
 /// Makes a struct a composite attribute's type: its stored properties become columns of their own.

@@ -93,6 +93,20 @@ extension Misuse {
         Misuse(
             "keyList", "#\(macro) takes lists of key paths, written in place: [\\.name, \\.price]")
     }
+    static func repeatedKey(_ key: String) -> Misuse {
+        Misuse("repeatedKey", "'\(key)' is in this list already")
+    }
+    static let repeatedIndex = Misuse("repeatedIndex", "there is an index of these keys already")
+    static func ephemeralKey(_ macro: String, _ key: String) -> Misuse {
+        Misuse(
+            "ephemeralKey",
+            "'\(key)' is ephemeral, the store does not have it: #\(macro) cannot use it")
+    }
+    static func toManyKey(_ macro: String, _ key: String) -> Misuse {
+        Misuse(
+            "toManyKey",
+            "'\(key)' leads to many objects: #\(macro) takes attributes and to-one relationships")
+    }
     static func emptyKeyList(_ macro: String) -> Misuse {
         Misuse("emptyKeyList", "#\(macro) needs at least one property")
     }

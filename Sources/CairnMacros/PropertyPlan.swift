@@ -33,6 +33,12 @@ struct PropertyPlan {
     /// Whether a batch insert can set it.
     var hasColumn: Bool { !isDerived && !options.contains("ephemeral") }
 
+    /// Whether it is marked as a relationship and holds several objects.
+    var isToMany: Bool {
+        relationshipMark != nil
+            && (type.is(ArrayTypeSyntax.self) || ["Set", "Array"].contains(type.lastName))
+    }
+
     /// The persistent property that a member declares; nil if it declares none, or none that can be. Says why
     /// if it is to report.
     init?(_ member: VariableDeclSyntax, reportingTo context: (any MacroExpansionContext)?) {

@@ -147,6 +147,24 @@ struct ExpansionTests {
             """#,
             #"unique: [["a", "b"], ["b"], ["a"], ["home.city"]], indexes: [["a"], ["b", "a"]]"#),
         Case(
+            "an index is over attributes, elements of composites and to-one relationships, up or down",
+            #"""
+            @Entity final class A: ManagedObject {
+                #Index<A>([.ascending(\.a), .descending(\.home.city)], [.descending(\A.b)])
+                #Index<A>([IndexElement.descending(\.other), .ascending(\.a)], [.ascending(\.b)])
+                var a: Int
+                var b: Int
+                var home: Address
+                @Relationship(inverse: "others") var other: B?
+            }
+            """#,
+            #"properties: properties, indexes: [["a", "-home.city"], ["-b"], ["-other", "a"], ["b"]])"#
+        ),
+        Case(
+            "an entity indexes what it inherits",
+            #"@Entity final class A: Person { #Index<A>([\.name, \.a], [.descending(\.name)]); var a: Int }"#,
+            #"indexes: [["name", "a"], ["-name"]]"#),
+        Case(
             "options and limits are passed on",
             #"@Entity final class A: ManagedObject { @Attribute(.externalStorage, .unique, originalName: "x", minimumValue: 1) var a: Data }"#,
             #"TypedProperty.attribute("a", kind, .externalStorage, originalName: "x", minimumValue: {"#

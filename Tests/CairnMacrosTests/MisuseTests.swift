@@ -180,6 +180,46 @@ struct MisuseTests {
         .member(
             "a transient key", #"#Unique<A>([\.a])"# + "\n@Transient var a: Int = 0",
             "2:13 A has no persistent property 'a'"),
+        .member(
+            "a key twice", #"#Unique<A>([\.a, \.a])"# + "\nvar a: Int",
+            "2:18 'a' is in this list already"),
+        .member(
+            "a key up and down",
+            #"#Index<A>([.ascending(\.a), .descending(\.a)])"# + "\nvar a: Int",
+            "2:29 'a' is in this list already"),
+        .member(
+            "an index twice",
+            #"#Index<A>([\.a], [.descending(\.a)])"# + "\n"
+                + #"#Index<A>([.ascending(\.a)])"# + "\nvar a: Int",
+            "3:1 there is an index of these keys already"),
+        .member(
+            "an unknown key that descends", #"#Index<A>([.descending(\.b)])"# + "\nvar a: Int",
+            "2:12 A has no persistent property 'b'"),
+        .member(
+            "another direction", #"#Index<A>([.sideways(\.a)])"# + "\nvar a: Int",
+            #"2:12 #Index takes lists of key paths, written in place: [\.name, \.price]"#),
+        .member(
+            "a direction without a key", "#Index<A>([.descending(key)])\nvar a: Int",
+            #"2:12 #Index takes lists of key paths, written in place: [\.name, \.price]"#),
+        .member(
+            "a direction in a constraint", #"#Unique<A>([.descending(\.a)])"# + "\nvar a: Int",
+            #"2:13 #Unique takes lists of key paths, written in place: [\.name, \.price]"#),
+        .member(
+            "an ephemeral key", #"#Index<A>([\.a])"# + "\n@Attribute(.ephemeral) var a: Int",
+            "2:12 'a' is ephemeral, the store does not have it: #Index cannot use it"),
+        .member(
+            "a to-many relationship", #"#Index<A>([\.a])"# + "\n@Relationship var a: Set<Tag>",
+            "2:12 'a' leads to many objects: #Index takes attributes and to-one relationships"),
+        .member(
+            "an ordered to-many relationship",
+            #"#Unique<A>([\.a])"# + "\n@Relationship var a: [Tag] = []",
+            "2:13 'a' leads to many objects: #Unique takes attributes and to-one relationships"),
+        Misused(
+            "#Index outside an entity", #"class A { #Index<A>([.descending(\.a)]) }"#,
+            "1:11 #Index means something only in a class that is marked @Entity"),
+        Misused(
+            "an index of somebody else", #"@Entity class A: B { #Index<B>([\.a]) }"#,
+            "1:29 this is A's: write #Index<A>"),
     ]
 
     private static let composites: [Misused] = [

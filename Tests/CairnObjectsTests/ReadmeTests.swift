@@ -117,7 +117,32 @@ struct ReadmeTests {
         #expect(names == ["Anchor"])
     }
 
-    @Test("README shows these examples", arguments: 1...3)
+    @Test("The plan of a fetch names the index that the class declares")
+    func planned() async throws {
+        let container = try PersistentContainer(inMemoryFor: Product.self, Tag.self)
+        let steps = try await container.performBackgroundTask { context in
+            _ = try context.execute(
+                BatchInsertRequest(Product.self, from: 0..<1000) { row, number in
+                    row.serialCode = "S-\(number)"
+                    row.price = Double(number % 100)
+                    row.category = number % 10 == 3 ? "toys" : "tools"
+                })
+            // README 4 begins
+            let toys = try FetchRequest<Product>(
+                #Predicate { $0.category == "toys" && $0.price < 10 }, sortBy: [.init(\.price)])
+            let steps = try context.explain(toys).steps
+            // index byCategoryAndPrice (category, price) for category = "toys", price < 10.0, in its order
+            // README 4 ends
+            #expect(try context.fetch(toys).count == 10)
+            return steps
+        }
+        #expect(
+            steps
+                == #"index byCategoryAndPrice (category, price) for category = "toys", price < 10.0, in its order"#
+        )
+    }
+
+    @Test("README shows these examples", arguments: 1...4)
     func shown(_ number: Int) throws {
         let file = URL(filePath: #filePath)
         let source = try String(contentsOf: file, encoding: .utf8)

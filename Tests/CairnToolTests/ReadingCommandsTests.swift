@@ -147,6 +147,44 @@ struct ReadingCommandsTests {
         #expect(text.output.contains("Thing         3"))
     }
 
+    @Test("info and model tell the fetch indexes")
+    func indexes() throws {
+        let work = try Workplace()
+        let model = try work.list(
+            "m.xml",
+            """
+            <model><entity name="Thing"><attribute name="code" attributeType="String"/>\
+            <attribute name="size" attributeType="Integer 64"/>\
+            <fetchIndex name="bySize"><fetchIndexElement property="size" type="Binary" order="descending"/>\
+            <fetchIndexElement property="code" type="Binary" order="ascending"/></fetchIndex>\
+            <uniquenessConstraints><uniquenessConstraint><constraint value="code"/>\
+            </uniquenessConstraint></uniquenessConstraints></entity></model>
+            """)
+        let imported = try work.importing(
+            "1.json", #"[{"code":"a","size":1},{"code":"b","size":20}]"#, "--model", model)
+        #expect(imported.code == 0, "\(imported.errors)")
+        let info = try #require(try cairn("info", work.store, "--json").json.first)
+        let indexes = try #require(info["fetchIndexes"] as? [[String: Any]])
+        #expect(indexes.map { $0["name"] as? String } == ["bySize"])
+        #expect(indexes.map { $0["entity"] as? String } == ["Thing"])
+        #expect(indexes[0]["properties"] as? [String] == ["size", "code"])
+        #expect(Int(indexes[0], "entries") == 2)
+        // A leaf, and a hash table of one page with its header.
+        #expect(Int(indexes[0], "bytes") == 1024 + 512 + 128)
+        #expect(
+            cairn("info", work.store).output.hasSuffix(
+                """
+
+                index   entity  entries      size  properties
+                ──────  ──────  ───────  ────────  ──────────
+                bySize  Thing         2  1.63 KiB  size,code
+
+                """))
+        #expect(cairn("model", work.store).output.contains("index      bySize  size ↓, code"))
+        // A store without any says nothing of them.
+        #expect(!cairn("info", try filled().store).output.contains("index"))
+    }
+
     @Test("frames lists each frame with its place")
     func frames() throws {
         let work = try filled()

@@ -52,6 +52,9 @@ struct FetchIndexContent: Sendable {
         return cursor.next() == number
     }
 
+    /// Bytes of its pages. Leaves need not be read for that, hash tables are.
+    var byteCount: Int { ordered.byteCount + postings.byteCount }
+
     /// Gives all pages back.
     mutating func removeAll(in pages: inout PageTransaction) {
         ordered.removeAll(in: &pages)

@@ -41,6 +41,16 @@ struct OrderedIndex: Sendable {
         return rank &+ OrderedLeaf(page).find(bytes).rank
     }
 
+    /// Bytes of its pages. Nodes above the leaves are in memory.
+    var byteCount: Int { root.isNone ? 0 : Self.pageCount(root, height) * PageSize.node.bytes }
+
+    private static func pageCount(_ page: Page, _ height: Int) -> Int {
+        if height == 0 { return 1 }
+        let node = OrderedInner(page)
+        if height == 1 { return 1 + node.count }
+        return (0..<node.count).reduce(1) { $0 + pageCount(node.child($1), height - 1) }
+    }
+
     /// How many entries begin with some bytes.
     func count(prefix bytes: UnsafeRawBufferPointer) -> Int {
         if bytes.isEmpty { return count }

@@ -43,6 +43,15 @@ struct PostingIndex: Sendable {
         hash & 0xFFFF_FFFE | 1
     }
 
+    /// Bytes of its pages.
+    var byteCount: Int {
+        var sum = lists.byteCount
+        table.forEachPartition { _, partition in
+            sum += partition.header.size.bytes + partition.capacity / 64 * PageSize.medium.bytes
+        }
+        return sum
+    }
+
     // MARK: Asking
 
     /// What a table says of a hash.

@@ -195,11 +195,11 @@ struct FetchRunner {
     func indexed(wantsOrder: Bool = false) throws(StoreError) -> Found? {
         if let (hits, plan) = try keyed() { return Found(hits: hits, plan: plan) }
         let known = try candidates()
-        if let known { trace?.estimate = known.numbers.count }
         if let found = try found(wantsOrder: wantsOrder, beside: known?.numbers.count) {
             return found
         }
         guard let (numbers, plan) = known else { return nil }
+        trace?.estimate = numbers.count
         return Found(hits: try match(numbers), plan: plan)
     }
 
@@ -224,6 +224,8 @@ struct FetchRunner {
             }
             if let hit = found?.hit, seen.insert(hit.number).inserted { hits.append(hit) }
         }
+        trace?.estimate = hits.count
+        trace?.rows = hits.count
         return (hits, catalog.uniques[known.unique].plan)
     }
 

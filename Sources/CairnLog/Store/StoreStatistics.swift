@@ -72,6 +72,8 @@ public struct StoreStatistics: Sendable {
         public let properties: [String]
         /// Its entries: one for each object.
         public let entries: Int
+        /// Bytes of its pages, once all of them are in memory; those that are in a checkpoint still are counted.
+        public let bytes: Int
     }
 
     /// Entries of the unique indexes.
@@ -90,7 +92,8 @@ extension LogStore {
     /// What the store is made of now.
     ///
     /// - Throws: `StoreError` with `.damaged` if references to large values cannot be read.
-    /// - Complexity: O(number of blocks); references to large values are read.
+    /// - Complexity: O(number of blocks and of pages of fetch indexes); references to large values are read, and the hash
+    ///   tables of fetch indexes.
     public func statistics() throws(StoreError) -> StoreStatistics {
         let pin = try engine.pin()
         let (retired, compacted, failure) = engine.compaction.withLock {
@@ -130,7 +133,7 @@ extension LogStore {
                 fetchIndexes: zip(state.catalog.fetchIndexes, state.fetchIndexes).map {
                     StoreStatistics.FetchIndex(
                         name: $0.name, entity: state.catalog.entities[$0.entity].name,
-                        properties: $0.names, entries: $1.ordered.count)
+                        properties: $0.names, entries: $1.ordered.count, bytes: $1.byteCount)
                 },
                 stateBytes: engine.registry.pool.bytesInUse, cacheBytes: engine.cache.bytes,
                 pinnedStates: engine.registry.count)

@@ -32,7 +32,7 @@ public final class TypedEntity: Sendable {
     /// Numbers of properties whose default has to be computed for each new object.
     let computedDefaults: [Int]
 
-    /// Describes a class.
+    /// Describes a class. In an index a key whose values descend has a `-` before it.
     public init(
         _ name: String, _ type: ManagedObject.Type, parent: ManagedObject.Type,
         isAbstract: Bool = false, originalName: String? = nil, hashModifier: String? = nil,
@@ -95,8 +95,16 @@ public final class TypedEntity: Sendable {
             }
         }
         entity.uniquenessConstraints = uniquenessConstraints
-        entity.indexes = indexes.map { names in
-            FetchIndexDescription(names.joined(separator: "_"), elements: names.map { .init($0) })
+        for keys in indexes {
+            var index = FetchIndexDescription(keys: keys)
+            let name = index.name
+            var number = 1
+            // `a.b` and `aB` have one name.
+            while entity.indexes.contains(where: { $0.name == index.name }) {
+                number += 1
+                index.name = "\(name)\(number)"
+            }
+            entity.indexes.append(index)
         }
         return entity
     }
@@ -114,6 +122,22 @@ public final class TypedEntity: Sendable {
             preconditionFailure("\(type) is not marked @Entity")
         }
         return entity
+    }
+}
+
+extension FetchIndexDescription {
+    /// An index over keys, named after them: `byCategoryAndPriceDescending` of `category` and `-price`.
+    fileprivate init(keys: [String]) {
+        let elements = keys.map { key in
+            key.hasPrefix("-")
+                ? Element(String(key.dropFirst()), ascending: false) : Element(key)
+        }
+        let words = elements.map { element in
+            let steps = (element.propertyName ?? "").split(separator: ".")
+            return steps.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+                + (element.isAscending ? "" : "Descending")
+        }
+        self.init("by" + words.joined(separator: "And"), elements: elements)
     }
 }
 

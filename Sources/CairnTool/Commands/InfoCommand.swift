@@ -50,6 +50,7 @@ struct InfoCommand: ParsableCommand {
                 for line in Self.table(contents.schema, contents.statistics).lines {
                     console.print(line)
                 }
+                for line in Self.indexes(contents.statistics) { console.print(line) }
             }
         }
         if let failure { throw failure }
@@ -128,6 +129,21 @@ struct InfoCommand: ParsableCommand {
         return table
     }
 
+    /// The fetch indexes that the store's own model declares; nothing if it declares none.
+    private static func indexes(_ statistics: StoreStatistics) -> [String] {
+        guard !statistics.fetchIndexes.isEmpty else { return [] }
+        var table = TextTable(
+            ["index", "entity", "entries", "size", "properties"],
+            alignments: [.left, .left, .right, .right])
+        for index in statistics.fetchIndexes {
+            table.add([
+                index.name, index.entity, PlainText.number(index.entries),
+                PlainText.bytes(UInt64(index.bytes)), index.properties.joined(separator: ","),
+            ])
+        }
+        return [""] + table.lines
+    }
+
     // MARK: JSON
 
     private static func json(
@@ -200,6 +216,16 @@ struct InfoCommand: ParsableCommand {
                             schema.entity(named: entity.name)?.constraints.map {
                                 .array($0.names.map { .string($0) })
                             } ?? []),
+                    ])
+                }))
+        add(
+            "fetchIndexes",
+            .array(
+                statistics.fetchIndexes.map { index in
+                    .object([
+                        "name": .string(index.name), "entity": .string(index.entity),
+                        "properties": .array(index.properties.map { .string($0) }),
+                        "entries": .count(index.entries), "bytes": .count(index.bytes),
                     ])
                 }))
     }

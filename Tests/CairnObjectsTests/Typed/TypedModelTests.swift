@@ -37,7 +37,7 @@ struct TypedModelTests {
         #expect(
             product.indexes == [
                 FetchIndexDescription(
-                    "category_price", elements: [.init("category"), .init("price")])
+                    "byCategoryAndPrice", elements: [.init("category"), .init("price")])
             ])
         #expect(model.entity(named: "TypedTag")?.uniquenessConstraints == [["label"]])
         let made = try #require(model.entity(named: "Maker")?.relationships.first)
@@ -141,7 +141,7 @@ struct TypedModelTests {
         #expect(person.attributes.map(\.name) == ["name", "address"])
         let employee = try #require(model.entity(named: "TypedEmployee"))
         #expect(employee.attributes.map(\.name) == ["salary"])
-        #expect(employee.indexes.map(\.name) == ["name_salary"])
+        #expect(employee.indexes.map(\.name) == ["byNameAndSalary"])
         let schema = try Schema(model)
         let boss = try #require(schema.entity(named: "TypedBoss"))
         let reports = try #require(boss.relationshipIndex(named: "reports"))

@@ -5,7 +5,8 @@
 //   - In the order of the index, rows are looked at one by one, and the way ends with the last one that is wanted. If the
 //     condition leaves so few that a scan would have been cheaper, a scan it is.
 //
-// Keys that are cut do not say which of two texts comes first; met with one, the rows are all taken and sorted.
+// Keys that are cut do not say which of two texts comes first: if there was one, all rows of the last such key are taken as
+// well, and what was found is sorted.
 //
 // Threads: one reading.
 
@@ -23,21 +24,22 @@ extension FetchRunner {
 
     /// What matches through a fetch index; nil if another way is cheaper.
     ///
-    /// - Parameter other: a way in no order that is known already, and how many rows it would look at.
+    /// - Parameter other: how many rows another way would look at, in no order.
     func found(wantsOrder: Bool, beside other: Int?) throws(StoreError) -> Found? {
         guard QueryPlanner.hasIndexes(catalog, fetch.entity) else { return nil }
         let planner = QueryPlanner(self)
         guard case .index(let path, let order, let others) = planner.choice(wantsOrder: wantsOrder)
         else { return nil }
-        if let other, other <= path.count { return nil }
+        if let other, planner.price(of: other) <= planner.price(of: path, in: order) { return nil }
         let isWhole = planner.isWhole(path)
         trace?.estimate = path.count
         if let order {
             return try ordered(path, order, isWhole: isWhole, rows: planner.rows)
         }
+        let paths = [path] + others
         let numbers = collect(path, others)
-        let name = ([path] + others).map(\.name).joined(separator: " and ")
-        return Found(hits: try match(numbers, isMatch: isWhole && others.isEmpty), plan: name)
+        let name = paths.map(\.name).joined(separator: " and ")
+        return Found(hits: try match(numbers, isMatch: planner.areWhole(paths)), plan: name)
     }
 
     /// How many rows match, if an index alone says it.
@@ -112,8 +114,13 @@ extension FetchRunner {
         var hits: [Hit] = []
         var looked = 0
         var isCut = false
-        while hits.count < wanted || isCut, let number = cursor.next() {
-            isCut = isCut || cursor.isCut
+        // The key that the entry before has, if it is cut.
+        var cutKey: [UInt8]?
+        while let number = cursor.next() {
+            let key = cursor.isCut ? Array(cursor.key) : nil
+            if hits.count >= wanted, key == nil || key != cutKey { break }
+            cutKey = key
+            isCut = isCut || key != nil
             let cell = directory[number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
@@ -133,6 +140,6 @@ extension FetchRunner {
         trace?.asksRows = !isWhole && filter != nil
         try objects?.rethrow()
         return Found(
-            hits: hits, plan: "\(path.name), in its order", isOrdered: !isCut)
+            hits: hits, plan: isCut ? path.name : "\(path.name), in its order", isOrdered: !isCut)
     }
 }

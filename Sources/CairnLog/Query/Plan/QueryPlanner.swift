@@ -81,6 +81,14 @@ struct QueryPlanner {
         return rows + (sorted ? sortCost(rows) : 0)
     }
 
+    /// What it costs to look at some rows in no order, and to sort them.
+    func price(of count: Int) -> Int { count * Self.look + sortCost(count) }
+
+    /// What a path costs that was chosen.
+    func price(of path: IndexPath, in order: OrderedCursor.Direction?) -> Int {
+        order == nil ? price(of: path.count) : min(path.count, wanted(path)) * Self.look
+    }
+
     private func sortCost(_ count: Int) -> Int { fetch.sort.isEmpty ? 0 : count * 12 }
 
     /// How many entries are looked at in order until there are enough rows; if a part of the condition is left, as many more
@@ -93,8 +101,13 @@ struct QueryPlanner {
     }
 
     /// Whether a path answers all of the condition.
-    func isWhole(_ path: IndexPath) -> Bool {
-        path.isExact && path.answered.count == conditions.members
+    func isWhole(_ path: IndexPath) -> Bool { areWhole([path]) }
+
+    /// Whether paths that are intersected answer all of the condition.
+    func areWhole(_ paths: [IndexPath]) -> Bool {
+        var answered: Set<Int> = []
+        for path in paths where path.isExact { answered.formUnion(path.answered) }
+        return answered.count == conditions.members
     }
 
     /// The paths that are worth being intersected with one: they answer other parts, and spare more looks than they cost.
@@ -152,11 +165,14 @@ struct QueryPlanner {
         var ranges: [IndexRange] = []
         var count = 0
         var isExact = true
+        var seen: Set<[UInt8]> = []
         for (equal, interval) in wanted {
             guard let range = view.range(equal: equal, then: interval) else { return nil }
+            isExact = isExact && range.isExact
+            // Keys that are cut are the same for many values.
+            if !range.isExact, wanted.count > 1, !seen.insert(range.lower).inserted { continue }
             ranges.append(range)
             count += view.count(range)
-            isExact = isExact && range.isExact
         }
         return IndexPath(
             view: view, ranges: ranges, count: count, answered: answered, isExact: isExact,

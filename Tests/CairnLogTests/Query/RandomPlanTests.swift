@@ -1,0 +1,73 @@
+// Random fetches of a store with many fetch indexes, and of the same files opened with a model that has none.
+
+import CairnFileSystem
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("Fetches by any way")
+struct RandomPlanTests {
+    /// How many fetches there were, by the way that they went.
+    private struct Tally {
+        var scans = 0
+        var searches = 0
+        var ordered = 0
+        var intersections = 0
+        var found = 0
+        var all: Int { scans + searches + ordered + intersections }
+
+        mutating func note(_ plan: QueryPlan) {
+            if plan.results > 0 { found += 1 }
+            if !plan.access.hasPrefix("index ") {
+                scans += 1
+            } else if plan.access.hasSuffix(", in its order") {
+                ordered += 1
+            } else if plan.access.contains(" and index ") {
+                intersections += 1
+            } else {
+                searches += 1
+            }
+        }
+    }
+
+    @Test("Random fetches are answered by indexes as they are without them")
+    func differential() throws {
+        var tally = Tally()
+        try Rounds.run("fetches by any way", everyDay: 8, whole: 2000) { random in
+            let made = try IndexedItems(&random)
+            let indexed = try made.open(hasIndexes: true)
+            let plain = try made.open(hasIndexes: false)
+            let (one, other) = (try indexed.snapshot(), try plain.snapshot())
+            for _ in 0..<150 {
+                let fetch = try made.fetch(&random)
+                let text: Comment = "\(IndexedItems.words(fetch)), seed \(random.seed)"
+                let expected: [ObjectID]
+                do {
+                    expected = try other.fetch(fetch).ids
+                } catch {
+                    // What is refused is refused either way.
+                    #expect(throws: StoreError.self, text) { _ = try one.fetch(fetch) }
+                    continue
+                }
+                let found = try one.fetch(fetch)
+                #expect(found.ids == expected, "\(text) by \(found.plan)")
+                #expect(try one.count(fetch) == expected.count, "count of \(text)")
+                let plan = try one.explain(fetch)
+                #expect(plan.access == found.plan && plan.results == expected.count, text)
+                tally.note(plan)
+            }
+            try indexed.close()
+            try plain.close()
+        }
+        Campaign.report(
+            "fetches asked: \(tally.searches) by an index, \(tally.ordered) in its order, \(tally.intersections) by several, \(tally.found) with results",
+            tally.all)
+        #expect(tally.searches * 8 > tally.all && tally.ordered * 12 > tally.all, "\(tally)")
+        #expect(tally.found * 4 > tally.all, "\(tally)")
+        #expect(tally.intersections > 0 || !Campaign.isLong, "\(tally)")
+    }
+}
