@@ -72,8 +72,10 @@ struct GroupRunner: ~Copyable {
 
     /// The rows of the groups that are wanted, in no order.
     mutating func rows() throws(PredicateFormatError) -> [TablePlan.Row] {
-        var answer = try GroupRows(plan)
         let bounds = plan.rowsWanted
+        // A bound of no group at all is none: the least is at least 1 then, and the condition says the rest.
+        var answer = try GroupRows(
+            plan, asksHaving: !plan.asksRowsAlone || bounds.lowerBound == bounds.upperBound)
         counts.reserve(most)
         for figure in figures { figure.reserve(most) }
         for group in 0..<most {

@@ -9,6 +9,24 @@ extension TablePlan {
         return bounds.least...max(bounds.least, bounds.most)
     }
 
+    /// Whether how many rows a group has is all that the condition asks.
+    package var asksRowsAlone: Bool {
+        guard let having else { return true }
+        let parts: [PredicateNode] = if case .and(let parts) = having { parts } else { [having] }
+        return parts.allSatisfy { part in
+            guard case .comparison(let comparison) = part, comparison.modifier == .direct,
+                case .constant(.integer(let number)) = comparison.right,
+                number > Int64.min, number < Int64.max,
+                case .variable(let name) = comparison.left, let aggregate = aggregate(called: name),
+                aggregate.function == .count, aggregate.argument == nil
+            else { return false }
+            switch comparison.operator {
+            case .less, .lessOrEqual, .equal, .greater, .greaterOrEqual: return true
+            default: return false
+            }
+        }
+    }
+
     private func narrow(_ bounds: inout (least: Int, most: Int), _ node: PredicateNode) {
         switch node {
         case .and(let parts): for part in parts { narrow(&bounds, part) }

@@ -113,20 +113,48 @@ package struct GroupRows {
     private let columns: [ExpressionEvaluator]
     private let order: [ExpressionEvaluator]
     private let having: PredicateEvaluator?
+    /// Where the values of columns and sort terms are, if each is a key or a figure as it is.
+    private let places: (columns: [Place], order: [Place])?
     /// The rows so far.
     package private(set) var rows: [TablePlan.Row] = []
 
-    package init(_ plan: TablePlan) throws(PredicateFormatError) {
+    /// Where a value is.
+    private enum Place {
+        case key(Int)
+        case figure(Int)
+    }
+
+    /// - Parameter asksHaving: whether groups are asked the condition; not if whoever adds them has done so.
+    package init(_ plan: TablePlan, asksHaving: Bool = true) throws(PredicateFormatError) {
         self.plan = plan
+        let columnPlaces = plan.columns.compactMap { Self.place($0, plan) }
+        let orderPlaces = plan.sort.compactMap {
+            $0.comparison == .binary ? Self.place($0.expression, plan) : nil
+        }
+        places =
+            columnPlaces.count == plan.columns.count && orderPlaces.count == plan.sort.count
+            ? (columnPlaces, orderPlaces) : nil
         columns = try TablePlan.evaluators(plan.columns)
         order = try TablePlan.evaluators(plan.sort.map(\.expression))
-        having = try plan.having.map { having throws(PredicateFormatError) in
+        having = try (asksHaving ? plan.having : nil).map { having throws(PredicateFormatError) in
             try PredicateEvaluator(having)
         }
     }
 
     /// Adds the row of a group, if it is wanted.
     package mutating func add(key: [Value], figures: [EvaluatedValue]) {
+        if having == nil, let places {
+            func value(_ place: Place) -> Value {
+                switch place {
+                case .key(let index): key[index]
+                case .figure(let index): figures[index].plain
+                }
+            }
+            rows.append(
+                TablePlan.Row(
+                    places.columns.map(value), order: places.order.map(value) + key))
+            return
+        }
         var variables: [String: EvaluatedValue] = [:]
         for (index, value) in key.enumerated() {
             variables[TablePlan.variable(ofKey: index)] = .value(value)
@@ -140,6 +168,18 @@ package struct GroupRows {
                 columns.map { $0.value(for: .value(.null), variables: variables).plain },
                 order: order.map { $0.value(for: .value(.null), variables: variables).plain }
                     + key))
+    }
+}
+
+extension GroupRows {
+    /// Where the value of an expression is, if it is a key or a figure as it is.
+    private static func place(_ node: ExpressionNode, _ plan: TablePlan) -> Place? {
+        guard case .variable(let name) = node else { return nil }
+        if let key = plan.keys.indices.first(where: { TablePlan.variable(ofKey: $0) == name }) {
+            return .key(key)
+        }
+        return plan.aggregates.indices.first { TablePlan.variable(ofAggregate: $0) == name }
+            .map { .figure($0) }
     }
 }
 
