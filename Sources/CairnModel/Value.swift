@@ -56,6 +56,8 @@ extension Value: Hashable {
         case (.boolean(let a), .boolean(let b)): a == b
         case (.date(let a), .date(let b)):
             a.timeIntervalSinceReferenceDate == b.timeIntervalSinceReferenceDate
+                || (a.timeIntervalSinceReferenceDate.isNaN
+                    && b.timeIntervalSinceReferenceDate.isNaN)
         case (.binary(let a), .binary(let b)): a == b
         case (.uuid(let a), .uuid(let b)): a == b
         case (.uri(let a), .uri(let b)): a.absoluteString == b.absoluteString
@@ -74,7 +76,9 @@ extension Value: Hashable {
         case .float(let value): hasher.combine(value.isNaN ? .nan : value.bitPattern)
         case .string(let value): for byte in value.utf8 { hasher.combine(byte) }
         case .boolean(let value): hasher.combine(value)
-        case .date(let value): hasher.combine(value)
+        case .date(let value):
+            let seconds = value.timeIntervalSinceReferenceDate
+            hasher.combine(seconds.isNaN ? .nan : seconds == 0 ? 0 : seconds.bitPattern)
         case .binary(let value): hasher.combine(value)
         case .uuid(let value): hasher.combine(value)
         case .uri(let value): hasher.combine(value.absoluteString)

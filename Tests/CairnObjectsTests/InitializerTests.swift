@@ -20,6 +20,16 @@ final class Founder: ManagedObject {
     }
 }
 
+/// Fetches while it is being made.
+final class Curious: ManagedObject {
+    /// Where it looks.
+    @TaskLocal static var other: Stack?
+
+    let products = other.flatMap {
+        try? $0.context().fetch(FetchRequest(entityName: "Product"))
+    }
+}
+
 @Suite("Initializers of subclasses")
 struct InitializerTests {
     private let classes = ObjectClasses(["Shop": Founder.self])
@@ -47,6 +57,22 @@ struct InitializerTests {
         companion["name"] = "second"
         other.insert(companion)
         #expect(try other.count(for: FetchRequest(entityName: "Product")) == 2)
+    }
+
+    @Test(
+        "A property that fetches while an object is made of a row takes nothing from it",
+        arguments: Backend.allCases)
+    func fetching(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend, classes: ObjectClasses(["Shop": Curious.self]))
+        let context = stack.context()
+        context.insert("Shop")["name"] = "first"
+        context.insert("Product")["name"] = "found"
+        try context.save()
+        let shop = try Curious.$other.withValue(stack) {
+            try #require(try stack.context().all("Shop").first as? Curious)
+        }
+        #expect(shop.string("name") == "first" && !shop.isInserted)
+        #expect(shop.products?.map { $0.string("name") } == ["found"])
     }
 
     @Test(

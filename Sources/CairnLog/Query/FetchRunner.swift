@@ -305,14 +305,19 @@ struct FetchRunner {
 
     /// The candidates that exist, are of the entity, and match.
     ///
-    /// - Parameter isMatch: whether all that exist are known to match.
-    func match(_ numbers: [UInt32], isMatch: Bool = false) throws(StoreError) -> [Hit] {
+    /// - Parameters:
+    ///   - isMatch: whether all that exist are known to match.
+    ///   - most: how many are enough; the first ones are given.
+    func match(_ numbers: [UInt32], isMatch: Bool = false, most: Int = .max) throws(StoreError)
+        -> [Hit]
+    {
         let family = Set(self.family)
         let tree = catalog.entities[fetch.entity].tree
         var hits: [Hit] = []
-        trace?.rows += numbers.count
         trace?.asksRows = filter != nil && !isMatch
         for number in numbers {
+            if hits.count >= most { break }
+            trace?.rows += 1
             let cell = state.directories[tree][number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
@@ -324,6 +329,7 @@ struct FetchRunner {
             }
             hits.append(Hit(number: number, cell: cell, entity: entity))
         }
+        try objects?.rethrow()
         return hits
     }
 }

@@ -89,33 +89,27 @@ final class GroupFigure {
         _ groups: UnsafePointer<UInt32>, below count: Int, _ objects: StoredObjects
     ) throws(StoreError) {
         let stored = objects.catalog.entities[entity]
-        counts.reserve(count)
+        reserve(count)
         switch work {
         case .rows: break
         case .present(let column):
             countPresent(
                 try block.cells(stored.columns[column], at: column).pointee, slots, groups)
         case .integers(let column):
-            integers.reserve(count)
             addIntegers(
                 try block.cells(stored.columns[column], at: column).pointee, slots, groups)
         case .doubles(let column):
-            doubles.reserve(count)
             addDoubles(try block.cells(stored.columns[column], at: column).pointee, slots, groups)
         case .extremeInteger(let column, let isLeast):
-            integers.reserve(count)
             compareIntegers(
                 try block.cells(stored.columns[column], at: column).pointee, slots, groups, isLeast)
         case .extremeDouble(let column, let isLeast):
-            doubles.reserve(count)
             compareDoubles(
                 try block.cells(stored.columns[column], at: column).pointee, slots, groups, isLeast)
         case .extremeBytes(let column, let isLeast):
-            while bytes.count < count { bytes.append([]) }
             guard let cells = try block.column(stored.columns[column]) else { return }
             try compareBytes(block, cells, slots, groups, isLeast)
         case .collected(let evaluator):
-            while values.count < count { values.append([]) }
             let numbers = try block.numbers()
             let directory = objects.state.directories[stored.tree]
             for index in slots.indices {
@@ -239,11 +233,9 @@ final class GroupFigure {
         switch work {
         case .integers:
             let sum = integers.values[group]
-            if aggregate.function == .average {
-                return .value(.double(Double(sum) / Double(count)))
-            }
-            if let whole = Int64(exactly: sum) { return .value(.integer(whole)) }
-            return .value(Decimal(string: sum.description).map(Value.decimal) ?? .null)
+            return .value(
+                aggregate.function == .average
+                    ? TableAggregate.average(sum, of: count) : TableAggregate.sum(sum))
         case .doubles:
             let sum = doubles.values[group]
             return .value(
@@ -267,10 +259,14 @@ final class GroupFigure {
 
     /// Makes sure that a group without rows has a figure.
     func reserve(_ groups: Int) {
+        switch work {
+        case .rows: return
+        case .present: break
+        case .integers, .extremeInteger: integers.reserve(groups)
+        case .doubles, .extremeDouble: doubles.reserve(groups)
+        case .extremeBytes: while bytes.count < groups { bytes.append([]) }
+        case .collected: while values.count < groups { values.append([]) }
+        }
         counts.reserve(groups)
-        integers.reserve(groups)
-        doubles.reserve(groups)
-        while bytes.count < groups { bytes.append([]) }
-        while values.count < groups { values.append([]) }
     }
 }

@@ -2,6 +2,8 @@
 //
 // Threads: a value.
 
+import FoundationEssentials
+
 /// What is made of the values of an expression in all objects of a group.
 package struct TableAggregate: Sendable, Hashable {
     /// A statistical function.
@@ -12,6 +14,20 @@ package struct TableAggregate: Sendable, Hashable {
     package init(_ function: ExpressionNode.Function, _ argument: ExpressionNode?) {
         self.function = function
         self.argument = argument
+    }
+
+    /// The sum of integers: an integer if it is one of 64 bits, else a decimal. It does not depend on their order.
+    package static func sum(_ whole: Int128) -> Value {
+        if let integer = Int64(exactly: whole) { return .integer(integer) }
+        return Decimal(string: whole.description).map { .decimal($0) } ?? .null
+    }
+
+    /// The average of so many integers.
+    package static func average(_ whole: Int128, of count: Int) -> Value {
+        guard case .decimal(let sum) = sum(whole) else {
+            return .double(Double(whole) / Double(count))
+        }
+        return (Number.decimal(sum) / .integer(Int64(count)))?.value ?? .null
     }
 
     /// What it makes of values that were collected.

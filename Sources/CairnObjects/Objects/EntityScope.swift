@@ -64,8 +64,11 @@ final class EntityScope: @unchecked Sendable {
     /// An object for a stored row, with nothing in it. Its layout goes past the initializers of the user's class, which know
     /// nothing of it; and beside the context, since an initializer counts a reference for each argument.
     func makeFault() -> ManagedObject {
+        // An initializer of a property may have made another object first, whose own is handed over in between.
+        let outer = cairn_handed_over()
         cairn_hand_over(layout)
         let object = type.init(entity: entity, insertInto: nil)
+        cairn_hand_over(outer)
         precondition(
             object.layout == layout, "an initializer of \(type) does not hand its arguments on")
         return object

@@ -96,7 +96,7 @@ open class ManagedObject {
             }
             let scope = EntityScope(entity, Self.self, .nowhere, isInContext: false)
             layout = scope.layout
-            keepScope()
+            withExtendedLifetime(scope) { keepScope() }
             return
         }
         precondition(

@@ -87,7 +87,7 @@ struct ColumnConditions {
         case (.equal, .value(let value)):
             return known(value, column) ? [.equal(value)] : []
         case (.in, .list(let values)):
-            // Nil in a list equals nothing that is nil... and a value of another kind may equal one of the column.
+            // An index has no keys of other kinds, though a number of one may be equal; nil is left to the rows.
             let wanted = values.filter { !$0.isNull }
             guard wanted.count == values.count, wanted.allSatisfy({ known($0, column) }) else {
                 return []
@@ -124,6 +124,8 @@ struct ColumnConditions {
         case (.attribute, .double(let number)) where number.isNaN: return false
         case (.attribute, .float(let number)) where number.isNaN: return false
         case (.attribute, .decimal(let number)) where number.isNaN: return false
+        case (.attribute, .date(let date)) where date.timeIntervalSinceReferenceDate.isNaN:
+            return false
         case (.attribute(let type), _): return value.fits(type)
         }
     }

@@ -39,7 +39,14 @@ extension FetchRunner {
         let paths = [path] + others
         let numbers = collect(path, others)
         let name = paths.map(\.name).joined(separator: " and ")
-        return Found(hits: try match(numbers, isMatch: planner.areWhole(paths)), plan: name)
+        // Numbers rise, which is the order of a fetch that asks for none: the first that match will do.
+        var most = Int.max
+        if wantsOrder, fetch.sort.isEmpty, let limit = fetch.limit {
+            let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
+            if !isTooMuch { most = sum }
+        }
+        return Found(
+            hits: try match(numbers, isMatch: planner.areWhole(paths), most: most), plan: name)
     }
 
     /// How many rows match, if an index alone says it.

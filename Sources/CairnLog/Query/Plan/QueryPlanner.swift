@@ -143,6 +143,10 @@ struct QueryPlanner {
         let parts = conditions.parts(of: part.column)
         for found in parts {
             if case .among(let values) = found.condition {
+                // So many ways down the tree cost more than a scan before a row is looked at.
+                if values.count > max(16, rows / Self.look) {
+                    return made(view, [(equal, nil)], answered, equal.count, words)
+                }
                 var seen: Set<Value> = []
                 let lists = values.filter { seen.insert($0.asGroupKey).inserted }
                     .map { (equal + [$0], IndexInterval?.none) }

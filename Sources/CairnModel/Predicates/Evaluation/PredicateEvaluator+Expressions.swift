@@ -116,9 +116,15 @@ extension PredicateEvaluator {
 
     /// The sum of the numbers; 0 if there are none.
     static func sum(_ members: [EvaluatedValue]) -> Value {
-        members.reduce(Number.integer(0)) { sum, member in
-            Number(member.plain).map { sum + $0 } ?? sum
-        }.value
+        let numbers = members.compactMap { Number($0.plain) }
+        var whole: Int128 = 0
+        for number in numbers {
+            guard case .integer(let integer) = number else {
+                return numbers.reduce(Number.integer(0), +).value
+            }
+            whole += Int128(integer)
+        }
+        return TableAggregate.sum(whole)
     }
 
     /// The average of the numbers that are there.
