@@ -66,12 +66,18 @@ struct GoldenStoreTests {
         let found = try stored.content { store in
             let findings = try store.check().findings
             #expect(findings.isEmpty)
+            // Only the checkpoint says which: the store is opened without a model.
+            let indexes = SampleStore.indexes.values.map(\.count).reduce(0, +)
+            #expect(
+                try store.statistics().fetchIndexes.count
+                    == (golden.name == "indexed" ? indexes : 0))
         }
         #expect(try found.text == text("\(golden.name).jsonl"))
         let isInterrupted = ["unclean", "copying"].contains(golden.name)
         #expect(found.recovery.wasClosed == !isInterrupted)
         #expect((found.recovery.bytesLeftBehind > 0) == isInterrupted)
-        #expect((found.recovery.checkpoint != nil) == (golden.name == "checkpointed"))
+        let hasCheckpoint = ["checkpointed", "indexed"].contains(golden.name)
+        #expect((found.recovery.checkpoint != nil) == hasCheckpoint)
     }
 
     @Test("The broken ones are reported in the same words", arguments: GoldenStore.all)

@@ -141,6 +141,17 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
                 image.files["0000000001.segment"]!.removeSubrange(12_000...)
             }, isReproducible: false),
         GoldenStore(
+            name: "indexed",
+            make: {
+                try made(
+                    steps: 7, rowsPerBlock: 20, closingCheckpointBytes: 0,
+                    schema: SampleStore.indexedSchema())
+            },
+            harm: { image in
+                // Cut below what checkpoint and mark vouch for.
+                image.files["0000000001.segment"]!.removeSubrange(12_000...)
+            }, isReproducible: false),
+        GoldenStore(
             name: "compressed", make: { try made(steps: 7, rowsPerBlock: 1024) },
             harm: { $0.files["0000000001.segment"]![4100] ^= 0x80 }, isReproducible: false),
     ]
@@ -172,13 +183,13 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
 
     static func made(
         steps: Int, rowsPerBlock: Int, segmentBytes: UInt64 = 1 << 30, closes: Bool = true,
-        tail: [UInt8] = [], closingCheckpointBytes: UInt64 = .max
+        tail: [UInt8] = [], closingCheckpointBytes: UInt64 = .max, schema: Schema? = nil
     ) throws -> DiskImage {
         let disk = MemoryFileSystem()
         var options = options(on: disk, rowsPerBlock: rowsPerBlock, segmentBytes: segmentBytes)
         options.sizes.closingCheckpointBytes = closingCheckpointBytes
         let store = try LogStore.open(
-            at: "/store", schema: try SampleStore.schema(), options: options)
+            at: "/store", schema: schema ?? SampleStore.schema(), options: options)
         for step in SampleStore.steps[..<steps] { try step(store) }
         if closes {
             try store.close()

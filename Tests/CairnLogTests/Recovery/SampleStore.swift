@@ -42,6 +42,36 @@ enum SampleStore {
 
     static func schema() throws -> Schema { try Schema(model) }
 
+    /// Fetch indexes over columns of each kind, up and down, and one over a descendant alone.
+    static let indexes: [String: [FetchIndexDescription]] = [
+        "Airport": [
+            FetchIndexDescription("byNote", elements: [.init("note")]),
+            FetchIndexDescription("byFee", elements: [.init("fee", ascending: false)]),
+            FetchIndexDescription(
+                "byPlace",
+                elements: [
+                    .init("country"), .init("latitude", ascending: false), .init("small"),
+                    .init("open"),
+                ]),
+            FetchIndexDescription(
+                "byRest",
+                elements: [
+                    .init("factor"), .init("since"), .init("key", ascending: false), .init("link"),
+                    .init("plan"),
+                ]),
+        ],
+        "Heliport": [FetchIndexDescription("byPads", elements: [.init("pads")])],
+    ]
+
+    /// The same model with these indexes.
+    static func indexedSchema() throws -> Schema {
+        var indexed = model
+        for place in indexed.entities.indices {
+            indexed.entities[place].indexes = indexes[indexed.entities[place].name] ?? []
+        }
+        return try Schema(indexed)
+    }
+
     /// Options under which the steps give the same bytes whenever and wherever they run.
     static func options(
         on disk: any FileSystem, segmentBytes: UInt64 = 1 << 30,
