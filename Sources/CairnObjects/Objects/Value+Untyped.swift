@@ -1,11 +1,11 @@
 // A value as code that works by key sees it.
 
-import CairnModel
+package import CairnModel
 import FoundationEssentials
 
 extension Value {
     /// The Swift value; nil for nil. Integers come as `Int`.
-    var any: Any? {
+    package var any: Any? {
         switch self {
         case .null: nil
         case .integer(let value): Int(value)

@@ -127,7 +127,7 @@ struct RandomStore {
                 {
                     keys += 1
                     let key: Value = type == .string ? .string("\(keys)") : .integer(keys)
-                    object.setValue(key.literal(of: type)?.plain, forKey: "key")
+                    object.setValue(key.literal(of: type)?.any, forKey: "key")
                 }
             }
             try context.save()
@@ -153,7 +153,7 @@ struct RandomStore {
                     continue
                 }
                 let value = random.oneIn(5) ? Value.null : RandomValue.stored(type, &random)
-                object.setValue(value.plain, forKey: object.entity.columns[column].name)
+                object.setValue(value.any, forKey: object.entity.columns[column].name)
             }
         }
     }
@@ -174,26 +174,6 @@ struct RandomStore {
                 object.setValue(
                     random.oneIn(6) ? nil : others.randomElement(using: &random), forKey: name)
             }
-        }
-    }
-}
-
-extension Value {
-    /// What an object is given for it.
-    fileprivate var plain: Any? {
-        switch self {
-        case .null: nil
-        case .integer(let value): value
-        case .decimal(let value): value
-        case .double(let value): value
-        case .float(let value): value
-        case .string(let value): value
-        case .boolean(let value): value
-        case .date(let value): value
-        case .binary(let value): value
-        case .uuid(let value): value
-        case .uri(let value): value
-        case .objectID(let value): value
         }
     }
 }
