@@ -3,10 +3,13 @@
 //   - Cells with a dictionary: each entry of a block is numbered when it is first met, and a row takes the number of its code.
 //   - Other cells: as words or as runs of bytes. Decimals and expressions are values.
 //
+// If a sieve asks for them, values are hashed first.
+//
 // Nil is 0. Both zeros are one value, and all that is no number is one.
 //
 // Threads: one reading.
 
+import CCairn
 import CairnFormat
 import CairnModel
 import CairnStore
@@ -23,8 +26,8 @@ final class GroupColumn {
     private let source: Source
     private let kind: SchemaColumn.Kind?
     private let identity: StoreIdentity
-    private lazy var words = WordNumbers()
-    private lazy var runs = ByteNumbers()
+    private let words = WordNumbers()
+    private let runs = ByteNumbers()
     private var values: [Value] = []
     private var numbers: [Value: UInt32] = [:]
     /// Of the dictionary of the block at hand.
@@ -56,12 +59,56 @@ final class GroupColumn {
         }
     }
 
+    // MARK: Hashing
+
+    /// Whether the values can be hashed as they lie in blocks.
+    var hasHashes: Bool {
+        switch source {
+        case .words, .bytes: true
+        case .values, .expression: false
+        }
+    }
+
+    /// Mixes the hashes of the values of the rows in some slots of a block into others: equal ones for equal values. Says
+    /// whether that was possible; it is not where values have frames of their own.
+    func hash(
+        _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
+        into hashes: UnsafeMutablePointer<UInt64>, _ objects: StoredObjects
+    ) throws(StoreError) -> Bool {
+        switch source {
+        case .values, .expression: return false
+        case .words(let column):
+            let stored = objects.catalog.entities[entity].columns[column]
+            let cells = try block.cells(stored, at: column).pointee
+            for index in slots.indices {
+                let slot = Int(slots[index])
+                let word = cells.isNil(slot) ? 0 : Self.word(cells, slot)
+                hashes[index] = cairn_hash64_pair(hashes[index], word, 0)
+            }
+        case .bytes(let column):
+            let stored = objects.catalog.entities[entity].columns[column]
+            let cells = try block.cells(stored, at: column).pointee
+            if cells.externals != nil { return false }
+            let isFixed = cells.kind == .fixed16
+            for index in slots.indices {
+                let slot = Int(slots[index])
+                if cells.isNil(slot) { continue }
+                let run = isFixed ? cells.fixed16(slot) : cells.bytes(slot)
+                hashes[index] = ByteNumbers.hash(run) ^ hashes[index] &* 0x9E37_79B9_7F4A_7C15
+            }
+        }
+        return true
+    }
+
     // MARK: Numbering
 
     /// Numbers the values of the rows in some slots of a block.
+    ///
+    /// - Parameter hashes: those of this column alone, if they are known.
     func number(
         _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
-        into out: UnsafeMutablePointer<UInt32>, _ objects: StoredObjects
+        into out: UnsafeMutablePointer<UInt32>, _ objects: StoredObjects,
+        hashes: UnsafePointer<UInt64>? = nil
     ) throws(StoreError) {
         let stored = objects.catalog.entities[entity]
         switch source {
@@ -69,7 +116,7 @@ final class GroupColumn {
             numberWords(
                 try block.cells(stored.columns[column], at: column).pointee, slots, out)
         case .bytes(let column):
-            try numberBytes(block, stored.columns[column], column, slots, out)
+            try numberBytes(block, stored.columns[column], column, slots, out, hashes)
         case .values(let column):
             let description = objects.catalog.description(of: entity)
             for index in slots.indices {
@@ -126,6 +173,16 @@ final class GroupColumn {
         }
     }
 
+    /// The word of a cell that is not nil.
+    @inline(__always)
+    private static func word(_ cells: CellColumn, _ slot: Int) -> UInt64 {
+        switch cells.kind {
+        case .double: word(cells.double(slot))
+        case .float: word(cells.float(slot))
+        default: UInt64(bitPattern: cells.integer(slot))
+        }
+    }
+
     private static func word(_ value: Double) -> UInt64 {
         value.isNaN ? Double.nan.bitPattern : value == 0 ? 0 : value.bitPattern
     }
@@ -136,7 +193,8 @@ final class GroupColumn {
 
     private func numberBytes(
         _ block: CachedBlock, _ stored: Catalog.StoredColumn, _ column: Int,
-        _ slots: UnsafeBufferPointer<UInt16>, _ out: UnsafeMutablePointer<UInt32>
+        _ slots: UnsafeBufferPointer<UInt16>, _ out: UnsafeMutablePointer<UInt32>,
+        _ hashes: UnsafePointer<UInt64>?
     ) throws(StoreError) {
         guard let decoded = try block.column(stored) else {
             out.update(repeating: 0, count: slots.count)
@@ -159,12 +217,43 @@ final class GroupColumn {
                 out[index] = cells.isNil(slot) ? 0 : runs.number(of: cells.fixed16(slot))
             }
         } else {
-            for index in slots.indices {
-                let slot = Int(slots[index])
-                out[index] = cells.isNil(slot) ? 0 : runs.number(of: cells.bytes(slot))
+            numberRuns(cells, slots, out, hashes)
+        }
+    }
+
+    /// Some passes over some rows at a time: what one waits for is on its way while it looks at the others.
+    private func numberRuns(
+        _ cells: CellColumn, _ slots: UnsafeBufferPointer<UInt16>,
+        _ out: UnsafeMutablePointer<UInt32>, _ known: UnsafePointer<UInt64>?
+    ) {
+        let runs = self.runs
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.stride) { hashes in
+            for start in Swift.stride(from: 0, to: slots.count, by: Self.stride) {
+                let part = start..<min(start &+ Self.stride, slots.count)
+                for index in part {
+                    let slot = Int(slots[index])
+                    if cells.isNil(slot) { continue }
+                    let hash = known?[index] ?? ByteNumbers.hash(cells.bytes(slot))
+                    hashes[index &- start] = hash
+                    runs.prefetch(hash)
+                }
+                for index in part where !cells.isNil(Int(slots[index])) {
+                    runs.prefetchEnd(hashes[index &- start])
+                }
+                for index in part where !cells.isNil(Int(slots[index])) {
+                    runs.prefetchRun(hashes[index &- start])
+                }
+                for index in part {
+                    let slot = Int(slots[index])
+                    out[index] =
+                        cells.isNil(slot)
+                        ? 0 : runs.number(of: cells.bytes(slot), hashes[index &- start])
+                }
             }
         }
     }
+
+    private static let stride = 32
 
     private func numberCodes(
         _ cells: DecodedColumn, _ slots: UnsafeBufferPointer<UInt16>,
@@ -188,6 +277,72 @@ final class GroupColumn {
                 out[index] = codes[code]
             }
         }
+    }
+
+    // MARK: Order
+
+    /// Sorts numbers by the order of their values; nil comes first.
+    func sort(_ numbers: inout [UInt32]) {
+        var some = numbers.filter { $0 > 0 }
+        switch source {
+        case .values, .expression:
+            some.sort { SortingOrder.compare(value($0), value($1)) < 0 }
+        case .words:
+            var keys = some.map { (word: orderedWord($0), number: $0) }
+            keys.sort { $0.word < $1.word }
+            for (place, key) in keys.enumerated() { some[place] = key.number }
+        case .bytes:
+            for place in some.indices { some[place] -= 1 }
+            runs.runs.sort(&some)
+            for place in some.indices { some[place] += 1 }
+        }
+        numbers = [UInt32](repeating: 0, count: numbers.count - some.count) + some
+    }
+
+    /// The value of a number as a word whose order is that of the values.
+    private func orderedWord(_ number: UInt32) -> UInt64 {
+        let word = words.words[Int(number) - 1]
+        return switch kind {
+        case .reference, .attribute(.boolean): word
+        case .attribute(.double), .attribute(.date): RowSorter.ordered(Double(bitPattern: word))
+        case .attribute(.float):
+            RowSorter.ordered(Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))))
+        default: word ^ (1 << 63)
+        }
+    }
+
+    /// Fetches where the value of a number is into the processor's cache.
+    @inline(__always)
+    func prefetchPlace(_ number: UInt32) {
+        if case .bytes = source, number > 0 { runs.runs.prefetchEnd(Int(number) - 1) }
+    }
+
+    /// Fetches the value of a number into the processor's cache.
+    @inline(__always)
+    func prefetch(_ number: UInt32) {
+        if case .bytes = source, number > 0 { runs.runs.prefetch(Int(number) - 1) }
+    }
+
+    /// Positions sorted by the values of the numbers that stand at them; what is equal stays as it is.
+    func sorted(_ positions: [Int], by numbers: [UInt32]) -> [Int] {
+        // By how many there are of each number, and where those of the ones before it end.
+        var starts = [Int](repeating: 0, count: most + 1)
+        for number in numbers { starts[Int(number)] += 1 }
+        var used = starts.indices.filter { starts[$0] > 0 }.map { UInt32($0) }
+        sort(&used)
+        var start = 0
+        for number in used {
+            let count = starts[Int(number)]
+            starts[Int(number)] = start
+            start += count
+        }
+        var sorted = positions
+        for position in positions {
+            let number = Int(numbers[position])
+            sorted[starts[number]] = position
+            starts[number] += 1
+        }
+        return sorted
     }
 
     // MARK: Values

@@ -69,38 +69,56 @@ final class ByteNumbers {
         var number: UInt32
     }
 
-    /// Where each run ends, by number; the first begins at 0.
-    private var ends: [Int] = [0]
+    /// By number less one.
+    let runs = ByteRuns()
     private var hashes: [UInt64] = []
-    private var bytes: UnsafeMutableRawPointer
-    private var room = 4096
     private var places: UnsafeMutablePointer<Place>
     private var bits = 6
 
     init() {
-        bytes = .allocate(byteCount: room, alignment: 16)
         places = .allocate(capacity: 1 << bits)
         places.initialize(repeating: Place(hash: 0, number: 0), count: 1 << bits)
     }
 
-    deinit {
-        bytes.deallocate()
-        places.deallocate()
-    }
+    deinit { places.deallocate() }
 
     /// How many there are.
     var count: Int { hashes.count }
 
     /// The run of a number.
-    func run(_ number: UInt32) -> UnsafeRawBufferPointer {
-        let start = ends[Int(number) - 1]
-        return UnsafeRawBufferPointer(start: bytes + start, count: ends[Int(number)] - start)
+    func run(_ number: UInt32) -> UnsafeRawBufferPointer { runs[Int(number) - 1] }
+
+    /// What a run is looked for by.
+    @inline(__always)
+    static func hash(_ run: UnsafeRawBufferPointer) -> UInt64 { KeyBuffer.hash(run, seed: 0) }
+
+    /// Fetches what a search for a hash begins with into the processor's cache.
+    @inline(__always)
+    func prefetch(_ hash: UInt64) {
+        cairn_prefetch(places + Int(truncatingIfNeeded: hash &>> UInt64(64 &- bits)))
+    }
+
+    /// Fetches where the run is that the search for a hash begins with.
+    @inline(__always)
+    func prefetchEnd(_ hash: UInt64) {
+        let found = places[Int(truncatingIfNeeded: hash &>> UInt64(64 &- bits))]
+        if found.number != 0 { runs.prefetchEnd(Int(found.number &- 1)) }
+    }
+
+    /// Fetches the run that the search for a hash begins with.
+    @inline(__always)
+    func prefetchRun(_ hash: UInt64) {
+        let found = places[Int(truncatingIfNeeded: hash &>> UInt64(64 &- bits))]
+        if found.number != 0 { runs.prefetch(Int(found.number &- 1)) }
     }
 
     /// The number of a run.
     @inline(__always)
-    func number(of run: UnsafeRawBufferPointer) -> UInt32 {
-        let hash = KeyBuffer.hash(run, seed: 0)
+    func number(of run: UnsafeRawBufferPointer) -> UInt32 { number(of: run, Self.hash(run)) }
+
+    /// The number of a run with its hash.
+    @inline(__always)
+    func number(of run: UnsafeRawBufferPointer, _ hash: UInt64) -> UInt32 {
         let mask = 1 &<< bits &- 1
         var place = Int(truncatingIfNeeded: hash &>> UInt64(64 &- bits))
         while true {
@@ -115,27 +133,15 @@ final class ByteNumbers {
 
     @inline(__always)
     private func isEqual(_ run: UnsafeRawBufferPointer, _ number: UInt32) -> Bool {
-        let start = ends[Int(number) &- 1]
-        guard ends[Int(number)] &- start == run.count else { return false }
-        guard let base = run.baseAddress, run.count > 0 else { return true }
-        return cairn_compare(bytes + start, base, run.count) == 0
+        let known = runs[Int(number &- 1)]
+        guard known.count == run.count else { return false }
+        guard let base = run.baseAddress, let other = known.baseAddress else { return true }
+        return cairn_compare(other, base, run.count) == 0
     }
 
     @inline(never)
     private func add(_ run: UnsafeRawBufferPointer, _ hash: UInt64, _ place: Int) -> UInt32 {
-        let start = ends[ends.count - 1]
-        if start + run.count > room {
-            let more = max(room * 2, start + run.count)
-            let memory = UnsafeMutableRawPointer.allocate(byteCount: more, alignment: 16)
-            memory.copyMemory(from: bytes, byteCount: start)
-            bytes.deallocate()
-            bytes = memory
-            room = more
-        }
-        if let base = run.baseAddress {
-            (bytes + start).copyMemory(from: base, byteCount: run.count)
-        }
-        ends.append(start + run.count)
+        runs.append(run)
         hashes.append(hash)
         let number = UInt32(hashes.count)
         places[place] = Place(hash: UInt32(truncatingIfNeeded: hash), number: number)

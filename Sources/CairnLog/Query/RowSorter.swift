@@ -1,8 +1,8 @@
 // Sorts hits by columns: nil first when ascending, text by its bytes, ties by number.
 //
 // The keys of all hits are read once, block by block, into one array for each sort key; then positions are
-// sorted. Ordered numbers become integers whose order is theirs, so that comparing them is one instruction; texts that are
-// not compared by their bytes become bytes that are.
+// sorted. Ordered numbers become integers whose order is theirs, so that comparing them is one instruction; texts become
+// bytes, and these the number of those before them.
 //
 // A key across to-one relationships is followed step by step: what all hits lead to is found first, each object once, and
 // its key is read once, however many rows lead to it.
@@ -18,7 +18,6 @@ struct RowSorter {
     /// The keys of one column.
     private enum Keys {
         case words([UInt64?])
-        case bytes([[UInt8]?])
         case decimals([Decimal?])
     }
 
@@ -43,14 +42,6 @@ struct RowSorter {
         switch keys {
         case .words(let words): compare(words[left], words[right])
         case .decimals(let values): compare(values[left], values[right])
-        case .bytes(let bytes):
-            switch (bytes[left], bytes[right]) {
-            case (nil, nil): 0
-            case (nil, _): -1
-            case (_, nil): 1
-            case (let a?, let b?):
-                a.withUnsafeBytes { a in b.withUnsafeBytes { compareCells(a, $0) } }
-            }
         }
     }
 
@@ -83,7 +74,6 @@ struct RowSorter {
         let (cells, places) = try follow(path, hits)
         switch try read(path, cells) {
         case .words(let words): return .words(places.map { $0.flatMap { words[$0] } })
-        case .bytes(let bytes): return .bytes(places.map { $0.flatMap { bytes[$0] } })
         case .decimals(let decimals): return .decimals(places.map { $0.flatMap { decimals[$0] } })
         }
     }
@@ -136,7 +126,9 @@ struct RowSorter {
         let kind = catalog.description(of: path.entity).columns[path.column].kind
         let isDecimal = kind == .attribute(.decimal)
         var words: [UInt64?] = []
-        var bytes: [[UInt8]?] = []
+        let runs = ByteRuns()
+        // Which of the runs a row has.
+        var places: [Int?] = []
         var decimals: [Decimal?] = []
         for row in rows {
             let block = try runner.block(row.handle)
@@ -145,16 +137,22 @@ struct RowSorter {
             switch column.kind {
             case .bytes, .fixed16:
                 guard let cells, !isNil else {
-                    if isDecimal { decimals.append(nil) } else { bytes.append(nil) }
+                    if isDecimal { decimals.append(nil) } else { places.append(nil) }
                     continue
                 }
-                let value = try block.withBytes(cells, row.slot) { Array($0) }
                 if isDecimal {
-                    decimals.append(value.withUnsafeBytes { DecimalCoding.decode($0) })
-                } else if path.comparison != .binary {
-                    bytes.append(path.comparison.bytes(of: String(decoding: value, as: UTF8.self)))
-                } else {
-                    bytes.append(value)
+                    decimals.append(
+                        try block.withBytes(cells, row.slot) { DecimalCoding.decode($0) })
+                    continue
+                }
+                places.append(runs.count)
+                try block.withBytes(cells, row.slot) {
+                    if path.comparison == .binary {
+                        runs.append($0)
+                    } else {
+                        let text = String(decoding: $0, as: UTF8.self)
+                        path.comparison.bytes(of: text).withUnsafeBytes { runs.append($0) }
+                    }
                 }
             case .integer, .double, .float:
                 guard let cells, !isNil else {
@@ -165,7 +163,9 @@ struct RowSorter {
             }
         }
         if column.kind == .bytes || column.kind == .fixed16 {
-            return isDecimal ? .decimals(decimals) : .bytes(bytes)
+            if isDecimal { return .decimals(decimals) }
+            let ranks = runs.ranks()
+            return .words(places.map { $0.map { UInt64(ranks[$0]) } })
         }
         return .words(words)
     }
@@ -181,7 +181,8 @@ struct RowSorter {
         }
     }
 
-    private static func ordered(_ value: Double) -> UInt64 {
+    /// An unsigned number whose order is that of a number. NaN is above everything.
+    static func ordered(_ value: Double) -> UInt64 {
         if value.isNaN { return .max }
         let bits = (value == 0 ? 0 : value).bitPattern
         return bits >> 63 == 0 ? bits | 1 << 63 : ~bits

@@ -58,15 +58,15 @@ struct TableRunner {
         let columns = try sources(plan.columns, plan)
         let order = sort == nil ? try sources(plan.sort.map(\.expression), plan) : []
         let objects = StoredObjects(engine: engine, state: state)
-        var rows: [TablePlan.Row] = []
-        rows.reserveCapacity(hits.count)
+        var rows = TablePlan.Rows()
+        rows.reserve(hits.count)
         for hit in hits {
-            rows.append(
-                TablePlan.Row(
-                    try values(columns, hit, objects), order: try values(order, hit, objects)))
+            rows.add(try values(columns, hit, objects), order: try values(order, hit, objects))
         }
-        if sort == nil { return (plan.arranged(rows, request.fetch), how) }
-        guard plan.isDistinct else { return (rows.map(\.values), how) }
+        if sort == nil {
+            return (plan.arranged(rows, request.fetch.offset, request.fetch.limit), how)
+        }
+        guard plan.isDistinct else { return (rows.values, how) }
         return (plan.distinct(rows, request.fetch), how)
     }
 
@@ -161,18 +161,46 @@ struct TableRunner {
             try take(found.hits, &groups, objects)
         } else {
             how += runner.scanPlan
+            var isScattered = false
             try runner.scan { block, entity, slots throws(StoreError) in
-                try groups.take(block, of: entity, UnsafeBufferPointer(slots))
-                return true
+                try groups.take(block, of: entity, slots)
+                isScattered = runner.objects == nil && groups.isScattered
+                return !isScattered
             }
+            if isScattered { groups = try sifted(plan, runner, groups, objects) }
         }
-        let rows = try checkedRows(&groups)
-        return (plan.arranged(rows, request.fetch), "groups of \(how)")
+        return (try rows(&groups), "groups of \(how)")
     }
 
-    private func checkedRows(_ groups: inout GroupRunner) throws(StoreError) -> [TablePlan.Row] {
+    /// The groups of a scan from its beginning, first those of all keys in a sieve, if that can be.
+    private func sifted(
+        _ plan: TablePlan, _ runner: FetchRunner, _ first: consuming GroupRunner,
+        _ objects: StoredObjects
+    ) throws(StoreError) -> GroupRunner {
+        let known = runner.family.reduce(0) { $0 + state.counts[$1] }
+        var sieve: GroupSieve? = GroupSieve(rows: known)
+        try runner.scan { block, entity, slots throws(StoreError) in
+            if let some = sieve,
+                try !first.note(block, of: entity, UnsafeBufferPointer(slots), in: some)
+            {
+                sieve = nil
+            }
+            return sieve != nil
+        }
+        let found = sieve
+        var groups = try checked { () throws(PredicateFormatError) in
+            try GroupRunner(plan, objects, found)
+        }
+        try runner.scan { block, entity, slots throws(StoreError) in
+            try groups.take(block, of: entity, slots)
+            return true
+        }
+        return groups
+    }
+
+    private func rows(_ groups: inout GroupRunner) throws(StoreError) -> [[Value]] {
         do throws(PredicateFormatError) {
-            return try groups.rows()
+            return try groups.rows(offset: request.fetch.offset, limit: request.fetch.limit)
         } catch {
             throw StoreError(error, entity: catalog.description(of: request.fetch.entity))
         }
@@ -190,7 +218,7 @@ struct TableRunner {
             let next = index + 1 < hits.count ? hits[index + 1] : nil
             if next?.cell.handle == hit.cell.handle { continue }
             let block = try objects.block(hit.cell.handle)
-            try slots.withUnsafeBufferPointer { slots throws(StoreError) in
+            try slots.withUnsafeMutableBufferPointer { slots throws(StoreError) in
                 try groups.take(block, of: hit.entity, slots)
             }
             slots.removeAll(keepingCapacity: true)
@@ -218,14 +246,10 @@ struct TableRunner {
 }
 
 extension TablePlan {
-    fileprivate func arranged(_ rows: [Row], _ fetch: StoreFetch) -> [[Value]] {
-        arranged(rows, fetch.offset, fetch.limit)
-    }
-
     /// Rows that are in order already, each once.
-    fileprivate func distinct(_ rows: [Row], _ fetch: StoreFetch) -> [[Value]] {
+    fileprivate func distinct(_ rows: Rows, _ fetch: StoreFetch) -> [[Value]] {
         var seen: Set<[Value]> = []
-        let each = rows.map(\.values).filter { seen.insert($0).inserted }
+        let each = rows.values.filter { seen.insert($0).inserted }
         let rest = each.dropFirst(max(0, fetch.offset))
         return Array(fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
     }

@@ -8,14 +8,18 @@
 // Threads: immutable, so any.
 
 extension TablePlan {
-    /// A row with what it is sorted by.
-    package struct Row {
-        package let values: [Value]
-        package let order: [Value]
+    /// Rows with what each is sorted by; nothing if they are not sorted.
+    package struct Rows {
+        package private(set) var values: [[Value]] = []
+        fileprivate var orders: [[Value]] = []
 
-        package init(_ values: [Value], order: [Value]) {
-            self.values = values
-            self.order = order
+        package init() {}
+
+        package mutating func reserve(_ count: Int) { values.reserveCapacity(count) }
+
+        package mutating func add(_ row: [Value], order: [Value]) {
+            values.append(row)
+            if !order.isEmpty { orders.append(order) }
         }
     }
 
@@ -26,18 +30,19 @@ extension TablePlan {
         arranged(try isGrouped ? groups(of: objects) : plainRows(of: objects), offset, limit)
     }
 
-    private func plainRows(of objects: [any EvaluatedObject]) throws(PredicateFormatError) -> [Row]
-    {
+    private func plainRows(of objects: [any EvaluatedObject]) throws(PredicateFormatError) -> Rows {
         let columns = try Self.evaluators(columns)
         let order = try Self.evaluators(sort.map(\.expression))
-        return objects.map { object in
-            Row(
+        var rows = Rows()
+        for object in objects {
+            rows.add(
                 columns.map { $0.value(for: object).plain },
                 order: order.map { $0.value(for: object).plain })
         }
+        return rows
     }
 
-    private func groups(of objects: [any EvaluatedObject]) throws(PredicateFormatError) -> [Row] {
+    private func groups(of objects: [any EvaluatedObject]) throws(PredicateFormatError) -> Rows {
         let keys = try Self.evaluators(keys)
         let arguments = try Self.evaluators(
             aggregates.map { $0.argument ?? .evaluatedObject })
@@ -61,7 +66,7 @@ extension TablePlan {
             let figures = zip(aggregates, values).map {
                 TableAggregate.value(of: $0.function, $1)
             }
-            answer.add(key: key, figures: figures)
+            answer.add(key: { key[$0] }, figure: { figures[$0] })
         }
         return answer.rows
     }
@@ -75,11 +80,15 @@ extension TablePlan {
     }
 
     /// Rows in order, each once if that is wanted, within offset and limit.
-    package func arranged(_ rows: [Row], _ offset: Int, _ limit: Int?) -> [[Value]] {
-        var rows = rows
-        if !sort.isEmpty || isGrouped {
-            let keys = rows.map(sortKeys)
-            let order = rows.indices.sorted { left, right in
+    ///
+    /// - Parameter inOrder: whether groups come in the order of their keys.
+    package func arranged(
+        _ rows: Rows, _ offset: Int, _ limit: Int?, inOrder: Bool = false
+    ) -> [[Value]] {
+        var values = rows.values
+        if !sort.isEmpty || isGrouped && !inOrder, !rows.orders.isEmpty {
+            let keys = rows.orders.map(sortKeys)
+            let order = values.indices.sorted { left, right in
                 for (index, value) in keys[left].enumerated() {
                     let order = SortingOrder.compare(value, keys[right][index])
                     if order != 0 {
@@ -88,98 +97,23 @@ extension TablePlan {
                 }
                 return left < right
             }
-            rows = order.map { rows[$0] }
+            values = order.map { values[$0] }
         }
         if isDistinct {
             var seen: Set<[Value]> = []
-            rows = rows.filter { seen.insert($0.values).inserted }
+            values = values.filter { seen.insert($0).inserted }
         }
-        let rest = rows.dropFirst(max(0, offset))
-        return (limit.map { rest.prefix(max(0, $0)) } ?? rest).map(\.values)
+        if offset <= 0, limit == nil { return values }
+        let rest = values.dropFirst(max(0, offset))
+        return Array(limit.map { rest.prefix(max(0, $0)) } ?? rest)
     }
 
     /// What a row is sorted by, texts as they are compared.
-    private func sortKeys(_ row: Row) -> [Value] {
-        if sort.allSatisfy({ $0.comparison == .binary }) { return row.order }
-        return row.order.enumerated().map { index, value in
+    private func sortKeys(_ order: [Value]) -> [Value] {
+        if sort.allSatisfy({ $0.comparison == .binary }) { return order }
+        return order.enumerated().map { index, value in
             index < sort.count ? sort[index].comparison.ordered(value) : value
         }
-    }
-}
-
-/// The rows of groups whose keys and figures are known.
-package struct GroupRows {
-    private let plan: TablePlan
-    private let columns: [ExpressionEvaluator]
-    private let order: [ExpressionEvaluator]
-    private let having: PredicateEvaluator?
-    /// Where the values of columns and sort terms are, if each is a key or a figure as it is.
-    private let places: (columns: [Place], order: [Place])?
-    /// The rows so far.
-    package private(set) var rows: [TablePlan.Row] = []
-
-    /// Where a value is.
-    private enum Place {
-        case key(Int)
-        case figure(Int)
-    }
-
-    /// - Parameter asksHaving: whether groups are asked the condition; not if whoever adds them has done so.
-    package init(_ plan: TablePlan, asksHaving: Bool = true) throws(PredicateFormatError) {
-        self.plan = plan
-        let columnPlaces = plan.columns.compactMap { Self.place($0, plan) }
-        let orderPlaces = plan.sort.compactMap {
-            $0.comparison == .binary ? Self.place($0.expression, plan) : nil
-        }
-        places =
-            columnPlaces.count == plan.columns.count && orderPlaces.count == plan.sort.count
-            ? (columnPlaces, orderPlaces) : nil
-        columns = try TablePlan.evaluators(plan.columns)
-        order = try TablePlan.evaluators(plan.sort.map(\.expression))
-        having = try (asksHaving ? plan.having : nil).map { having throws(PredicateFormatError) in
-            try PredicateEvaluator(having)
-        }
-    }
-
-    /// Adds the row of a group, if it is wanted.
-    package mutating func add(key: [Value], figures: [EvaluatedValue]) {
-        if having == nil, let places {
-            func value(_ place: Place) -> Value {
-                switch place {
-                case .key(let index): key[index]
-                case .figure(let index): figures[index].plain
-                }
-            }
-            rows.append(
-                TablePlan.Row(
-                    places.columns.map(value), order: places.order.map(value) + key))
-            return
-        }
-        var variables: [String: EvaluatedValue] = [:]
-        for (index, value) in key.enumerated() {
-            variables[TablePlan.variable(ofKey: index)] = .value(value)
-        }
-        for (index, value) in figures.enumerated() {
-            variables[TablePlan.variable(ofAggregate: index)] = value
-        }
-        if let having, !having.matches(.value(.null), variables: variables) { return }
-        rows.append(
-            TablePlan.Row(
-                columns.map { $0.value(for: .value(.null), variables: variables).plain },
-                order: order.map { $0.value(for: .value(.null), variables: variables).plain }
-                    + key))
-    }
-}
-
-extension GroupRows {
-    /// Where the value of an expression is, if it is a key or a figure as it is.
-    private static func place(_ node: ExpressionNode, _ plan: TablePlan) -> Place? {
-        guard case .variable(let name) = node else { return nil }
-        if let key = plan.keys.indices.first(where: { TablePlan.variable(ofKey: $0) == name }) {
-            return .key(key)
-        }
-        return plan.aggregates.indices.first { TablePlan.variable(ofAggregate: $0) == name }
-            .map { .figure($0) }
     }
 }
 

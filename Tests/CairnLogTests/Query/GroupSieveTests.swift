@@ -1,0 +1,81 @@
+// Doubles among rows that are mostly unique: what goes through a sieve is grouped as everything else.
+
+import CairnFileSystem
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("Doubles among what is mostly unique")
+struct GroupSieveTests {
+    /// More than it takes to see that rows are scattered.
+    private static let rows = 40_000
+
+    private static let model = ManagedObjectModel(entities: [
+        EntityDescription(
+            "Item",
+            attributes: [
+                .init("name", .string), .init("size", .double), .init("mark", .uuid),
+                .init("plan", .binary), .init("weight", .float),
+            ])
+    ])
+
+    /// A value that few rows share: most numbers are of one row.
+    private static func shared(_ index: Int, _ random: inout RandomSource) -> Int {
+        random.oneIn(20) ? Int(random.next() % UInt64(index + 1)) : index
+    }
+
+    private static func row(_ index: Int, _ random: inout RandomSource) -> [String: Any] {
+        let size = shared(index, &random)
+        let mark = UInt64(shared(index, &random))
+        let bytes = withUnsafeBytes(of: mark) { Array($0) } + [UInt8](repeating: 7, count: 8)
+        var row: [String: Any] = [
+            "name": "an item whose name is long \(shared(index, &random))",
+            "size": size % 100 == 0 ? (size % 200 == 0 ? -0.0 : 0) : Double(size) / 4,
+            "mark": bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) },
+            // A few have a frame of their own.
+            "plan": Data(bytes + (index % 10_000 == 5_000 ? random.bytes(70_000) : [])),
+        ]
+        if random.oneIn(30) { row["name"] = nil }
+        if random.oneIn(30) { row["size"] = Double.nan }
+        row["weight"] = random.oneIn(30) ? nil : Float(shared(index, &random))
+        return row
+    }
+
+    @Test(
+        "Groups of two or more are the same as in memory",
+        arguments: [
+            ["name"], ["size"], ["mark"], ["weight"], ["plan"], ["name", "size"],
+            ["weight", "mark", "name"],
+        ])
+    func groups(_ keys: [String]) throws {
+        var random = RandomSource()
+        var options = LogStoreOptions()
+        options.fileSystem = MemoryFileSystem()
+        let store = try LogStore.open(
+            at: "/store", schema: Schema(Self.model), options: options)
+        var rows: [[String: Any]] = []
+        for index in 0..<Self.rows {
+            let copied = random.oneIn(30) ? rows.randomElement(using: &random) : nil
+            rows.append(copied ?? Self.row(index, &random))
+        }
+        _ = try store.execute(BatchInsertRequest(entityName: "Item", objects: rows))
+        let count = ExpressionNode.function(.count, [.evaluatedObject])
+        var terms = TableTerms(
+            columns: keys.map { .init($0) } + [
+                .init("count", count), .init("most", try ExpressionNode(format: "max:(size)")),
+            ])
+        terms.groupBy = keys.map { .keyPath($0) }
+        terms.having = .compare(count, .greater, .constant(.integer(1)))
+        var table = StoreTableFetch(StoreFetch(entity: 0), terms)
+        table.fetch.offset = 3
+        let snapshot = try store.snapshot()
+        let found = try snapshot.table(table).rows
+        #expect(found.count > 20)
+        let known = try PlainSnapshot(snapshot).table(table).rows
+        #expect(found == known)
+    }
+}
