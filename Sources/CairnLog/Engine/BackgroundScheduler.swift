@@ -2,14 +2,6 @@
 //
 // Threads: any.
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Runs tasks later, one at a time.
 package protocol BackgroundScheduler: AnyObject, Sendable {
     /// Runs a task once, when that many seconds have passed or later. After `stop` it does nothing.
@@ -44,7 +36,7 @@ package final class ThreadScheduler: BackgroundScheduler {
             defer { contents.hasThread = true }
             return !contents.hasThread
         }
-        if needsThread { startThread() }
+        if needsThread { SystemThread.start { self.run() } }
     }
 
     package func stop() {
@@ -79,26 +71,5 @@ package final class ThreadScheduler: BackgroundScheduler {
             }
             if let task { return task }
         }
-    }
-
-    private func startThread() {
-        var thread = pthread_t(bitPattern: 0)
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-        defer { pthread_attr_destroy(&attributes) }
-        let context = Unmanaged.passRetained(self).toOpaque()
-        #if canImport(Darwin)
-            let code = pthread_create(&thread, &attributes, { ThreadScheduler.enter($0) }, context)
-        #else
-            let code = pthread_create(
-                &thread, &attributes, { $0.flatMap { ThreadScheduler.enter($0) } }, context)
-        #endif
-        precondition(code == 0, "the system has no more threads to give")
-    }
-
-    private static func enter(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-        Unmanaged<ThreadScheduler>.fromOpaque(context).takeRetainedValue().run()
-        return nil
     }
 }

@@ -69,6 +69,9 @@ final class Engine: Sendable {
     let clock: any StoreClock
     let pool: PagePool
     let cache: BlockCache
+    let zones = BlockZones()
+    /// Who helps with scans.
+    let crew: ScanCrew
     let batches = ColumnBatchPool()
     /// For the holder of the turn.
     let memory = CommitMemory()
@@ -121,6 +124,7 @@ final class Engine: Sendable {
         sizes = options.sizes
         clock = options.clock
         cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
+        crew = ScanCrew(helpers: (options.scanThreads ?? Self.defaultScanThreads) - 1)
         largeValues = LargeValueReader(storeTag: opened.storeID.tag)
         for segment in opened.readable { largeValues.add(segment) }
         lastSegment = Atomic(opened.lastSegment)
@@ -163,6 +167,9 @@ final class Engine: Sendable {
         guard pages > 0, size > 0 else { return 64 << 20 }
         return min(256 << 20, pages / 16 * size)
     }
+
+    /// As many as there are cores: at most four, as more wait for the same memory.
+    private static var defaultScanThreads: Int { min(4, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
     // MARK: Reading
 

@@ -1,70 +1,229 @@
 // Goes through the blocks of an entity and its descendants.
+//
+//   1. The blocks are listed; those that no match can be in, by what is known of their values, are left out.
+//   2. The condition is asked block by block. What is asked of columns alone is asked by several threads, if there is much of
+//      it: each takes the next blocks that nobody has, and what they select is handed over in order.
+//
+// Threads: one reading, with helpers that end before it goes on.
 
 import CairnFormat
 import CairnStore
+import Synchronization
+
+/// A block of a scan.
+struct ScanBlock: BitwiseCopyable {
+    /// How it is looked at.
+    enum Look: BitwiseCopyable { case plainly, andNote, nothing }
+
+    let entity: Int
+    let handle: BlockHandle
+    let entry: BlockEntry
+    var look = Look.plainly
+}
 
 extension FetchRunner {
+    /// Blocks below which a scan is done before a helper is awake.
+    private static let blocksWorthHelp = 48
+    /// The most blocks whose matches wait to be handed over.
+    private static let mostAhead = 256
+
+    // MARK: Answers
+
     /// Calls the body with each block that has matches, its entity and their slots, until it returns false. The slots are
     /// the body's to change.
     func scan(
         _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        // Some more: where slots are written that are then not taken.
-        let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: FormatLimits.maximumRows + 8)
-        defer { slots.deallocate() }
-        try evaluate { block, entity, entry, selection throws(StoreError) in
-            let count = Self.pick(selection, block.rows, entry, into: slots)
-            guard count > 0 else { return true }
-            return try body(block, entity, UnsafeMutableBufferPointer(start: slots, count: count))
+        let (blocks, tests) = scanned()
+        if canBeHelped(blocks) { return try scanTogether(blocks, tests, body) }
+        let scratch = ScanScratch()
+        for block in blocks {
+            let (cached, count) = try pick(block, tests, scratch)
+            guard count > 0 else { continue }
+            let slots = UnsafeMutableBufferPointer(start: scratch.slots, count: count)
+            if try !body(cached, block.entity, slots) { return }
         }
     }
 
     /// How many rows a scan finds.
     func scanCount() throws(StoreError) -> Int {
-        var total = 0
-        try evaluate { block, _, entry, selection throws(StoreError) in
-            total += Self.count(selection, block.rows, entry)
-            return true
+        let (blocks, tests) = scanned()
+        for block in blocks { note(block) }
+        guard canBeHelped(blocks) else {
+            let scratch = ScanScratch()
+            var total = 0
+            for block in blocks { total += try count(block, tests, scratch) }
+            return total
         }
+        let next = Atomic(0)
+        let outcome = Mutex((total: 0, error: StoreError?.none))
+        engine.crew.together { _ in
+            let scratch = ScanScratch()
+            var total = 0
+            do throws(StoreError) {
+                while true {
+                    // Some at a time, so that few ask for the next at once.
+                    let first = next.wrappingAdd(8, ordering: .relaxed).oldValue
+                    if first >= blocks.count { break }
+                    for block in blocks[first..<min(first + 8, blocks.count)] {
+                        total += try count(block, tests, scratch)
+                    }
+                }
+                outcome.withLock { $0.total += total }
+            } catch {
+                outcome.withLock { $0.error = error }
+            }
+        }
+        let (total, error) = outcome.withLock { $0 }
+        if let error { throw error }
         return total
     }
 
-    /// Calls the body with each block that has live rows, its entity, its entry and a byte of 0 or 1 for each row, until it
-    /// returns false. Behind the rows there are 7 bytes of 0; of dead rows the bytes mean nothing.
-    private func evaluate(
-        _ body: (CachedBlock, Int, BlockEntry, UnsafePointer<UInt8>) throws(StoreError) -> Bool
-    ) throws(StoreError) {
-        let most = FormatLimits.maximumRows
-        // What is selected, and behind it what lives, for conditions that are asked only of that.
-        let selection = UnsafeMutablePointer<UInt8>.allocate(capacity: (most + 8) * 2)
-        let live = selection + most + 8
-        defer { selection.deallocate() }
+    // MARK: Blocks
+
+    /// The blocks that matches can be in, and what is asked of their zones.
+    private func scanned() -> (blocks: [ScanBlock], tests: [ZoneTest]) {
         trace?.asksRows = filter != nil
         trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
+        var blocks: [ScanBlock] = []
         for entity in family {
-            let stored = catalog.entities[entity]
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {
                 let entry = state.blocks.entry(handle)
                 if entry.live > 0 {
-                    let block = try block(entry)
-                    trace?.rows += Int(entry.live)
-                    if let filter {
-                        let needsMask = objects != nil || entry.hasReferences
-                        if needsMask { entry.copyLive(to: live) }
-                        try filter.evaluate(
-                            FilterPlace(block: block, stored: stored, entity: entity),
-                            needsMask ? UnsafePointer(live) : nil, objects, into: selection)
-                    } else {
-                        selection.update(repeating: 1, count: block.rows)
-                    }
-                    (selection + block.rows).update(repeating: 0, count: 7)
-                    if try !body(block, entity, entry, selection) { return }
+                    blocks.append(ScanBlock(entity: entity, handle: handle, entry: entry))
                 }
                 handle = state.blocks.next(after: entry)
             }
         }
+        let tests = filter.map { ZoneTest.tests(of: $0) } ?? []
+        if !tests.isEmpty {
+            engine.zones.look(&blocks, tests, catalog)
+            blocks.removeAll { $0.look == .nothing }
+        }
+        return (blocks, tests)
     }
+
+    /// Whether more threads than one make it faster: the condition is asked of columns alone, and of many.
+    private func canBeHelped(_ blocks: [ScanBlock]) -> Bool {
+        engine.crew.helpers > 0 && filter != nil && objects == nil && isPublished
+            && blocks.count >= Self.blocksWorthHelp
+    }
+
+    /// Notes that a block is read.
+    private func note(_ block: ScanBlock) {
+        trace?.read(block.entry)
+        trace?.rows += Int(block.entry.live)
+    }
+
+    /// A block, and a byte of 0 or 1 for each of its rows. Behind the rows there are 7 bytes of 0; of dead rows the bytes
+    /// mean nothing.
+    private func select(_ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch)
+        throws(StoreError) -> CachedBlock
+    {
+        let cached = try untracedBlock(block.entry)
+        let stored = catalog.entities[block.entity]
+        // What is not published may be given up, and something else be written where it was.
+        if block.look == .andNote, isPublished {
+            for test in tests {
+                let column = stored.columns[test.column]
+                let cells = try cached.cells(column, at: test.column).pointee
+                engine.zones.note(
+                    .of(cells, rows: cached.rows), of: column.propertyID, block)
+            }
+        }
+        let selection = scratch.selection
+        if let filter {
+            let needsMask = objects != nil || block.entry.hasReferences
+            if needsMask { block.entry.copyLive(to: scratch.live) }
+            try filter.evaluate(
+                FilterPlace(block: cached, stored: stored, entity: block.entity),
+                needsMask ? UnsafePointer(scratch.live) : nil, objects, into: selection)
+        } else {
+            selection.update(repeating: 1, count: cached.rows)
+        }
+        (selection + cached.rows).update(repeating: 0, count: 7)
+        return cached
+    }
+
+    private func count(_ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch)
+        throws(StoreError) -> Int
+    {
+        let cached = try select(block, tests, scratch)
+        return Self.count(scratch.selection, cached.rows, block.entry)
+    }
+
+    /// Lists the slots of a block that match.
+    private func pick(_ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch)
+        throws(StoreError) -> (block: CachedBlock, count: Int)
+    {
+        note(block)
+        let cached = try select(block, tests, scratch)
+        return (
+            cached, Self.pick(scratch.selection, cached.rows, block.entry, into: scratch.slots)
+        )
+    }
+
+    // MARK: Several threads
+
+    /// What was selected of a block, until it is handed over.
+    private struct Picked {
+        var block: CachedBlock?
+        var count = 0
+        var error: StoreError?
+    }
+
+    private func scanTogether(
+        _ blocks: [ScanBlock], _ tests: [ZoneTest],
+        _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        let width = FormatLimits.maximumRows + 8
+        let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: Self.mostAhead * width)
+        let picked = UnsafeMutablePointer<Picked>.allocate(capacity: Self.mostAhead)
+        picked.initialize(repeating: Picked(), count: Self.mostAhead)
+        defer {
+            picked.deinitialize(count: Self.mostAhead)
+            picked.deallocate()
+            slots.deallocate()
+        }
+        // More and more at a time: who wants but a few rows waits for few blocks.
+        var ahead = 16
+        var start = 0
+        while start < blocks.count {
+            let part = blocks[start..<min(start + ahead, blocks.count)]
+            let next = Atomic(part.startIndex)
+            engine.crew.together { _ in
+                let scratch = ScanScratch()
+                while true {
+                    let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                    if index >= part.endIndex { return }
+                    let place = index - part.startIndex
+                    do throws(StoreError) {
+                        let cached = try select(blocks[index], tests, scratch)
+                        picked[place].block = cached
+                        picked[place].count = Self.pick(
+                            scratch.selection, cached.rows, blocks[index].entry,
+                            into: slots + place * width)
+                    } catch {
+                        picked[place].error = error
+                    }
+                }
+            }
+            for (place, block) in part.enumerated() {
+                note(block)
+                if let error = picked[place].error { throw error }
+                let (cached, count) = (picked[place].block, picked[place].count)
+                picked[place].block = nil
+                guard let cached, count > 0 else { continue }
+                let found = UnsafeMutableBufferPointer(start: slots + place * width, count: count)
+                if try !body(cached, block.entity, found) { return }
+            }
+            start += ahead
+            ahead = min(ahead * 2, Self.mostAhead)
+        }
+    }
+
+    // MARK: Slots
 
     /// How many slots are selected and live.
     private static func count(
@@ -107,5 +266,26 @@ extension FetchRunner {
             }
         }
         return count
+    }
+}
+
+/// Memory for one block at a time.
+private final class ScanScratch {
+    /// A byte for each row, and behind them what lives, for conditions that are asked only of that.
+    let selection: UnsafeMutablePointer<UInt8>
+    let live: UnsafeMutablePointer<UInt8>
+    /// Some more than rows: where slots are written that are then not taken.
+    let slots: UnsafeMutablePointer<UInt16>
+
+    init() {
+        let most = FormatLimits.maximumRows + 8
+        selection = .allocate(capacity: most * 2)
+        live = selection + most
+        slots = .allocate(capacity: most)
+    }
+
+    deinit {
+        selection.deallocate()
+        slots.deallocate()
     }
 }

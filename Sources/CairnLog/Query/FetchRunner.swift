@@ -175,6 +175,14 @@ struct FetchRunner {
 
     func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
         trace?.read(entry)
+        return try untracedBlock(entry)
+    }
+
+    /// Whether all of the state is written: what is not is of the thread that writes.
+    var isPublished: Bool { writtenLSN == .max }
+
+    /// A block that a trace is told of elsewhere, or that helpers ask for.
+    func untracedBlock(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
         if writtenLSN != .max {
             let segment = state.segments.current
             if segment.number == entry.segment,

@@ -304,9 +304,9 @@ final class GroupColumn {
         let word = words.words[Int(number) - 1]
         return switch kind {
         case .reference, .attribute(.boolean): word
-        case .attribute(.double), .attribute(.date): RowSorter.ordered(Double(bitPattern: word))
+        case .attribute(.double), .attribute(.date): ZoneTest.word(Double(bitPattern: word))
         case .attribute(.float):
-            RowSorter.ordered(Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))))
+            ZoneTest.word(Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))))
         default: word ^ (1 << 63)
         }
     }

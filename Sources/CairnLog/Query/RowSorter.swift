@@ -175,16 +175,9 @@ struct RowSorter {
         -> UInt64
     {
         switch kind {
-        case .double: ordered(cells.double(at: slot))
-        case .float: ordered(Double(cells.float(at: slot)))
-        default: UInt64(bitPattern: cells.integer(at: slot)) ^ (1 << 63)
+        case .double: ZoneTest.word(cells.double(at: slot))
+        case .float: ZoneTest.word(Double(cells.float(at: slot)))
+        default: ZoneTest.word(cells.integer(at: slot))
         }
-    }
-
-    /// An unsigned number whose order is that of a number. NaN is above everything.
-    static func ordered(_ value: Double) -> UInt64 {
-        if value.isNaN { return .max }
-        let bits = (value == 0 ? 0 : value).bitPattern
-        return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
     }
 }

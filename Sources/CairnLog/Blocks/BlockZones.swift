@@ -1,0 +1,108 @@
+// Between which values the cells of blocks lie, as far as it is known: what a scan need not look at.
+//
+// The zone of a block's column is noted when a condition is first asked of it, and is good as long as the block is where it
+// is: rows in it die, and none is changed. Zones live in memory alone, 32 bytes for each block and column that was asked.
+//
+// Threads: any; one lock.
+
+import CairnFormat
+import CairnStore
+import Synchronization
+
+/// The cells of a column of a block: the least and the greatest as words whose order is theirs, and whether some are nil.
+struct BlockZone: BitwiseCopyable {
+    var low = UInt64.max
+    var high = UInt64.min
+    var hasNil = false
+    var hasValue = false
+
+    /// What excludes nothing.
+    static let unknown = BlockZone(low: .min, high: .max, hasNil: true, hasValue: true)
+
+    @inline(__always)
+    mutating func add(_ word: UInt64) {
+        if word < low { low = word }
+        if word > high { high = word }
+    }
+
+    /// The zone of the cells of all rows, dead ones too.
+    static func of(_ cells: CellColumn, rows: Int) -> BlockZone {
+        // Of what has frames of its own it would have to be read.
+        if cells.externals != nil { return .unknown }
+        return switch cells.kind {
+        case .integer: of(cells, rows) { ZoneTest.word(cells.integer($0)) }
+        case .double: of(cells, rows) { ZoneTest.word(cells.double($0)) }
+        case .float: of(cells, rows) { ZoneTest.word(Double(cells.float($0))) }
+        case .bytes: of(cells, rows) { ZoneTest.word(cells.bytes($0)) }
+        case .fixed16: of(cells, rows) { ZoneTest.word(cells.fixed16($0)) }
+        }
+    }
+
+    @inline(__always)
+    private static func of(_ cells: CellColumn, _ rows: Int, _ word: (Int) -> UInt64) -> BlockZone {
+        var zone = BlockZone()
+        for slot in 0..<rows {
+            if cells.isNil(slot) {
+                zone.hasNil = true
+            } else {
+                zone.hasValue = true
+                zone.add(word(slot))
+            }
+        }
+        return zone
+    }
+}
+
+/// The zones that are known.
+final class BlockZones: Sendable {
+    private struct Entry: BitwiseCopyable {
+        /// Where the block is that had the handle; no block is at 0.
+        var place: UInt64 = 0
+        var zone = BlockZone()
+    }
+
+    /// By property, then by handle.
+    private let columns = Mutex<[UInt32: [Entry]]>([:])
+
+    private static func key(_ entry: BlockEntry) -> UInt64 {
+        UInt64(entry.segment) << 32 | UInt64(entry.offset8)
+    }
+
+    /// Marks the blocks of a scan that no match can be in, and those of which not all is known that tests ask.
+    func look(_ blocks: inout [ScanBlock], _ tests: [ZoneTest], _ catalog: Catalog) {
+        columns.withLock { columns in
+            for test in tests {
+                var known: (property: UInt32, entries: [Entry])?
+                for index in blocks.indices where blocks[index].look != .nothing {
+                    let property = catalog.entities[blocks[index].entity].columns[test.column]
+                        .propertyID
+                    if known?.property != property {
+                        known = (property, columns[property] ?? [])
+                    }
+                    let handle = Int(blocks[index].handle.raw)
+                    guard let entries = known?.entries, handle < entries.count,
+                        entries[handle].place == Self.key(blocks[index].entry)
+                    else {
+                        blocks[index].look = .andNote
+                        continue
+                    }
+                    if !test.canHold(in: entries[handle].zone) { blocks[index].look = .nothing }
+                }
+            }
+        }
+    }
+
+    /// Notes the zone of a block's column.
+    func note(_ zone: BlockZone, of property: UInt32, _ block: ScanBlock) {
+        let handle = Int(block.handle.raw)
+        columns.withLock { columns in
+            var entries = columns.removeValue(forKey: property) ?? []
+            if entries.count <= handle {
+                let most = max(handle + 1, entries.count * 2)
+                entries.append(contentsOf: repeatElement(Entry(), count: most - entries.count))
+            }
+            entries[handle] = Entry(place: Self.key(block.entry), zone: zone)
+            columns[property] = entries
+        }
+    }
+}

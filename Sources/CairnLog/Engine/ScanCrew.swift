@@ -1,0 +1,85 @@
+// Threads that help whoever scans many blocks.
+//
+// They are started when they are first needed, wait a while for more, and end. One scan has them at a time: another that
+// comes meanwhile goes on alone, as its own thread is busy with another core.
+//
+// Invariants: a closure is called only while whoever gave it waits.
+// Threads: any.
+
+/// Helpers for scans.
+final class ScanCrew: Sendable {
+    private struct Job: @unchecked Sendable {
+        // Called by several threads at once, as is said where it is given; none has it when `together` returns.
+        let body: (Int) -> Void
+    }
+
+    private struct Contents {
+        /// What is to be done, as long as more may begin with it.
+        var job: Job?
+        /// Counts the jobs.
+        var turn = 0
+        /// How many helpers have begun with the job, and how many are at it.
+        var begun = 0
+        var working = 0
+        var threads = 0
+        var isTaken = false
+    }
+
+    /// How many helpers there are at most.
+    let helpers: Int
+    private let contents = Monitor(Contents())
+    /// Seconds that a helper waits for more to do.
+    private static let patience = 5.0
+
+    init(helpers: Int) { self.helpers = max(0, helpers) }
+
+    /// Calls a closure in this thread with 0, and in as many others as are free with 1 and up, all at once; returns when all
+    /// have returned. What the closure has to do must be done whether one thread calls it or many.
+    func together(_ body: (Int) -> Void) {
+        if helpers == 0 { return body(0) }
+        withoutActuallyEscaping(body) { body in
+            let missing = contents.update { contents -> Int? in
+                if contents.isTaken { return nil }
+                contents.isTaken = true
+                contents.job = Job(body: body)
+                contents.turn += 1
+                contents.begun = 0
+                let missing = helpers - contents.threads
+                contents.threads = helpers
+                return missing
+            }
+            guard let missing else { return body(0) }
+            for _ in 0..<missing { SystemThread.start { self.help() } }
+            body(0)
+            contents.update { $0.job = nil }
+            contents.wait { $0.working == 0 ? () : nil }
+            contents.withLock { $0.isTaken = false }
+        }
+    }
+
+    private func help() {
+        var seen = 0
+        while work(&seen) { contents.update { $0.working -= 1 } }
+    }
+
+    /// Does one job; false if none came.
+    private func work(_ seen: inout Int) -> Bool {
+        func take(_ contents: inout Contents) -> (job: Job, number: Int)? {
+            guard let job = contents.job, contents.turn != seen else { return nil }
+            seen = contents.turn
+            contents.begun += 1
+            contents.working += 1
+            return (job, contents.begun)
+        }
+        let task =
+            contents.wait(until: .now + Self.patience) { take(&$0) }
+            ?? contents.withLock { contents in
+                let task = take(&contents)
+                if task == nil { contents.threads -= 1 }
+                return task
+            }
+        guard let task else { return false }
+        task.job.body(task.number)
+        return true
+    }
+}

@@ -1,0 +1,43 @@
+// A thread of the system's own: what blocks in system calls or computes for long has no place among the tasks of the
+// concurrency runtime.
+//
+// Threads: any.
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A thread that nobody waits for.
+final class SystemThread: Sendable {
+    private let body: @Sendable () -> Void
+
+    private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    /// Runs a closure in a new thread, which ends with it.
+    static func start(_ body: @escaping @Sendable () -> Void) { SystemThread(body).start() }
+
+    private func start() {
+        var thread = pthread_t(bitPattern: 0)
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        let context = Unmanaged.passRetained(self).toOpaque()
+        #if canImport(Darwin)
+            let code = pthread_create(&thread, &attributes, { SystemThread.enter($0) }, context)
+        #else
+            let code = pthread_create(
+                &thread, &attributes, { $0.flatMap { SystemThread.enter($0) } }, context)
+        #endif
+        precondition(code == 0, "the system has no more threads to give")
+    }
+
+    private static func enter(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        Unmanaged<SystemThread>.fromOpaque(context).takeRetainedValue().body()
+        return nil
+    }
+}

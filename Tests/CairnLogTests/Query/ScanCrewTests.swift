@@ -1,0 +1,221 @@
+// Scans that several threads do, and blocks that they pass over, against a thread that looks at everything.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("Scans by several threads")
+struct ScanCrewTests {
+    private static let model = ManagedObjectModel(entities: [
+        EntityDescription(
+            "Item",
+            attributes: [
+                .init("order", .integer32), .init("size", .double), .init("weight", .float),
+                .init("name", .string), .init("since", .date), .init("mark", .uuid),
+                .init("open", .boolean), .init("plan", .binary),
+            ])
+    ])
+
+    /// The same rows in two stores of many blocks: one with helpers, one without.
+    private struct Pair {
+        let helped: LogStore
+        let alone: LogStore
+
+        init(_ random: inout RandomSource, rows: Int) throws {
+            var rowsOfFeed: [[String: Any]] = []
+            for index in 0..<rows { rowsOfFeed.append(row(index, &random)) }
+            func made(_ threads: Int) throws -> LogStore {
+                var options = LogStoreOptions()
+                options.fileSystem = MemoryFileSystem()
+                options.scanThreads = threads
+                options.sizes.rowsPerBlock = 16
+                options.sizes.largeValueBytes = 200
+                let store = try LogStore.open(
+                    at: "/store", schema: Schema(ScanCrewTests.model), options: options)
+                _ = try store.execute(
+                    BatchInsertRequest(entityName: "Item", objects: rowsOfFeed))
+                return store
+            }
+            helped = try made(4)
+            alone = try made(1)
+        }
+    }
+
+    /// Some columns rise with the rows, others have few values for a while.
+    private static func row(_ index: Int, _ random: inout RandomSource) -> [String: Any] {
+        var row: [String: Any] = [
+            "order": index - 500, "size": Double(index / 40) / 8 - 9,
+            "weight": random.oneIn(9) ? Float.nan : Float(index % 300) - 100,
+            "name": "name \(1000 + index / 7)", "open": index / 200 % 2 == 0,
+            "since": Date(timeIntervalSinceReferenceDate: Double(index) * 60),
+            "mark": UUID(
+                uuid: (
+                    UInt8(index >> 8), UInt8(index & 255), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+                )),
+            "plan": Data(random.bytes(random.oneIn(50) ? 300 : Int(random.next() % 6))),
+        ]
+        if index % 300 < 40 { row["size"] = nil }
+        if random.oneIn(20) { row["name"] = nil }
+        if random.oneIn(40) { row["size"] = -0.0 }
+        return row
+    }
+
+    private static func value(_ key: String, _ random: inout RandomSource) -> Value {
+        let index = Int(random.next() % 2200)
+        switch key {
+        case "order": return .integer(Int64(index - 600))
+        case "size": return random.oneIn(9) ? .double(.nan) : .double(Double(index / 40) / 8 - 9)
+        case "weight": return .float(Float(index % 320) - 110)
+        case "name":
+            return .string(random.oneIn(5) ? "name" : "name \(990 + index / 7)")
+        case "since": return .date(Date(timeIntervalSinceReferenceDate: Double(index) * 60))
+        case "mark":
+            return .uuid(
+                UUID(
+                    uuid: (
+                        UInt8(index >> 8), UInt8(index & 255), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                        0, 0
+                    )))
+        default: return .boolean(random.oneIn(2))
+        }
+    }
+
+    private static func predicate(_ random: inout RandomSource, depth: Int = 2) -> PredicateNode {
+        if depth > 0, random.oneIn(2) {
+            let parts = (0..<2 + Int(random.next() % 2)).map { _ in
+                predicate(&random, depth: depth - 1)
+            }
+            switch random.next() % 3 {
+            case 0: return .or(parts)
+            case 1: return .not(parts[0])
+            default: return .and(parts)
+            }
+        }
+        let keys = ["order", "size", "weight", "name", "since", "mark", "open"]
+        let key = keys[Int(random.next() % UInt64(keys.count))]
+        if random.oneIn(8) { return .compare(key, random.oneIn(2) ? .equal : .notEqual, .null) }
+        let relations: [PredicateNode.Comparison.Operator] =
+            key == "open"
+            ? [.equal, .notEqual] : [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual]
+        let relation = relations[Int(random.next() % UInt64(relations.count))]
+        return .compare(key, relation, value(key, &random))
+    }
+
+    @Test("Random conditions find the same, also when rows have changed and moved")
+    func conditions() throws {
+        var random = RandomSource()
+        let pair = try Pair(&random, rows: 2000)
+        for round in 0..<4 {
+            for _ in 0..<60 {
+                var fetch = StoreFetch(entity: 0, predicate: Self.predicate(&random))
+                if random.oneIn(4) { fetch.limit = Int(random.next() % 50) }
+                if random.oneIn(4) { fetch.sort = [SortKey("name"), SortKey("order")] }
+                let (one, other) = (try pair.helped.snapshot(), try pair.alone.snapshot())
+                let found = try one.fetch(fetch).ids.map(\.reference)
+                #expect(
+                    try found == other.fetch(fetch).ids.map(\.reference), "\(fetch.predicate!)")
+                #expect(try one.count(fetch) == other.count(fetch), "\(fetch.predicate!)")
+                var rows: [UInt64] = []
+                var reference: [UInt64] = []
+                let entity = pair.helped.schema.entities[0]
+                let request = StoreRead(entity, where: fetch.predicate)
+                try one.read(request) { rows.append($0.objectID.reference) }
+                try other.read(request) { reference.append($0.objectID.reference) }
+                #expect(rows == reference)
+            }
+            // The same to both: some die, new ones come, blocks move and their handles are given again.
+            let gone = Self.predicate(&random)
+            let more = (0..<100).map { Self.row($0 + round * 500, &random) }
+            for store in [pair.helped, pair.alone] {
+                let doomed = StoreFetch(entity: 0, predicate: .and([gone, Self.most]))
+                _ = try store.execute(BatchDeleteRequest(.fetch(doomed)))
+                _ = try store.execute(BatchInsertRequest(entityName: "Item", objects: more))
+                if round == 1 { _ = try store.compact() }
+            }
+        }
+    }
+
+    /// Leaves enough for every round.
+    private static let most = PredicateNode.compare("order", .less, .integer(900))
+
+    @Test("A block that no match can be in is passed over, once its values are known")
+    func zones() throws {
+        var random = RandomSource()
+        let pair = try Pair(&random, rows: 2000)
+        var fetch = StoreFetch(
+            entity: 0, predicate: .compare("order", .greaterOrEqual, .integer(1400)))
+        let before = try pair.helped.snapshot().explain(fetch)
+        #expect(before.blocksSkipped == 0 && before.results == 100)
+        let after = try pair.helped.snapshot().explain(fetch)
+        #expect(after.blocksRead < 10 && after.results == 100)
+        #expect(after.blocksRead + after.blocksSkipped == before.blocksRead)
+        fetch.predicate = .compare("order", .equal, .integer(9_999_999))
+        #expect(try pair.helped.snapshot().explain(fetch).blocksRead == 0)
+    }
+
+    @Test("Threads that scan at once each find all, while another writes")
+    func crowd() throws {
+        var random = RandomSource()
+        let pair = try Pair(&random, rows: 2000)
+        let fetch = StoreFetch(entity: 0, predicate: .compare("order", .less, .integer(500)))
+        let snapshot = try pair.helped.snapshot()
+        let more = BatchInsertRequest(
+            entityName: "Item", objects: (0..<50).map { Self.row($0, &random) })
+        TestThreads.run(5) { thread in
+            if thread == 0 {
+                #expect(throws: Never.self) {
+                    for _ in 0..<20 { _ = try pair.helped.execute(more) }
+                }
+                return
+            }
+            #expect(throws: Never.self) {
+                for _ in 0..<30 {
+                    let (count, ids) = (
+                        try snapshot.count(fetch), try snapshot.fetch(fetch).ids
+                    )
+                    #expect(count == 1000 && ids.count == 1000)
+                }
+            }
+        }
+    }
+
+    @Test("A damaged block ends a scan where it lies, with all that came before handed over")
+    func damage() throws {
+        var random = RandomSource()
+        let pair = try Pair(&random, rows: 2000)
+        var answers: [String] = []
+        for store in [pair.helped, pair.alone] {
+            let state = store.engine.registry.published()
+            var handle = state.blocks.first(ofEntity: 0)
+            for _ in 0..<77 { handle = state.blocks.next(after: state.blocks.entry(handle)) }
+            let entry = state.blocks.entry(handle)
+            let segment = try #require(state.segment(entry.segment))
+            let file = try store.engine.files.fileSystem.open(segment.file.path, .readWrite)
+            var byte: UInt8 = 0
+            let at = UInt64(entry.place.byteOffset) + UInt64(entry.length) / 2
+            try withUnsafeMutableBytes(of: &byte) { _ = try file.read(into: $0, at: at) }
+            byte ^= 4
+            try withUnsafeBytes(of: byte) { try file.write($0, at: at) }
+
+            let all = PredicateNode.compare("order", .less, .integer(9999))
+            let snapshot = try store.snapshot()
+            var rows = 0
+            let error = #expect(throws: StoreError.self) {
+                try snapshot.read(StoreRead(store.schema.entities[0], where: all)) { _ in rows += 1 }
+            }
+            #expect(error?.code == .damaged && rows == 77 * 16)
+            answers.append("\(rows) \(error?.code as Any)")
+            let fetch = StoreFetch(entity: 0, predicate: all)
+            let fetching = #expect(throws: StoreError.self) { _ = try snapshot.fetch(fetch) }
+            let counting = #expect(throws: StoreError.self) { _ = try snapshot.count(fetch) }
+            #expect(fetching?.code == .damaged && counting?.code == .damaged)
+        }
+        #expect(answers[0] == answers[1])
+    }
+}
