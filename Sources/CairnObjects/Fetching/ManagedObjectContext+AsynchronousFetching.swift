@@ -29,6 +29,8 @@ extension ManagedObjectContext {
         try terms.rarer.checkForObjects(terms.entityName)
         let paths = try prefetchPaths(terms.rarer.relationshipKeyPathsForPrefetching, terms)
         let question = try question(terms)
+        let start = board.wants(.fetches) ? Self.now() : nil
+        let origin = origin(of: terms)
         while true {
             let before = pendingObjects(terms, question)
             let fetch = widened(question.fetch, before, includesRows: true)
@@ -45,7 +47,11 @@ extension ManagedObjectContext {
             let entries = try overlaid(found, of: snapshot, question, pending)
             if terms.rarer.shouldRefreshRefetchedObjects { try refresh(entries) }
             let objects = objects(entries, request)
-            if !paths.isEmpty { try prefetch(paths, of: objects) }
+            if !paths.isEmpty { try prefetch(paths, of: objects, terms, origin) }
+            if let start {
+                tell(.objects, terms, objects.count, since: start, snapshot, isAsynchronous: true)
+            }
+            enter(objects, origin)
             return objects
         }
     }
@@ -60,8 +66,13 @@ extension ManagedObjectContext {
         try throwReadError()
         processPendingChanges()
         let table = try table(request.terms)
-        return try results(
-            await Self.read(table.request, try store.snapshot(), progress), table)
+        let start = board.wants(.fetches) ? Self.now() : nil
+        let snapshot = try store.snapshot()
+        let rows = try results(await Self.read(table.request, snapshot, progress), table)
+        if let start {
+            tell(.values, request.terms, rows.count, since: start, snapshot, isAsynchronous: true)
+        }
+        return rows
     }
 
     /// How many rows are read before anybody is told.
