@@ -23,13 +23,30 @@ extension ManagedObjectContext {
     public func fetchAsynchronously<Result: ManagedObject>(
         _ request: FetchRequest<Result>, progress: FetchProgress = FetchProgress()
     ) async throws(StoreError) -> [Result] {
+        let start = board.wants(.fetches) ? Self.now() : nil
+        do throws(StoreError) {
+            return try await answer(request, progress, since: start)
+        } catch {
+            if let start {
+                tell(
+                    .objects, request.terms, 0, since: start, nil, isAsynchronous: true,
+                    error: error)
+            }
+            throw error
+        }
+    }
+
+    /// Fetches, and tells of it if there is a moment since when it is measured.
+    private func answer<Result: ManagedObject>(
+        _ request: FetchRequest<Result>, _ progress: FetchProgress,
+        since start: ContinuousClock.Instant?
+    ) async throws(StoreError) -> [Result] {
         try throwReadError()
         processPendingChanges()
         let terms = request.terms
         try terms.rarer.checkForObjects(terms.entityName)
         let paths = try prefetchPaths(terms.rarer.relationshipKeyPathsForPrefetching, terms)
         let question = try question(terms)
-        let start = board.wants(.fetches) ? Self.now() : nil
         let origin = origin(of: terms)
         while true {
             let before = pendingObjects(terms, question)
@@ -63,16 +80,27 @@ extension ManagedObjectContext {
     public func fetchAsynchronously(
         _ request: FetchRequest<DictionaryResult>, progress: FetchProgress = FetchProgress()
     ) async throws(StoreError) -> [DictionaryResult] {
-        try throwReadError()
-        processPendingChanges()
-        let table = try table(request.terms)
         let start = board.wants(.fetches) ? Self.now() : nil
-        let snapshot = try store.snapshot()
-        let rows = try results(await Self.read(table.request, snapshot, progress), table)
-        if let start {
-            tell(.values, request.terms, rows.count, since: start, snapshot, isAsynchronous: true)
+        do throws(StoreError) {
+            try throwReadError()
+            processPendingChanges()
+            let table = try table(request.terms)
+            let snapshot = try store.snapshot()
+            let rows = try results(await Self.read(table.request, snapshot, progress), table)
+            if let start {
+                tell(
+                    .values, request.terms, rows.count, since: start, snapshot,
+                    isAsynchronous: true)
+            }
+            return rows
+        } catch {
+            if let start {
+                tell(
+                    .values, request.terms, 0, since: start, nil, isAsynchronous: true, error: error
+                )
+            }
+            throw error
         }
-        return rows
     }
 
     /// How many rows are read before anybody is told.

@@ -67,6 +67,24 @@ struct EventTests {
         #expect(try recorder.fetches.first?.plan() == nil)
     }
 
+    @Test("A fetch beside the caller that fails says so", arguments: Backend.allCases)
+    func asynchronousFailure(_ backend: Backend) async throws {
+        let (recorder, context, _) = try watched(backend)
+        let colour = PredicateNode.compare("colour", .equal, .string("red"))
+        await #expect(throws: StoreError.self) {
+            _ = try await context.fetchAsynchronously(
+                FetchRequest(entityName: "Recipe", predicate: colour))
+        }
+        await #expect(throws: StoreError.self) {
+            _ = try await context.fetchAsynchronously(
+                FetchRequest<DictionaryResult>(entityName: "Recipe", predicate: colour))
+        }
+        #expect(recorder.events.count == 2)
+        #expect(recorder.fetches.map(\.kind) == [.objects, .values])
+        #expect(recorder.fetches.allSatisfy { $0.isAsynchronous })
+        #expect(recorder.fetches.map(\.error?.code) == [.invalidRequest, .invalidRequest])
+    }
+
     @Test("What a plan says is of the state that was asked", arguments: [Backend.log])
     func plans(_ backend: Backend) throws {
         let (recorder, context, store) = try watched(backend, .fetches)
