@@ -21,6 +21,10 @@ let system = Target.Dependency.product(name: "SystemPackage", package: "swift-sy
 /// The command line of the tool.
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// What servers log and count with: for the adapters in CairnInstruments alone.
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+
 /// Swift's syntax tree, for the macros alone: whoever does not import Cairn does not build it.
 let syntax = [
     "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftParser",
@@ -40,12 +44,16 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Cairn", targets: ["Cairn"]),
+        // By itself: whoever does not import it builds neither swift-log nor swift-metrics.
+        .library(name: "CairnInstruments", targets: ["CairnInstruments"]),
         .executable(name: "cairn", targets: ["CairnTool"]),
     ],
     dependencies: [
         .package(
             url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
         .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
+        .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
+        .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
         .package(url: "https://github.com/swiftlang/swift-syntax", .upToNextMinor(from: "603.0.1")),
     ],
     targets: [
@@ -62,6 +70,7 @@ let package = Package(
             "CairnLog",
             ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn", system]),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"]),
+        module("CairnInstruments", ["CairnStore", "CairnModel", logging, metrics]),
         module(
             "CairnInspection",
             ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog", system]),
@@ -107,6 +116,13 @@ let package = Package(
                 "CairnKilledWriter",
             ]),
         tests("CairnObjectsTests", ["Cairn"]),
+        tests(
+            "CairnInstrumentsTests",
+            [
+                "CairnInstruments", "CairnObjects", "CairnLog", "CairnStore", "CairnModel", logging,
+                metrics, .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ]),
         tests(
             "CairnMacrosTests",
             [

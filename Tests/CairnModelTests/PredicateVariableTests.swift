@@ -69,4 +69,27 @@ struct PredicateVariableTests {
         #expect((a && (b || c)) == .and([a, .or([b, c])]))
         #expect((.and([]) && a) == .and([.and([]), a]))
     }
+
+    @Test(
+        "Without its values a predicate says what it asks, not for whom",
+        arguments: [
+            ("name == 'x' AND price < 10", "name == $value AND price < $value"),
+            ("name == NULL", "name == NULL"),
+            (
+                "name IN {'a', 'b'} OR NOT name BEGINSWITH[cd] 'a'",
+                "name IN $values OR NOT name BEGINSWITH[cd] $value"
+            ),
+            ("price BETWEEN {1, 2}", "price BETWEEN $values"),
+            ("ANY tags.label == 'x'", "ANY tags.label == $value"),
+            (
+                "SUBQUERY(tags, $t, $t.label == 'x').@count > 0",
+                "SUBQUERY(tags, $t, $t.label == $value).@count > $value"
+            ),
+            ("lowercase:(name) == 'x'", "lowercase:(name) == $value"),
+            ("TERNARY(a == 1, b, 'x') == c", "TERNARY(a == $value, b, $value) == c"),
+            ("TRUEPREDICATE", "TRUEPREDICATE"),
+        ])
+    func withoutValues(_ format: String, _ expected: String) throws {
+        #expect(try PredicateNode(format: format).withoutValues.predicateFormat == expected)
+    }
 }

@@ -142,6 +142,49 @@ struct ReadmeTests {
         )
     }
 
+    @Test("README shows the trace of a slow list, and the list is quick as it says")
+    func traced() async throws {
+        let container = try PersistentContainer(inMemoryFor: Product.self, Tag.self)
+        try await container.performBackgroundTask { context in
+            for number in 0..<200 {
+                let product = context.insert(Product.self)
+                product.serialCode = "S-\(number)"
+                product.name = "product \(1000 + number)"
+                product.price = Double(number % 20)
+                let tag = context.insert(Tag.self)
+                tag.label = "tag \(number)"
+                product.tags = [tag]
+            }
+            try context.save()
+        }
+        let lines = Lines()
+        let faults = EventRecorder(.faultMisses)
+        container.instruments = [TraceInstrument(level: .requests, to: lines.take), faults]
+        func list(_ paths: [String]) async throws -> [String] {
+            try await container.performBackgroundTask { context in
+                var cheap = try FetchRequest<Product>(
+                    #Predicate { $0.price < 10 }, sortBy: [.init(\.name)])
+                cheap.relationshipKeyPathsForPrefetching = paths
+                return try context.fetch(cheap).map { "\($0.name): \($0.tags.map(\.label))" }
+            }
+        }
+        let slow = try await list([])
+        let trace = lines.all()
+        #expect(faults.take().count == 200)
+        let fast = try await list(["tags"])
+        let curedTrace = lines.all()
+        #expect(faults.take().isEmpty)
+        #expect(fast == slow && slow.count == 100)
+        #expect(trace.count == 2 && curedTrace.count == 2)
+        let file = URL(filePath: #filePath)
+        let root = file.deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let shown = readme.split(separator: "\n").filter { $0.hasPrefix("cairn: ") }
+            .map { String($0).replacing(/in \d+\.\d{3} ms/, with: "in … ms") }
+        #expect(shown == trace + curedTrace)
+    }
+
     @Test("README shows these examples", arguments: 1...4)
     func shown(_ number: Int) throws {
         let file = URL(filePath: #filePath)

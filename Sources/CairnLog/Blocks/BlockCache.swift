@@ -21,6 +21,9 @@ final class BlockCache: Sendable {
         var order: [UInt64] = []
         var hand = 0
         var bytes = 0
+        /// How often a block was here, and how often it had to be read.
+        var hits = 0
+        var misses = 0
     }
 
     private let table = Mutex(Table())
@@ -37,6 +40,17 @@ final class BlockCache: Sendable {
     /// How many blocks there are.
     var count: Int { table.withLock { $0.order.count } }
 
+    /// What it was asked for, and what it holds.
+    var use: BlockCacheUse {
+        table.withLock {
+            BlockCacheUse(
+                hits: $0.hits, misses: $0.misses, blocks: $0.order.count, bytes: $0.bytes)
+        }
+    }
+
+    /// A block was read that is not put here.
+    func notePassing() { table.withLock { $0.misses += 1 } }
+
     /// The block at a place, if it is here.
     func known(_ place: Place) -> CachedBlock? {
         let key = UInt64(place.segment) << 32 | UInt64(place.offset8)
@@ -51,6 +65,7 @@ final class BlockCache: Sendable {
         if let known = table.withLock({ table in table.use(key) }) { return known }
         let block = try read()
         table.withLock { table in
+            table.misses += 1
             if table.entries[key] != nil { return }
             let cost = block.cost
             table.entries[key] = Entry(block: block, cost: cost, isUsed: false)
@@ -66,6 +81,7 @@ extension BlockCache.Table {
     fileprivate mutating func use(_ key: UInt64) -> CachedBlock? {
         guard let index = entries.index(forKey: key) else { return nil }
         entries.values[index].isUsed = true
+        hits += 1
         return entries.values[index].block
     }
 

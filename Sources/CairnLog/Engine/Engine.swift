@@ -192,6 +192,7 @@ final class Engine: Sendable {
     func passingBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
     {
         if let known = cache.known(entry.place) { return try checked(known, entry) }
+        cache.notePassing()
         return try checked(try read(entry.place, in: state), entry)
     }
 

@@ -16,8 +16,18 @@ public actor BackgroundContext {
     private let context: ManagedObjectContext
 
     /// A context over a store.
-    public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
-        context = ManagedObjectContext(store: store, classes: classes)
+    ///
+    /// - Parameter instruments: who is told of what it does; nil: the trace that the environment variable `CAIRN_DEBUG` asks
+    ///   for.
+    public init(
+        store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),
+        instruments: [any Instrument]? = nil
+    ) {
+        context = ManagedObjectContext(store: store, classes: classes, instruments: instruments)
+    }
+
+    init(store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard) {
+        context = ManagedObjectContext(store: store, classes: classes, board: board)
     }
 
     isolated deinit {

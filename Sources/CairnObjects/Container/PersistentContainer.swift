@@ -11,6 +11,7 @@ public final class PersistentContainer: Sendable {
     public let store: any PersistentStore
     /// The classes of the objects.
     public let classes: ObjectClasses
+    private let board: InstrumentBoard
     private nonisolated(unsafe) let view: ManagedObjectContext
     // Reached only through `viewContext`, which belongs to the main actor.
 
@@ -18,18 +19,33 @@ public final class PersistentContainer: Sendable {
     public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
         self.store = store
         self.classes = classes
-        view = ManagedObjectContext(store: store, classes: classes)
+        let board = InstrumentBoard(TraceInstrument.ofEnvironment)
+        self.board = board
+        view = ManagedObjectContext(store: store, classes: classes, board: board)
     }
 
     /// The model as the store resolved it.
     public var schema: Schema { store.schema }
+
+    /// Who is told of what the contexts of the container do: requests, faults and saves, with how long they took, and advice.
+    ///
+    /// ```swift
+    /// container.instruments = [TraceInstrument(level: .values)]
+    /// ```
+    ///
+    /// Without any, which is the default, nothing is measured. If the environment variable `CAIRN_DEBUG` is 1, 2 or 3 when the
+    /// container is made, it begins with a ``TraceInstrument`` of that level. They can be changed at any time, by any thread.
+    public var instruments: [any Instrument] {
+        get { board.instruments }
+        set { board.set(newValue) }
+    }
 
     /// The context of the main actor.
     @MainActor public var viewContext: ManagedObjectContext { view }
 
     /// A new context with an actor of its own.
     public func newBackgroundContext() -> BackgroundContext {
-        BackgroundContext(store: store, classes: classes)
+        BackgroundContext(store: store, classes: classes, board: board)
     }
 
     /// Runs a task on a fresh context, away from the caller's actor, and gives its result.
@@ -40,7 +56,7 @@ public final class PersistentContainer: Sendable {
     public func performBackgroundTask<R, E: Error>(
         _ body: sending (ManagedObjectContext) async throws(E) -> sending R
     ) async throws(E) -> sending R {
-        let context = ManagedObjectContext(store: store, classes: classes)
+        let context = ManagedObjectContext(store: store, classes: classes, board: board)
         defer { context.abandon() }
         return try await body(context)
     }

@@ -16,7 +16,15 @@ extension ManagedObjectContext {
         request.mergePolicy = request.mergePolicy ?? mergePolicy.mergeType
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
-        return try store.execute(request)
+        guard board.wants(.batches) else { return try store.execute(request) }
+        return try watched(BatchEvent(.insert, entity: request.entityName)) {
+            () throws(StoreError) in
+            try store.execute(request)
+        } _: { result, event in
+            event.inserted = result.insertedCount
+            event.updated = result.updatedCount
+            event.deleted = result.deletedCount
+        }
     }
 
     /// Deletes many objects. Unless the request says otherwise, the context's author and name are taken.
@@ -27,7 +35,13 @@ extension ManagedObjectContext {
         var request = request
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
-        return try store.execute(request)
+        guard board.wants(.batches) else { return try store.execute(request) }
+        return try watched(BatchEvent(.delete, entity: entityName(of: request.target))) {
+            () throws(StoreError) in
+            try store.execute(request)
+        } _: { result, event in
+            event.deleted = result.deletedCount + result.cascadedCount
+        }
     }
 
     /// Deletes the stored objects that a request finds, unsaved changes left out of account.

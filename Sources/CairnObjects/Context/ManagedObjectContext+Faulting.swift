@@ -31,7 +31,9 @@ extension ManagedObjectContext {
             if known.isGone { throw notFound(id) }
             return known
         }
-        guard let row = try read([id])[0] else { throw notFound(id) }
+        guard let entity = rootEntity(of: id), let row = try row(of: id, entity) else {
+            throw notFound(id)
+        }
         let object = object(for: row)
         fill(object, row)
         return object
@@ -55,7 +57,10 @@ extension ManagedObjectContext {
         var rows: [ObjectID: Row] = [:]
         if !unknown.isEmpty {
             do {
-                for row in try read(unknown.map { ids[$0] }) {
+                let unknown = unknown.map { ids[$0] }
+                for row in board.wants([.faultMisses, .advice])
+                    ? try watchedRows(unknown, root) : try read(unknown)
+                {
                     if let row { rows[row.id] = row }
                 }
             } catch {
@@ -132,6 +137,12 @@ extension ManagedObjectContext {
         try store.snapshot().rows(ids)
     }
 
+    /// The row of a fault.
+    private func row(of id: ObjectID, _ entity: SchemaEntity) throws(StoreError) -> Row? {
+        if board.wants([.faultMisses, .advice]) { return try watchedRow(id, entity) }
+        return try read([id])[0]
+    }
+
     /// Fills a fault; what cannot be thrown is kept for the next fetch or save.
     func fulfill(_ object: ManagedObject) {
         do { try fulfillOrThrow(object) } catch { readError = error }
@@ -139,8 +150,11 @@ extension ManagedObjectContext {
 
     func fulfillOrThrow(_ object: ManagedObject) throws(StoreError) {
         guard object.isFault else { return }
-        if object.cells != nil { return wake(object) }
-        if let row = try read([object.objectID])[0] {
+        if object.cells != nil {
+            if board.wants(.faultHits) { tellOfHit(object) }
+            return wake(object)
+        }
+        if let row = try row(of: object.objectID, object.entity) {
             fill(object, row)
         } else if shouldDeleteInaccessibleFaults {
             vanish(object)

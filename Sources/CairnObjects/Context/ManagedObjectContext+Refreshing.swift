@@ -50,6 +50,12 @@ extension ManagedObjectContext {
     /// With `mergeChanges` the row is read again and the edits stay on top of it. Without, the object becomes
     /// a fault and its edits are lost, on both sides of its relationships. A new object stays as it is.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+        let start = board.wants(.refreshes) ? Self.now() : nil
+        bringUpToDate(object, mergeChanges: mergeChanges)
+        if let start { tellOfRefresh(1, since: start) }
+    }
+
+    private func bringUpToDate(_ object: ManagedObject, mergeChanges: Bool) {
         guard object.managedObjectContext === self, !object.isInserted, !object.isGone else {
             return
         }
@@ -77,15 +83,19 @@ extension ManagedObjectContext {
     /// Refreshes all objects and keeps unsaved changes: changed objects get the newest row under their
     /// edits, the others become faults. Transient values return to their defaults.
     public func refreshAllObjects() {
+        let start = board.wants(.refreshes) ? Self.now() : nil
+        var count = 0
         prefetched = nil
         for object in registry.objects where !object.isInserted && !object.isGone {
             if object.isUpdated || object.isDeleted {
-                refresh(object, mergeChanges: true)
+                bringUpToDate(object, mergeChanges: true)
                 object.resetTransients()
             } else {
                 object.turnIntoFault(resetsTransients: true)
             }
+            count += 1
         }
+        if let start { tellOfRefresh(count, since: start) }
     }
 
     /// Takes the edits of an object's relationships back on both sides.

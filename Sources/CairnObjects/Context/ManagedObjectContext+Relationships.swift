@@ -27,6 +27,7 @@ extension ManagedObjectContext {
     /// The object that a to-one relationship leads to.
     func target(of object: ManagedObject, _ index: Int) -> ManagedObject? {
         guard let id = targetID(of: object, index) else { return nil }
+        if board.wants(.advice) { watchTarget(id, of: object, index) }
         let root = schema.entities[relationship(object, index).destination]
         return objects(with: [id], under: root)[0]
     }
@@ -85,10 +86,21 @@ extension ManagedObjectContext {
         if let prefetched,
             let members = prefetched.members[.init(owner: object.objectID, index: index)]
         {
+            if board.wants([.faultHits, .advice]) {
+                tellOfMembers(members, of: object, index, since: nil)
+            }
             return members
         }
-        return try store.snapshot().members(
-            ofRelationship: index, entity: object.entity.index, owners: [object.objectID])[0]
+        let start = board.wants([.faultMisses, .advice]) ? Self.now() : nil
+        do throws(StoreError) {
+            let members = try store.snapshot().members(
+                ofRelationship: index, entity: object.entity.index, owners: [object.objectID])[0]
+            if let start { tellOfMembers(members, of: object, index, since: start) }
+            return members
+        } catch {
+            if let start { tellOfMembers([], of: object, index, since: start, error: error) }
+            throw error
+        }
     }
 
     // MARK: Setting

@@ -23,6 +23,12 @@ extension ManagedObjectContext {
     ///   Whatever an object's validation or a merge policy of one's own throws. The context keeps its
     ///   changes then.
     public func save() throws {
+        if board.wants(.saves) { return try watchedSave() }
+        try saveChanges()
+    }
+
+    /// Saves without telling of it.
+    func saveChanges() throws {
         try throwReadError()
         try readEditedFaults()
         processPendingChanges()
@@ -33,10 +39,13 @@ extension ManagedObjectContext {
         while true {
             let request = makeRequest()
             guard !request.isEmpty else { return finishSave(SaveResult()) }
+            tally?.count(request)
             switch try store.save(request) {
             case .saved(let result):
+                tally?.absorbed += result.absorbed.count
                 return finishSave(result)
             case .conflicts(let conflicts):
+                tally?.conflicts += conflicts.count
                 resolutions += 1
                 let before = revision
                 if resolutions <= Self.maximumResolutions {

@@ -60,6 +60,12 @@ public final class ManagedObjectContext {
     @exclusivity(unchecked) var revision = 0
     /// A failure to read that a property could not throw.
     var readError: StoreError?
+    /// Who is told of what the context does.
+    let board: InstrumentBoard
+    /// Looks for what could be read at once; nil as long as nobody wants to know.
+    var advisor: FaultAdvisor?
+    /// What the save that is under way writes; nil if nobody wants to know.
+    var tally: SaveEvent?
     /// By entity.
     @exclusivity(unchecked) private var scopes: [EntityScope?]
     private let roots: [UInt32: Int]
@@ -72,14 +78,28 @@ public final class ManagedObjectContext {
     @exclusivity(unchecked) private var lastNamed: SchemaEntity?
 
     /// A context over a store. Its objects are of the given classes.
-    public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
+    ///
+    /// - Parameter instruments: who is told of what it does; nil: the trace that the environment variable `CAIRN_DEBUG` asks
+    ///   for. Contexts of a container have those of the container.
+    public convenience init(
+        store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),
+        instruments: [any Instrument]? = nil
+    ) {
+        self.init(
+            store: store, classes: classes,
+            board: InstrumentBoard(instruments ?? TraceInstrument.ofEnvironment))
+    }
+
+    init(store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard) {
         self.store = store
+        self.board = board
         columnStore = store as? any ColumnStore
         keyedStore = store as? any KeyedStore
         self.classes = classes
         schema = store.schema
         identity = store.identity
-        registry = ObjectRegistry(identity: store.identity, temporaryStore: identifier)
+        registry = ObjectRegistry(
+            identity: store.identity, temporaryStore: identifier, board: board)
         scopes = Array(repeating: nil, count: store.schema.entities.count)
         var roots: [UInt32: Int] = [:]
         for entity in schema.entities where entity.parent == nil {

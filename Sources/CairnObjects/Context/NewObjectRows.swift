@@ -184,6 +184,7 @@ extension ManagedObjectContext {
             let numbers = try store.insert(
                 &rows, merging: mergingOfNewObjects, author: transactionAuthor, contextName: name)
         else { return false }
+        tally?.count(rows.objects.count, numbers)
         finish(&rows, numbers)
         return true
     }

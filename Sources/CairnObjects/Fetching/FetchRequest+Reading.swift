@@ -5,7 +5,8 @@ extension FetchRequest {
     ///
     /// For each step of a path all objects are read at once: one reading of the store for a to-one relationship, two for a
     /// to-many (its members, then their rows). The context keeps what was read, not as objects, until the next request that
-    /// reads ahead, a save, a rollback, a reset or ``ManagedObjectContext/refreshAllObjects()``.
+    /// reads ahead, a save, a rollback, a reset or ``ManagedObjectContext/refreshAllObjects()``. A lazy fetch reads ahead for
+    /// each batch.
     ///
     /// ```swift
     /// var request = FetchRequest<Product>()

@@ -37,6 +37,8 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
         private let request: FetchRequest<Result>
         private let root: SchemaEntity
         private let size: Int
+        private let paths: [ManagedObjectContext.PrefetchPath]
+        private let origin: FaultOrigin?
         /// New objects may get other ids: they are kept by their places.
         private let own: [Int: ManagedObject]
         /// The batches that were asked for last, the newest first.
@@ -44,8 +46,11 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
 
         init(
             _ entries: [(id: ObjectID, object: ManagedObject?)], _ context: ManagedObjectContext,
-            _ request: FetchRequest<Result>, root: SchemaEntity
+            _ request: FetchRequest<Result>, root: SchemaEntity,
+            _ paths: [ManagedObjectContext.PrefetchPath], _ origin: FaultOrigin?
         ) {
+            self.paths = paths
+            self.origin = origin
             ids = entries.map(\.id)
             self.context = context
             self.request = request
@@ -77,6 +82,7 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
             let objects = context.objects(
                 reading: stored.map { ids[$0] }, under: root,
                 wakes: !request.returnsObjectsAsFaults)
+            context.readAhead(paths, of: objects, request.terms, origin)
             let byPlace = Dictionary(uniqueKeysWithValues: zip(stored, objects))
             return range.compactMap { place in
                 (own[place] ?? byPlace[place]).map { context.result($0, of: request) }
@@ -101,15 +107,45 @@ extension ManagedObjectContext {
     {
         try throwReadError()
         processPendingChanges()
-        try request.terms.box?.terms.checkForObjects(request.entityName)
-        let question = try question(request.terms)
-        let pending = pendingObjects(request.terms, question)
-        let entries: [(id: ObjectID, object: ManagedObject?)] =
-            pending.isEmpty
+        let terms = request.terms
+        let paths = try prefetchPaths(terms.rarer.relationshipKeyPathsForPrefetching, terms)
+        let entries: [(id: ObjectID, object: ManagedObject?)]
+        if board.wants(.fetches) {
+            entries = try watched(.objectIDs, terms, count: \.count) { () throws(StoreError) in
+                try lazyEntries(terms)
+            }
+        } else {
+            entries = try lazyEntries(terms)
+        }
+        let root = schema.entities[try entity(of: terms).root]
+        return LazyFetchResults(
+            .init(entries, self, request, root: root, paths, origin(of: terms)))
+    }
+
+    private func lazyEntries(_ terms: FetchTerms) throws(StoreError)
+        -> [(id: ObjectID, object: ManagedObject?)]
+    {
+        try terms.box?.terms.checkForObjects(terms.entityName)
+        let question = try question(terms)
+        let pending = pendingObjects(terms, question)
+        return pending.isEmpty
             ? try store.snapshot().fetch(question.fetch).ids.map { ($0, nil) }
             : try answer(question, pending, includesRows: false).map { ($0.id, $0.object) }
-        let root = schema.entities[question.entity.root]
-        return LazyFetchResults(.init(entries, self, request, root: root))
+    }
+
+    /// Reads ahead for a batch, and notes where its objects came from.
+    fileprivate func readAhead(
+        _ paths: [PrefetchPath], of objects: [ManagedObject], _ terms: FetchTerms,
+        _ origin: FaultOrigin?
+    ) {
+        if !paths.isEmpty {
+            do throws(StoreError) {
+                try prefetch(paths, of: objects, terms, origin)
+            } catch {
+                readError = error
+            }
+        }
+        enter(objects, origin)
     }
 
     /// The objects of stored ids, in order; the rows of those that are not known are read at once.
@@ -120,10 +156,13 @@ extension ManagedObjectContext {
         }
         var made: [ManagedObject] = []
         if !unread.isEmpty {
+            let start = board.wants(.fetches) ? Self.now() : nil
             do throws(StoreError) {
                 for row in try read(unread) { if let row { made.append(object(for: row)) } }
+                if let start { tell(.batch, root, made.count, since: start) }
             } catch {
                 readError = error
+                if let start { tell(.batch, root, 0, since: start, error: error) }
             }
         }
         let objects = withExtendedLifetime(made) { self.objects(with: ids, under: root) }

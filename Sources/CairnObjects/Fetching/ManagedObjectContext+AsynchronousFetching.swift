@@ -23,12 +23,31 @@ extension ManagedObjectContext {
     public func fetchAsynchronously<Result: ManagedObject>(
         _ request: FetchRequest<Result>, progress: FetchProgress = FetchProgress()
     ) async throws(StoreError) -> [Result] {
+        let start = board.wants(.fetches) ? Self.now() : nil
+        do throws(StoreError) {
+            return try await answer(request, progress, since: start)
+        } catch {
+            if let start {
+                tell(
+                    .objects, request.terms, 0, since: start, nil, isAsynchronous: true,
+                    error: error)
+            }
+            throw error
+        }
+    }
+
+    /// Fetches, and tells of it if there is a moment since when it is measured.
+    private func answer<Result: ManagedObject>(
+        _ request: FetchRequest<Result>, _ progress: FetchProgress,
+        since start: ContinuousClock.Instant?
+    ) async throws(StoreError) -> [Result] {
         try throwReadError()
         processPendingChanges()
         let terms = request.terms
         try terms.rarer.checkForObjects(terms.entityName)
         let paths = try prefetchPaths(terms.rarer.relationshipKeyPathsForPrefetching, terms)
         let question = try question(terms)
+        let origin = origin(of: terms)
         while true {
             let before = pendingObjects(terms, question)
             let fetch = widened(question.fetch, before, includesRows: true)
@@ -45,7 +64,11 @@ extension ManagedObjectContext {
             let entries = try overlaid(found, of: snapshot, question, pending)
             if terms.rarer.shouldRefreshRefetchedObjects { try refresh(entries) }
             let objects = objects(entries, request)
-            if !paths.isEmpty { try prefetch(paths, of: objects) }
+            if !paths.isEmpty { try prefetch(paths, of: objects, terms, origin) }
+            if let start {
+                tell(.objects, terms, objects.count, since: start, snapshot, isAsynchronous: true)
+            }
+            enter(objects, origin)
             return objects
         }
     }
@@ -57,11 +80,27 @@ extension ManagedObjectContext {
     public func fetchAsynchronously(
         _ request: FetchRequest<DictionaryResult>, progress: FetchProgress = FetchProgress()
     ) async throws(StoreError) -> [DictionaryResult] {
-        try throwReadError()
-        processPendingChanges()
-        let table = try table(request.terms)
-        return try results(
-            await Self.read(table.request, try store.snapshot(), progress), table)
+        let start = board.wants(.fetches) ? Self.now() : nil
+        do throws(StoreError) {
+            try throwReadError()
+            processPendingChanges()
+            let table = try table(request.terms)
+            let snapshot = try store.snapshot()
+            let rows = try results(await Self.read(table.request, snapshot, progress), table)
+            if let start {
+                tell(
+                    .values, request.terms, rows.count, since: start, snapshot,
+                    isAsynchronous: true)
+            }
+            return rows
+        } catch {
+            if let start {
+                tell(
+                    .values, request.terms, 0, since: start, nil, isAsynchronous: true, error: error
+                )
+            }
+            throw error
+        }
     }
 
     /// How many rows are read before anybody is told.

@@ -19,7 +19,16 @@ extension ManagedObjectContext {
     ) throws(StoreError) -> [Result] {
         try throwReadError()
         processPendingChanges()
-        if let rarer = request.terms.box?.terms { return try objects(request, rarer) }
+        if board.wants([.fetches, .advice]) { return try watchedFetch(request) }
+        return try found(request)
+    }
+
+    /// The objects that match. What is read ahead for them is noted as coming from the same fetch.
+    @inline(__always)
+    func found<Result: ManagedObject>(
+        _ request: FetchRequest<Result>, _ origin: FaultOrigin? = nil
+    ) throws(StoreError) -> [Result] {
+        if let rarer = request.terms.box?.terms { return try objects(request, rarer, origin) }
         return try objects(request)
     }
 
@@ -141,9 +150,19 @@ extension ManagedObjectContext {
     {
         try throwReadError()
         processPendingChanges()
-        try request.terms.box?.terms.checkForObjects(request.entityName)
-        let question = try question(request.terms)
-        let pending = pendingObjects(request.terms, question)
+        let terms = request.terms
+        if board.wants(.fetches) {
+            return try watched(.objectIDs, terms, count: \.count) { () throws(StoreError) in
+                try ids(terms)
+            }
+        }
+        return try ids(terms)
+    }
+
+    private func ids(_ terms: FetchTerms) throws(StoreError) -> [ObjectID] {
+        try terms.box?.terms.checkForObjects(terms.entityName)
+        let question = try question(terms)
+        let pending = pendingObjects(terms, question)
         if pending.isEmpty { return try store.snapshot().fetch(question.fetch).ids }
         return try answer(question, pending, includesRows: false).map(\.id)
     }
@@ -155,9 +174,19 @@ extension ManagedObjectContext {
         try throwReadError()
         processPendingChanges()
         if request.resultType == .dictionary { return try rows(request.terms).count }
-        try request.terms.box?.terms.checkForObjects(request.entityName)
-        let question = try question(request.terms)
-        let pending = pendingObjects(request.terms, question)
+        let terms = request.terms
+        if board.wants(.fetches) {
+            return try watched(.count, terms, count: { $0 }) { () throws(StoreError) in
+                try count(terms)
+            }
+        }
+        return try count(terms)
+    }
+
+    private func count(_ terms: FetchTerms) throws(StoreError) -> Int {
+        try terms.box?.terms.checkForObjects(terms.entityName)
+        let question = try question(terms)
+        let pending = pendingObjects(terms, question)
         if pending.isEmpty { return try store.snapshot().count(question.fetch) }
         return try answer(question, pending, includesRows: false).count
     }

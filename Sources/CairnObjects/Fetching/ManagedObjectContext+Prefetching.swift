@@ -38,16 +38,22 @@ extension ManagedObjectContext {
     }
 
     /// Reads ahead. What was read ahead before is forgotten.
-    func prefetch(_ paths: [PrefetchPath], of objects: [ManagedObject]) throws(StoreError) {
+    func prefetch(
+        _ paths: [PrefetchPath], of objects: [ManagedObject], _ terms: FetchTerms,
+        _ origin: FaultOrigin?
+    ) throws(StoreError) {
         prefetched = nil
         var ahead = PrefetchedRows()
         for path in paths {
             var ids = objects.map(\.objectID)
+            var watch = PrefetchWatch(terms, origin, in: self)
             for name in path {
+                watch?.begin(ahead)
                 let reached = try step(name, from: ids, &ahead)
                 var seen: Set<ObjectID> = []
                 ids = reached.filter { seen.insert($0).inserted }
                 try readRows(ids, &ahead)
+                watch?.end(name, ids, ahead, in: self)
             }
         }
         prefetched = ahead

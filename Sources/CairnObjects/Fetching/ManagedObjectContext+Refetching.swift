@@ -6,7 +6,7 @@ import CairnStore
 extension ManagedObjectContext {
     /// The objects that match, read as the rarer parts of the request say.
     func objects<Result: ManagedObject>(
-        _ request: FetchRequest<Result>, _ rarer: RarerFetchTerms
+        _ request: FetchRequest<Result>, _ rarer: RarerFetchTerms, _ origin: FaultOrigin? = nil
     ) throws(StoreError) -> [Result] {
         try rarer.checkForObjects(request.entityName)
         let paths = try prefetchPaths(rarer.relationshipKeyPathsForPrefetching, request.terms)
@@ -18,7 +18,7 @@ extension ManagedObjectContext {
         } else {
             objects = try faults(request)
         }
-        if !paths.isEmpty { try prefetch(paths, of: objects) }
+        if !paths.isEmpty { try prefetch(paths, of: objects, request.terms, origin) }
         return objects
     }
 

@@ -32,6 +32,15 @@ extension ManagedObjectContext {
 
     /// The rows of values that a request asks for.
     func rows(_ terms: FetchTerms) throws(StoreError) -> [DictionaryResult] {
+        if board.wants(.fetches) {
+            return try watched(.values, terms, count: \.count) { () throws(StoreError) in
+                try foundRows(terms)
+            }
+        }
+        return try foundRows(terms)
+    }
+
+    private func foundRows(_ terms: FetchTerms) throws(StoreError) -> [DictionaryResult] {
         let table = try table(terms)
         return try results(store.snapshot().table(table.request), table)
     }
@@ -116,7 +125,7 @@ extension ManagedObjectContext {
 
 extension RarerFetchTerms {
     /// What the rows of a table say. The name of an expression that is grouped by means that expression.
-    fileprivate func properties(of entity: SchemaEntity) -> [PropertyToFetch] {
+    func properties(of entity: SchemaEntity) -> [PropertyToFetch] {
         if !propertiesToFetch.isEmpty {
             return propertiesToFetch.map { property in
                 guard case .property(let name) = property else { return property }

@@ -13,7 +13,13 @@ extension ManagedObject {
     @inline(never)
     private func readRow() {
         // Mostly the row is there, and nothing counts a reference to the context then.
-        if isFault, cells != nil, slots == nil { return awake() }
+        if isFault, cells != nil, slots == nil {
+            let isWatched = layout.pointee.registry._withUnsafeGuaranteedRef {
+                $0.board.wants(.faultHits)
+            }
+            if isWatched { managedObjectContext?.tellOfHit(self) }
+            return awake()
+        }
         managedObjectContext?.fulfill(self)
     }
 

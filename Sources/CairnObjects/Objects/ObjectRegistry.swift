@@ -20,6 +20,8 @@ final class ObjectRegistry: Sendable {
     let identity: StoreIdentity
     /// What stands for the store in temporary ids.
     let temporaryStore: UUID
+    /// Who is told of what happens to the objects.
+    let board: InstrumentBoard
 
     /// Of one hierarchy.
     private struct Tables: ~Copyable {
@@ -50,8 +52,9 @@ final class ObjectRegistry: Sendable {
     // Touched by the context's thread alone.
     private let state: Mutex<State>
 
-    init(identity: StoreIdentity, temporaryStore: UUID) {
+    init(identity: StoreIdentity, temporaryStore: UUID, board: InstrumentBoard) {
         self.identity = identity
+        self.board = board
         self.temporaryStore = temporaryStore
         hierarchies = Set(identity.hierarchies).sorted()
         state = Mutex(State(hierarchies.count))
@@ -263,7 +266,8 @@ final class ObjectRegistry: Sendable {
 extension ObjectRegistry {
     /// The registry of objects that are in no context: it has none.
     static let nowhere = ObjectRegistry(
-        identity: StoreIdentity(identifier: zero, hierarchies: []), temporaryStore: zero)
+        identity: StoreIdentity(identifier: zero, hierarchies: []), temporaryStore: zero,
+        board: InstrumentBoard())
 
     private static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }
