@@ -74,9 +74,27 @@ final class LogSnapshot: RowStream {
     }
 
     func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError) {
-        try reading { state throws(StoreError) in
-            let runner = try FetchRunner(engine: engine, state: state, fetch: request)
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: request)
+            if let hits = try runner.indexed()?.hits {
+                return try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
+            }
             try RowStreamer(runner: runner).run(body)
+        }
+    }
+
+    func streamRowsInOrder(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
+        throws(StoreError)
+    {
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            if let (hits, _) = FirstRows.hits(request, pinned.state) {
+                return try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
+            }
+            let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: request)
+            let hits = try runner.hits().hits
+            try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
         }
     }
 
