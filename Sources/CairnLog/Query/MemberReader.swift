@@ -10,7 +10,8 @@ struct MemberReader {
 
     private var catalog: Catalog { state.catalog }
 
-    private func number(_ id: ObjectID, entity: Int) throws(StoreError) -> UInt32? {
+    /// The number of an object of an entity; nil if it has none in a store.
+    func number(_ id: ObjectID, entity: Int) throws(StoreError) -> UInt32? {
         if id.isTemporary { return nil }
         guard engine.identity.owns(id, entity: entity) else {
             throw StoreError(

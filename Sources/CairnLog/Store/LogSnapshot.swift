@@ -73,6 +73,18 @@ final class LogSnapshot: RowStream {
         }
     }
 
+    func readRelatedBatches(
+        _ request: StoreRelated, of owners: [ObjectID], _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) {
+        try check(request.entity, [])
+        try check(request.destination, request.columns)
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            var reader = RelatedReader(request, engine, pinned)
+            try reader.run(owners, body)
+        }
+    }
+
     func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError) {
         let pinned = try readable()
         try engine.withWholeState { () throws(StoreError) in

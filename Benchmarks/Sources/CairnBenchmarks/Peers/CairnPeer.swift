@@ -213,22 +213,15 @@ final class CairnPeer: Peer {
 
     func children(of parents: [Int], _ body: (Child) -> Void) throws {
         guard let parent = store.schema.entity(named: "Parent"),
-            let relationship = parent.relationshipIndex(named: "children"),
-            let child = store.schema.entity(named: "Child"),
-            let label = child.columnIndex(named: "label"),
-            let amount = child.columnIndex(named: "amount")
+            let child = store.schema.entity(named: "Child")
         else { preconditionFailure("the model has families") }
+        let label = try child.column("label", as: String.self)
+        let amount = try child.column("amount", as: Int64.self)
+        let request = try StoreRelated(
+            parent, "children", in: store.schema, columns: ColumnSet(label, amount))
         let (snapshot, ids) = (try store.snapshot(), self.parents.ids)
-        for start in stride(from: 0, to: parents.count, by: 256) {
-            let owners = parents[start..<min(start + 256, parents.count)].map { ids[$0] }
-            let members = try snapshot.members(
-                ofRelationship: relationship, entity: parent.index, owners: owners)
-            for case let row? in try snapshot.rows(members.flatMap { $0 }) {
-                body(
-                    Child(
-                        label: row.cells.value(label, of: child, in: store.identity).text,
-                        amount: row.cells.value(amount, of: child, in: store.identity).integer))
-            }
+        try snapshot.read(request, of: parents.map { ids[$0] }) { row in
+            body(Child(label: row[label], amount: row[amount]))
         }
     }
 }
