@@ -18,7 +18,6 @@ struct RelatedReader: ~Copyable {
     private let request: StoreRelated
     private let engine: Engine
     private let pinned: PinnedState<EngineState>
-    private let members: MemberReader
     /// The table that says who points at an owner, and needs no more asking; nil: each owner is asked for by itself.
     private let inverse: InverseTable?
     private let directory: RowDirectory
@@ -46,7 +45,6 @@ struct RelatedReader: ~Copyable {
         self.engine = engine
         self.pinned = pinned
         let state = pinned.state
-        members = MemberReader(engine: engine, state: state)
         let relationship = request.entity.relationships[request.relationship]
         var inverse: InverseTable?
         if case .inverseColumn(let destination, let column) = relationship.storage,
@@ -93,6 +91,7 @@ struct RelatedReader: ~Copyable {
     private mutating func find(_ owners: [ObjectID], _ range: Range<Int>) throws(StoreError) {
         let entity = request.entity.index
         guard let inverse else {
+            let members = MemberReader(engine: engine, state: pinned.state)
             for index in range {
                 let ids = try members.members(
                     request.relationship, entity: entity, owner: owners[index])
@@ -106,8 +105,11 @@ struct RelatedReader: ~Copyable {
             }
             return
         }
-        for index in range {
-            if let number = try members.number(owners[index], entity: entity) {
+        for index in range where !owners[index].isTemporary {
+            guard engine.identity.owns(owners[index], entity: entity) else {
+                throw .foreign(owners[index], request.entity)
+            }
+            if let number = UInt32(exactly: owners[index].reference) {
                 inverse.prefetchHead(of: number)
             }
         }
