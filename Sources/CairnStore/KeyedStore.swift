@@ -1,8 +1,9 @@
-// The commonest question to a store, asked without a snapshot: which object has a key now?
+// The commonest questions to a store, asked without a snapshot: which object has a key now, and where does a relationship
+// of one object lead?
 
 package import CairnModel
 
-/// A store that finds one object by a key at once.
+/// A store that finds one object by a key, or the members of a relationship, at once.
 package protocol KeyedStore: PersistentStore {
     /// The row whose property equals a value, in the newest state that is published.
     ///
@@ -12,6 +13,20 @@ package protocol KeyedStore: PersistentStore {
     func find(
         _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool
     ) throws(StoreError) -> FoundRow?
+
+    /// Hands over the rows of the members of a to-many relationship of an object, in the newest state that is published, in
+    /// the order of their numbers.
+    ///
+    /// - Parameters:
+    ///   - owner: the number of the object.
+    ///   - most: if there are more members, nothing is read.
+    ///   - room: where the rows are put together.
+    /// - Returns: false if `members` and `rows` are to be asked instead; nothing was handed over then.
+    /// - Throws: As `members`.
+    func related(
+        _ relationship: Int, entity: Int, owner: UInt64, most: Int, _ room: RowRoom,
+        _ body: (StreamedRows) -> Void
+    ) throws(StoreError) -> Bool
 }
 
 /// What was found.

@@ -70,6 +70,12 @@ public protocol StoreSnapshot: AnyObject, Sendable {
         _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError)
 
+    /// Hands over the objects that a relationship leads to, owner by owner, some at a time, until the closure returns
+    /// false. People call `read`.
+    func readRelatedBatches(
+        _ request: StoreRelated, of owners: [ObjectID], _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError)
+
     /// Answers a fetch, and says how.
     func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan
 

@@ -7,6 +7,12 @@ package protocol RowStream: StoreSnapshot {
     ///
     /// - Throws: As `fetch`.
     func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError)
+
+    /// Hands over the rows that match in the order that the request asks for, within its limit and offset.
+    ///
+    /// - Throws: As `fetch`.
+    func streamRowsInOrder(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
+        throws(StoreError)
 }
 
 /// One row on its way to an object.

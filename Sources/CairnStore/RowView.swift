@@ -79,7 +79,7 @@ public struct RowOrigin: Sendable {
         hierarchy = id.hierarchy
     }
 
-    func id(_ reference: UInt64) -> ObjectID {
+    package func id(_ reference: UInt64) -> ObjectID {
         ObjectID(store: store, hierarchy: hierarchy, reference: reference)
     }
 }

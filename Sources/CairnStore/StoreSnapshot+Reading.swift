@@ -145,7 +145,7 @@ extension StoreSnapshot {
 
 extension GatheredRows {
     /// Takes a row over, of the entity that is read or a descendant: their columns are the first of the row's.
-    fileprivate func take(
+    func take(
         _ row: Row, _ entity: SchemaEntity, _ columns: ColumnSet, position: Int
     ) {
         for column in columns {

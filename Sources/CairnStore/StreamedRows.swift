@@ -67,6 +67,12 @@ package final class StreamedRows {
         count = 1
     }
 
+    /// Lets all rows go.
+    package func forget() {
+        slab = nil
+        count = 0
+    }
+
     /// Makes the cells of the first of some rows, in place of all; none if the first has a value outside the columns. The
     /// caller sets their numbers and versions.
     ///

@@ -135,11 +135,17 @@ final class CachedBlock: @unchecked Sendable {
     }
 
     /// The object numbers in the same way.
-    func numberCells() throws(StoreError) -> CellColumn {
-        _ = try numbers()
-        guard let index = index(of: HiddenProperty.number) else {
-            preconditionFailure("a block whose numbers were read has them")
-        }
+    func numberCells() throws(StoreError) -> CellColumn { try hiddenCells(HiddenProperty.number) }
+
+    /// The row versions in the same way.
+    func versionCells() throws(StoreError) -> CellColumn {
+        try hiddenCells(HiddenProperty.version)
+    }
+
+    private func hiddenCells(_ property: UInt32) throws(StoreError) -> CellColumn {
+        guard let index = index(of: property) else { throw noHiddenColumn }
+        try load(index)
+        guard cells[index].kind == .integer, cells[index].nils == nil else { throw noHiddenColumn }
         return cells[index]
     }
 
@@ -213,12 +219,14 @@ final class CachedBlock: @unchecked Sendable {
     private func hidden(_ property: UInt32) throws(StoreError) -> DecodedColumn {
         guard let column = try column(propertyID: property), column.kind == .integer,
             column.nils == nil
-        else {
-            throw .damaged(
-                "a block lacks its hidden columns", segment: place.segment,
-                offset: UInt64(place.byteOffset))
-        }
+        else { throw noHiddenColumn }
         return column
+    }
+
+    private var noHiddenColumn: StoreError {
+        .damaged(
+            "a block lacks its hidden columns", segment: place.segment,
+            offset: UInt64(place.byteOffset))
     }
 
     /// A value that has frames of its own, by the reference in its cell.

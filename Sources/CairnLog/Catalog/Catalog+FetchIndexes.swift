@@ -41,6 +41,8 @@ extension Catalog {
         package let parts: [IndexPart]
         /// The names of the columns.
         package let names: [String]
+        /// What going through all of it in its order is called in a plan.
+        let plan: String
         /// Whether it has postings beside the ordered index.
         package var hasPostings: Bool { parts.count > 1 }
 
@@ -60,6 +62,7 @@ extension Catalog {
                     isAscending: $0.isAscending)
             }
             names = columns.map { entity.columns[$0.column].name }
+            plan = "index \(name) (\(names.joined(separator: ", "))), in its order"
         }
 
         /// The same index, whatever its name.

@@ -134,13 +134,26 @@ final class CheckpointImage: @unchecked Sendable {
     @inline(__always) static func isTagged(_ address: UInt) -> Bool { address & tag != 0 }
 
     /// The page that a tagged address stands for.
-    @inline(never) static func page(_ tagged: UInt) -> Page {
-        guard let record = UnsafeMutableRawPointer(bitPattern: tagged & ~tag) else {
+    @inline(__always) static func page(_ tagged: UInt) -> Page {
+        let known = loadedPage(tagged)
+        return known.isNone ? loadPage(tagged) : known
+    }
+
+    /// The same if its part was loaded; else none.
+    @inline(__always) static func loadedPage(_ tagged: UInt) -> Page {
+        Page(address: cell(tagged).pointee.load(ordering: .acquiring))
+    }
+
+    @inline(__always) private static func cell(_ tagged: UInt) -> UnsafePointer<Atomic<UInt>> {
+        guard let record = UnsafeRawPointer(bitPattern: tagged & ~tag) else {
             preconditionFailure("what is tagged is an address")
         }
-        let cell = record.assumingMemoryBound(to: Atomic<UInt>.self)
-        let known = cell.pointee.load(ordering: .acquiring)
-        if known != 0 { return Page(address: known) }
+        return record.assumingMemoryBound(to: Atomic<UInt>.self)
+    }
+
+    @inline(never) private static func loadPage(_ tagged: UInt) -> Page {
+        let cell = cell(tagged)
+        let record = UnsafeRawPointer(cell)
         let owner = record.load(fromByteOffset: 8, as: UInt.self)
         guard let pointer = UnsafeRawPointer(bitPattern: owner) else {
             preconditionFailure("a record has an owner")

@@ -176,6 +176,8 @@ final class Engine: Sendable {
     /// A block that is stored.
     func block(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock {
         let place = entry.place
+        // Mostly it is there, and then nothing takes a copy of the state.
+        if let known = cache.known(place) { return try checked(known, entry) }
         return try checked(
             try cache.block(place) { () throws(StoreError) in try read(place, in: state) }, entry)
     }

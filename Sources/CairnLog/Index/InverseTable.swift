@@ -20,12 +20,29 @@ struct InverseTable: Sendable {
         let start = sources.count
         let head = heads[target]
         var source = UInt32(truncatingIfNeeded: head >> 32)
+        // Rows enter at the front, so a list that nobody has moved a row in falls.
+        var isFalling = true
         // By the count: a list that came from a file may lead in a circle.
         for _ in 0..<(head & 0xFFFF_FFFF) where source != 0 {
+            if sources.count > start, source >= sources[sources.count &- 1] { isFalling = false }
             sources.append(source)
             source = UInt32(truncatingIfNeeded: links[source])
         }
-        sources[start...].sort()
+        if isFalling { sources[start...].reverse() } else { sources[start...].sort() }
+    }
+
+    /// Asks for the memory of the head of a target's list.
+    @inline(__always) func prefetchHead(of target: UInt32) { heads.table.prefetch(target) }
+
+    /// Asks for the memory of the first link of a target's list, and gives the row; 0 if there is none.
+    @inline(__always) func prefetchFirst(of target: UInt32) -> UInt32 {
+        let head = heads[target]
+        let first = UInt32(truncatingIfNeeded: head >> 32)
+        if first == 0 { return 0 }
+        links.table.prefetch(first)
+        // Mostly the rows before it follow, in the line of memory before.
+        if head & 0xFFFF_FFFF > 1, first > 8 { links.table.prefetch(first &- 8) }
+        return first
     }
 
     /// Adds a row that is in no list.

@@ -73,7 +73,7 @@ struct OrderedCursor {
     var key: ArraySlice<UInt8> { current < 0 ? [] : key(current) }
 
     /// Whether that key is cut: more of it is in the row.
-    var isCut: Bool { current >= 0 && key(current).count == IndexKey.longest }
+    var isCut: Bool { current >= 0 && keyRange(current).count == IndexKey.longest }
 
     /// Passes over entries, for paging.
     mutating func skip(_ entries: Int) {
@@ -102,20 +102,37 @@ struct OrderedCursor {
         }
     }
 
-    private func key(_ position: Int) -> ArraySlice<UInt8> {
-        bytes[(position == 0 ? 0 : ends[position - 1])..<ends[position] - 4]
+    private func keyRange(_ position: Int) -> Range<Int> {
+        (position == 0 ? 0 : ends[position - 1])..<ends[position] - 4
+    }
+
+    private func key(_ position: Int) -> ArraySlice<UInt8> { bytes[keyRange(position)] }
+
+    /// Where the entries begin that have the key of one, among those that are read.
+    private func groupStart(_ position: Int) -> Int {
+        let wanted = keyRange(position)
+        return bytes.withUnsafeBytes { bytes in
+            let key = UnsafeRawBufferPointer(rebasing: bytes[wanted])
+            var first = position
+            while first > 0 {
+                let other = keyRange(first - 1)
+                guard other.count == key.count,
+                    compareCells(UnsafeRawBufferPointer(rebasing: bytes[other]), key) == 0
+                else { break }
+                first -= 1
+            }
+            return first
+        }
     }
 
     /// Finds the entries with the key of the last one that is left.
     private mutating func findGroup() -> Bool {
         guard let last = ranks.last, known.contains(last) || read(last) else { return false }
         let position = last - known.lowerBound
-        let wanted = key(position)
-        var first = position
-        while first > 0, key(first - 1) == wanted { first -= 1 }
+        let first = groupStart(position)
         var start = known.lowerBound + first
         // It may begin in a leaf before.
-        if first == 0 { start = wanted.withUnsafeBytes { index.rank($0) } }
+        if first == 0 { start = key(position).withUnsafeBytes { index.rank($0) } }
         start = max(start, ranks.lowerBound)
         group = start..<ranks.upperBound
         ranks = ranks.lowerBound..<start
@@ -125,17 +142,7 @@ struct OrderedCursor {
     /// Reads the leaf that has an entry.
     private mutating func read(_ rank: Int) -> Bool {
         guard let (leaf, position) = index.leaf(rank: rank) else { return false }
-        ends.removeAll(keepingCapacity: true)
-        bytes.removeAll(keepingCapacity: true)
-        var reader = OrderedLeaf.Reader(leaf)
-        withUnsafeTemporaryAllocation(byteCount: OrderedLeaf.longestEntry, alignment: 8) { memory in
-            guard let buffer = memory.baseAddress else { return }
-            while reader.next(into: buffer) {
-                bytes.append(
-                    contentsOf: UnsafeRawBufferPointer(start: buffer, count: reader.length))
-                ends.append(bytes.count)
-            }
-        }
+        leaf.readEntries(into: &bytes, &ends)
         known = rank - position..<rank - position + ends.count
         return known.contains(rank)
     }

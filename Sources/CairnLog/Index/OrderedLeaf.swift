@@ -238,6 +238,36 @@ struct OrderedLeaf {
         }
     }
 
+    /// Makes all entries whole, one behind the other, and says where each ends.
+    func readEntries(into bytes: inout [UInt8], _ ends: inout [Int]) {
+        ends.removeAll(keepingCapacity: true)
+        ends.reserveCapacity(count)
+        let used = used
+        var offset = Self.headerBytes
+        var total = 0
+        while offset < used {
+            let rest = byte(offset &+ 1)
+            total &+= byte(offset) &+ rest
+            ends.append(total)
+            offset &+= 2 &+ rest
+        }
+        bytes = [UInt8](unsafeUninitializedCapacity: total) { buffer, count in
+            guard let base = UnsafeMutableRawPointer(buffer.baseAddress) else { return }
+            var offset = Self.headerBytes
+            var (before, start) = (0, 0)
+            while offset < used {
+                let (shared, rest) = (byte(offset), byte(offset &+ 1))
+                (base + start).copyMemory(from: base + before, byteCount: shared)
+                (base + start + shared).copyMemory(
+                    from: page.data + (offset &+ 2), byteCount: rest)
+                before = start
+                start &+= shared &+ rest
+                offset &+= 2 &+ rest
+            }
+            count = start
+        }
+    }
+
     // MARK: Checking
 
     /// Whether bytes that came from a file are a leaf.

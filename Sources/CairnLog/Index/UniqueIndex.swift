@@ -161,20 +161,24 @@ struct UniqueIndex: Sendable {
     /// Asks for the memory of the partition that a hash belongs to, of which `prefetchHome` asks for the slot.
     @inline(__always)
     func prefetchPartition(hash: UInt64) {
-        let address = address(ofPartition: partition(of: UInt32(truncatingIfNeeded: hash)))
-        if !CheckpointImage.isTagged(address) {
-            cairn_prefetch(UnsafeRawPointer(bitPattern: address))
-        }
+        let header = loadedHeader(of: UInt32(truncatingIfNeeded: hash))
+        if !header.isNone { cairn_prefetch(UnsafeRawPointer(header.data)) }
     }
 
     /// Asks for the memory of the first slot that is looked at for a hash.
     @inline(__always)
     func prefetchHome(hash: UInt64) {
         let half = UInt32(truncatingIfNeeded: hash)
+        let header = loadedHeader(of: half)
+        if !header.isNone { HashPartition(header).prefetch(half, bits: partitionBits) }
+    }
+
+    /// The header of the partition that half a hash belongs to. What is still in a checkpoint is not read before it is
+    /// needed.
+    @inline(__always) private func loadedHeader(of half: UInt32) -> Page {
         let address = address(ofPartition: partition(of: half))
-        // What is still in a checkpoint is not read before it is needed.
-        if address == 0 || CheckpointImage.isTagged(address) { return }
-        HashPartition(Page(address: address)).prefetch(half, bits: partitionBits)
+        return CheckpointImage.isTagged(address)
+            ? CheckpointImage.loadedPage(address) : Page(address: address)
     }
 
     @inline(__always) private func partition(of half: UInt32) -> UInt32 {

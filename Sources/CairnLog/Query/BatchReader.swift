@@ -24,10 +24,13 @@ struct BatchReader {
     func run(_ body: (borrowing RowBatch) -> Bool) throws(StoreError) {
         var fetch = request.fetch
         fetch.entity = request.entity.index
-        let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: fetch)
         var rows = RowGatherer(
             engine, pinned, entity: fetch.entity, columns: request.columns)
         defer { rows.finish() }
+        if let (hits, _) = FirstRows.hits(fetch, pinned.state) {
+            return try gather(hits, &rows, body)
+        }
+        let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: fetch)
         let isFree = fetch.sort.isEmpty && fetch.limit == nil && fetch.offset == 0
         if !isFree {
             try gather(try runner.hits().hits, &rows, body)
@@ -57,6 +60,7 @@ struct BatchReader {
                 targets.append(target)
             }
             for target in targets { rows.prefetchBytes(target) }
+            for target in targets { rows.prefetchEntries(target) }
             for target in targets where try !rows.read(target, body) { return }
         }
         _ = rows.flush(body)

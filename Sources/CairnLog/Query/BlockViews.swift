@@ -12,6 +12,8 @@ import CairnStore
 /// A block as one reading sees it.
 struct BlockView {
     fileprivate let memory: UnsafeMutableRawPointer
+    /// The columns that the reading needs, in its order.
+    let cells: UnsafePointer<CellColumn>
 
     fileprivate struct Head {
         let block: CachedBlock
@@ -26,17 +28,15 @@ struct BlockView {
     /// The block itself, as long as the view is there.
     var block: CachedBlock { memory.load(as: Head.self).block }
 
-    fileprivate init(memory: UnsafeMutableRawPointer) { self.memory = memory }
+    fileprivate init(memory: UnsafeMutableRawPointer, cells: UnsafePointer<CellColumn>) {
+        self.memory = memory
+        self.cells = cells
+    }
 
     /// Ends a view that nobody keeps.
     func free() {
         memory.assumingMemoryBound(to: Head.self).deinitialize(count: 1)
         memory.deallocate()
-    }
-
-    /// The columns that the reading needs, in its order.
-    @inline(__always) var cells: UnsafePointer<CellColumn> {
-        UnsafePointer((memory + Self.headSize).assumingMemoryBound(to: CellColumn.self))
     }
 
     /// Asks for the view itself.
@@ -55,6 +55,13 @@ struct BlockView {
             (cells + index).pointee.prefetchBytes(slot)
         }
     }
+
+    /// Asks for the memory of a row's bytes that lie in dictionaries.
+    @inline(__always) func prefetchEntries(_ slot: Int, columns: Int) {
+        for index in 0..<columns where (cells + index).pointee.codes != nil {
+            (cells + index).pointee.prefetchEntry(slot)
+        }
+    }
 }
 
 /// The blocks that one reading has met.
@@ -64,15 +71,24 @@ struct BlockViews: ~Copyable {
         var view: BlockView?
     }
 
-    /// The columns, by index of the entity that is read.
+    /// The columns, by index of the entity that is read, and what stands for other things.
     let columns: [Int]
+    /// In place of a column: nothing.
+    static let absent = -1
+    /// In place of a column: the object numbers.
+    static let numbers = -2
     private var entries: UnsafeMutablePointer<Entry>
     private var capacity = 16
     private var count = 0
     private var cost = 0
 
-    init(columns: [Int]) {
+    /// By the version of the catalog: whether a block's own list of all its columns will do.
+    private let version: UInt32?
+
+    /// - Parameter version: that of the catalog, if the columns are all of the entity that is read, in their order.
+    init(columns: [Int], version: UInt32? = nil) {
         self.columns = columns
+        self.version = version
         entries = .allocate(capacity: capacity)
         entries.initialize(repeating: Entry(), count: capacity)
     }
@@ -116,6 +132,15 @@ struct BlockViews: ~Copyable {
     func make(_ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int)
         throws(StoreError) -> BlockView
     {
+        if let version {
+            // Those of a descendant begin with the columns of the entity.
+            let cells = try block.allCells(stored.columns, version: version)
+            let memory = UnsafeMutableRawPointer.allocate(
+                byteCount: BlockView.headSize, alignment: 16)
+            memory.initializeMemory(
+                as: BlockView.Head.self, to: BlockView.Head(block: block, entity: entity))
+            return BlockView(memory: memory, cells: cells)
+        }
         let size = MemoryLayout<CellColumn>.stride
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: BlockView.headSize + columns.count * size, alignment: 16)
@@ -123,9 +148,8 @@ struct BlockViews: ~Copyable {
         do throws(StoreError) {
             for (position, column) in columns.enumerated() {
                 cells.storeBytes(
-                    of: column < stored.columns.count
-                        ? try block.cells(stored.columns[column], at: column).pointee : .absent,
-                    toByteOffset: position * size, as: CellColumn.self)
+                    of: try self.cells(of: column, block, stored), toByteOffset: position * size,
+                    as: CellColumn.self)
             }
         } catch {
             memory.deallocate()
@@ -133,7 +157,16 @@ struct BlockViews: ~Copyable {
         }
         memory.initializeMemory(
             as: BlockView.Head.self, to: BlockView.Head(block: block, entity: entity))
-        return BlockView(memory: memory)
+        return BlockView(
+            memory: memory, cells: UnsafePointer(cells.assumingMemoryBound(to: CellColumn.self)))
+    }
+
+    private func cells(
+        of column: Int, _ block: CachedBlock, _ stored: Catalog.StoredEntity
+    ) throws(StoreError) -> CellColumn {
+        if column == Self.numbers { return try block.numberCells() }
+        guard column >= 0, column < stored.columns.count else { return .absent }
+        return try block.cells(stored.columns[column], at: column).pointee
     }
 
     private func put(_ handle: UInt32, _ view: BlockView) {

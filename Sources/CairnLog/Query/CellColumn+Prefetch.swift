@@ -16,14 +16,20 @@ extension CellColumn {
         cairn_prefetch(starts + row)
     }
 
-    /// Asks for the bytes of a cell.
+    /// Asks for the bytes of a cell; of one with a dictionary, for where its entry begins.
     @inline(__always) func prefetchBytes(_ row: Int) {
-        // The few values of a dictionary are near anyway.
-        guard codes == nil, let starts, let values else { return }
+        guard let starts, let values else { return }
+        if let codes { return cairn_prefetch(starts + Int(codes[row])) }
         let start = values + Int(starts[row])
         cairn_prefetch(start)
         // Most texts end in the next line at the latest.
         let length = Int(ends.unsafelyUnwrapped[row] &- (starts[row] & mask))
         if length > 1 { cairn_prefetch(start + min(length &- 1, 64)) }
+    }
+
+    /// Asks for the bytes of a cell with a dictionary, which are in no cache if few rows of many blocks are read.
+    @inline(__always) func prefetchEntry(_ row: Int) {
+        guard let codes, let starts, let values else { return }
+        cairn_prefetch(values + Int(starts[Int(codes[row])]))
     }
 }

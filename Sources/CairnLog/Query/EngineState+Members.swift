@@ -52,11 +52,9 @@ extension EngineState {
 
     /// The objects of an entity and its descendants whose to-one column leads to a number, in the order of theirs.
     func sources(of number: UInt32, entity: Int, column: Int) -> [UInt32] {
-        guard
-            let reference = catalog.entities[entity].references.first(where: {
-                catalog.references[$0].column == column
-            })
-        else { return [] }
+        guard let reference = catalog.reference(ofColumn: column, entity: entity) else {
+            return []
+        }
         var sources: [UInt32] = []
         inverses[reference].sources(of: number, into: &sources)
         guard catalog.references[reference].entity != entity else { return sources }
@@ -81,5 +79,12 @@ extension EngineState {
             }
         }
         return result
+    }
+}
+
+extension Catalog {
+    /// The reference that a to-one column of an entity is.
+    func reference(ofColumn column: Int, entity: Int) -> Int? {
+        entities[entity].references.first { references[$0].column == column }
     }
 }

@@ -26,7 +26,10 @@ struct FetchRunner {
     let engine: Engine
     let state: EngineState
     let fetch: StoreFetch
+    /// The condition; nil if there is none, or if it is a list of keys.
     let filter: Filter?
+    /// The uniqueness constraint whose keys are listed, if that is the condition.
+    private let keys: KeyIndex?
     /// What a condition across relationships or row by row is asked of; nil if there is none.
     let objects: StoredObjects?
     /// Where what is written for sure ends; a state that is published has nothing behind it.
@@ -45,15 +48,27 @@ struct FetchRunner {
         self.trace = trace
         let compiler = FilterCompiler(
             catalog: state.catalog, identity: engine.identity, entity: fetch.entity)
-        filter = try fetch.predicate.map { predicate throws(StoreError) in
-            try compiler.compile(predicate)
-        }
+        keys = Self.keys(fetch, state.catalog)
+        // A list of keys is asked of the index alone: thousands of them cost more to compile than to look up.
+        filter =
+            keys != nil
+            ? nil
+            : try fetch.predicate.map { predicate throws(StoreError) in
+                try compiler.compile(predicate)
+            }
         objects =
             filter?.isGeneral == true
             ? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN) : nil
     }
 
     var catalog: Catalog { state.catalog }
+
+    private static func keys(_ fetch: StoreFetch, _ catalog: Catalog) -> KeyIndex? {
+        guard case .comparison(let comparison)? = fetch.predicate, comparison.operator == .in,
+            case .list = comparison.right
+        else { return nil }
+        return KeyIndex(comparison, entity: fetch.entity, catalog: catalog)
+    }
 
     /// The rows as objects that expressions can be asked about: those of the condition, if it asks any, which know its
     /// blocks already.
@@ -79,7 +94,7 @@ struct FetchRunner {
 
     func count() throws(StoreError) -> Int {
         var total: Int
-        if filter == nil {
+        if fetch.predicate == nil {
             total = family.reduce(0) { $0 + state.counts[$1] }
         } else if let count = counted() {
             total = count
@@ -94,6 +109,7 @@ struct FetchRunner {
 
     /// What matches, in order, within offset and limit.
     func hits() throws(StoreError) -> (hits: [Hit], plan: String) {
+        if trace == nil, let found = FirstRows.hits(fetch, state) { return found }
         var hits: [Hit] = []
         let plan: String
         var isOrdered = false
@@ -211,30 +227,15 @@ struct FetchRunner {
         return Found(hits: try match(numbers), plan: plan)
     }
 
-    /// The objects that have one of a list of keys: each key is asked for by itself.
+    /// The objects that have one of a list of keys.
     private func keyed() throws(StoreError) -> (hits: [Hit], plan: String)? {
-        guard case .comparison(let comparison)? = fetch.predicate, comparison.operator == .in,
-            case .list(let values) = comparison.right,
-            let known = KeyIndex(comparison, entity: fetch.entity, catalog: catalog)
+        guard let keys, case .comparison(let comparison)? = fetch.predicate,
+            case .list(let values) = comparison.right
         else { return nil }
-        let family = Set(self.family)
-        var hits: [Hit] = []
-        var seen: Set<UInt32> = []
-        var key = KeyBuffer()
-        for value in values where key.load(value) {
-            let found = try known.find(
-                key, state.uniques[known.unique], state.directories[known.tree],
-                seed: state.hashSeed, catalog
-            ) { cell throws(StoreError) in
-                let entry = state.blocks.entry(cell.handle)
-                guard family.contains(Int(entry.entity)) else { return nil }
-                return (try block(entry), Int(entry.entity))
-            }
-            if let hit = found?.hit, seen.insert(hit.number).inserted { hits.append(hit) }
-        }
+        let hits = try KeyListSearch(self, keys, values).hits()
         trace?.estimate = hits.count
         trace?.rows = hits.count
-        return (hits, catalog.uniques[known.unique].plan)
+        return (hits, catalog.uniques[keys.unique].plan)
     }
 
     /// Numbers that hold every match, if an index can name them; nil for a scan.
@@ -322,11 +323,15 @@ struct FetchRunner {
         let family = Set(self.family)
         let tree = catalog.entities[fetch.entity].tree
         var hits: [Hit] = []
+        hits.reserveCapacity(min(numbers.count, most))
         trace?.asksRows = filter != nil && !isMatch
-        for number in numbers {
+        let directory = state.directories[tree]
+        for (index, number) in numbers.enumerated() {
             if hits.count >= most { break }
             trace?.rows += 1
-            let cell = state.directories[tree][number]
+            // Where rows are is asked for some rows ahead.
+            if index + 16 < numbers.count { directory.cells.table.prefetch(numbers[index + 16]) }
+            let cell = directory[number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
             guard family.contains(entity) else { continue }

@@ -144,6 +144,9 @@ struct KeyLookup: ~Copyable {
         for place in 0..<count {
             if let target = probes[place].target { rows.prefetchBytes(target) }
         }
+        for place in 0..<count {
+            if let target = probes[place].target { rows.prefetchEntries(target) }
+        }
         for place in 0..<count where probes[place].number != 0 {
             if let target = probes[place].target, try isKey(target, batch, probes[place].row) {
                 if try !rows.read(target, body) { return false }

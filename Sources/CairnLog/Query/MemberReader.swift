@@ -13,9 +13,7 @@ struct MemberReader {
     private func number(_ id: ObjectID, entity: Int) throws(StoreError) -> UInt32? {
         if id.isTemporary { return nil }
         guard engine.identity.owns(id, entity: entity) else {
-            throw StoreError(
-                .foreignObject, "the object belongs to another store or entity",
-                context: .init(entity: catalog.schema.entities[entity].name, objectID: id))
+            throw .foreign(id, catalog.schema.entities[entity])
         }
         return UInt32(exactly: id.reference)
     }
@@ -50,5 +48,14 @@ struct MemberReader {
             }.sorted().map { engine.identity.id(UInt64($0), entity: entity) }
         case .inverseColumn, .transient: return []
         }
+    }
+}
+
+extension StoreError {
+    /// An owner or target that is none of an entity of this store.
+    static func foreign(_ id: ObjectID, _ entity: SchemaEntity) -> StoreError {
+        StoreError(
+            .foreignObject, "the object belongs to another store or entity",
+            context: .init(entity: entity.name, objectID: id))
     }
 }

@@ -48,7 +48,9 @@ struct RowGatherer: ~Copyable {
         handed = wanted.count
         let viewed = wanted + others.subtracting(columns)
         width = viewed.count
-        views = BlockViews(columns: viewed)
+        let isWhole = wanted.elementsEqual(pinned.state.catalog.entities[entity].columns.indices)
+        views = BlockViews(
+            columns: viewed, version: isWhole ? pinned.state.catalog.version : nil)
         let batch = engine.batches.take(pinned.state.catalog.description(of: entity))
         gathered = GatheredRows(batch, columns: columns)
         guard let base = batch.columns.baseAddress else {
@@ -101,6 +103,12 @@ struct RowGatherer: ~Copyable {
     @inline(__always)
     func prefetchBytes(_ target: Target) {
         target.view.prefetchBytes(target.slot, columns: width)
+    }
+
+    /// Asks for the memory of its bytes that lie in dictionaries.
+    @inline(__always)
+    func prefetchEntries(_ target: Target) {
+        target.view.prefetchEntries(target.slot, columns: width)
     }
 
     /// Reads a row, and hands rows over when there are enough of them; false if no more are wanted.

@@ -1,4 +1,4 @@
-// Hands over the rows of a fetch in the form that objects keep, block by block.
+// Hands over the rows of a scan in the form that objects keep, block by block.
 //
 // The columns of a block are looked up once for all its rows, and the cells of rows are made column by column. If few of
 // its rows match, all their memory is asked for before the first is read.
@@ -13,59 +13,60 @@ struct RowStreamer {
     let runner: FetchRunner
 
     func run(_ body: (StreamedRows) -> Void) throws(StoreError) {
-        var known: [StreamedRows?] = Array(
-            repeating: nil, count: runner.catalog.entities.count)
-        func rows(of entity: Int) -> StreamedRows {
-            if let rows = known[entity] { return rows }
-            let made = StreamedRows(
-                entity: entity, columns: runner.catalog.entities[entity].columns.count)
-            known[entity] = made
-            return made
-        }
-        if let hits = try runner.indexed()?.hits {
-            for row in try runner.rows(hits) {
-                let rows = rows(of: row.entity)
-                rows.take(row.id.reference, row.version, row.cells)
-                body(rows)
-            }
-            return
-        }
+        let room = RowRoom(entities: runner.catalog.entities.count)
         try runner.scan { block, entity, slots throws(StoreError) in
-            try stream(block, UnsafeBufferPointer(slots), rows(of: entity), body)
+            let rows = room.take(
+                entity: entity, columns: runner.catalog.entities[entity].columns.count)
+            defer { room.give(rows) }
+            try Self.stream(
+                block, UnsafeBufferPointer(slots), rows, runner.catalog,
+                prefetches: slots.count * 4 < block.rows, body)
             return true
         }
     }
 
-    private func stream(
+    // MARK: Rows of a block
+
+    /// The columns of a block.
+    @inline(__always)
+    static func cells(_ block: CachedBlock, _ entity: Int, _ catalog: Catalog)
+        throws(StoreError) -> UnsafeBufferPointer<CellColumn>
+    {
+        let columns = catalog.entities[entity].columns
+        return UnsafeBufferPointer(
+            start: try block.allCells(columns, version: catalog.version), count: columns.count)
+    }
+
+    /// Hands over the rows in some slots of a block.
+    ///
+    /// - Parameter prefetches: whether their memory is asked for first.
+    static func stream(
         _ block: CachedBlock, _ slots: UnsafeBufferPointer<UInt16>, _ rows: StreamedRows,
-        _ body: (StreamedRows) -> Void
+        _ catalog: Catalog, prefetches: Bool, _ body: (StreamedRows) -> Void
     ) throws(StoreError) {
-        let columns = runner.catalog.entities[rows.entity].columns
-        let cells = UnsafeBufferPointer(
-            start: try block.allCells(columns, version: runner.catalog.version),
-            count: columns.count)
-        if slots.count * 4 < block.rows { prefetch(cells, slots) }
-        let (numbers, versions) = (try block.numberCells(), try block.versions())
+        let cells = try cells(block, rows.entity, catalog)
+        if prefetches { prefetch(cells, slots) }
+        let (numbers, versions) = (try block.numberCells(), try block.versionCells())
         var next = 0
         while next < slots.count {
             rows.gather(cells, UnsafeBufferPointer(rebasing: slots[next...]))
             if rows.count == 0 {
                 // A row with a large value is read by itself.
-                var builder = RowCellsBuilder(columns: columns.count)
+                var builder = RowCellsBuilder(columns: cells.count)
                 rows.take(
                     0, 0, try RowReader.cells(cells, block, Int(slots[next]), &builder))
             }
             for row in 0..<rows.count {
                 let slot = Int(slots[next + row])
                 rows.references[row] = UInt64(bitPattern: numbers.integer(slot))
-                rows.versions[row] = versions.number(slot)
+                rows.versions[row] = UInt32(truncatingIfNeeded: versions.integer(slot))
             }
             body(rows)
             next += rows.count
         }
     }
 
-    private func prefetch(
+    private static func prefetch(
         _ cells: UnsafeBufferPointer<CellColumn>, _ slots: UnsafeBufferPointer<UInt16>
     ) {
         for column in cells {

@@ -67,10 +67,12 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
             if page.isNone { return }
             shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
         }
-        // What is still in a checkpoint is not read before it is needed.
-        if !CheckpointImage.isTagged(page.address) {
-            cairn_prefetch(UnsafeRawPointer(Self.record(index, in: page)))
+        if CheckpointImage.isTagged(page.address) {
+            // What is still in a checkpoint is not read before it is needed.
+            page = CheckpointImage.loadedPage(page.address)
+            if page.isNone { return }
         }
+        cairn_prefetch(UnsafeRawPointer(Self.record(index, in: page)))
     }
 
     /// The first index from `start` on whose page was written; nil if there is none.

@@ -73,10 +73,40 @@ final class LogSnapshot: RowStream {
         }
     }
 
+    func readRelatedBatches(
+        _ request: StoreRelated, of owners: [ObjectID], _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) {
+        try check(request.entity, [])
+        try check(request.destination, request.columns)
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            var reader = RelatedReader(request, engine, pinned)
+            try reader.run(owners, body)
+        }
+    }
+
     func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError) {
-        try reading { state throws(StoreError) in
-            let runner = try FetchRunner(engine: engine, state: state, fetch: request)
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: request)
+            if let hits = try runner.indexed()?.hits {
+                return try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
+            }
             try RowStreamer(runner: runner).run(body)
+        }
+    }
+
+    func streamRowsInOrder(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
+        throws(StoreError)
+    {
+        let pinned = try readable()
+        try engine.withWholeState { () throws(StoreError) in
+            if let (hits, _) = FirstRows.hits(request, pinned.state) {
+                return try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
+            }
+            let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: request)
+            let hits = try runner.hits().hits
+            try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
         }
     }
 

@@ -156,4 +156,14 @@ extension LogStore: KeyedStore {
         return try engine.find(
             comparison, entity: entity, includesSubentities: includesSubentities)
     }
+
+    /// The rows of the members of a relationship now.
+    package func related(
+        _ relationship: Int, entity: Int, owner: UInt64, most: Int, _ room: RowRoom,
+        _ body: (StreamedRows) -> Void
+    ) throws(StoreError) -> Bool {
+        try checkOpen()
+        return try engine.related(
+            relationship, entity: entity, owner: owner, most: most, room, body)
+    }
 }

@@ -17,7 +17,7 @@ extension ManagedObjectContext {
         guard let root = rootEntity(of: id) else {
             preconditionFailure("the object id \(id) belongs to another store")
         }
-        return objects(with: [id], under: root)[0]
+        return object(with: id, under: root)
     }
 
     /// The object of an id with its values, never a fault.
@@ -42,6 +42,14 @@ extension ManagedObjectContext {
     private func notFound(_ id: ObjectID) -> StoreError {
         StoreError(
             .objectNotFound, "the store has no object with this id", context: .init(objectID: id))
+    }
+
+    /// The object of an id of one hierarchy; a fault where it is not known yet.
+    func object(with id: ObjectID, under root: SchemaEntity) -> ManagedObject {
+        guard schema.entities[root.root].family.count > 1 else {
+            return registry.object(for: id) ?? makeFault(id, root)
+        }
+        return objects(with: [id], under: root)[0]
     }
 
     /// The objects of ids of one hierarchy, in order; faults where they are not known yet.
@@ -97,6 +105,8 @@ extension ManagedObjectContext {
     func appendObjects(for rows: StreamedRows, to objects: inout [ManagedObject]) {
         let scope = scope(at: rows.entity)
         guard let place = scope.place else { return }
+        // Mostly that is all of them; else the array grows as arrays do.
+        if objects.isEmpty { objects.reserveCapacity(rows.count) }
         registry.objects(rows.references, rows.count, at: place, in: &objects) { index, object in
             object.bring(rows.cells(index), rows.versions[index])
         } new: { index in
@@ -114,7 +124,7 @@ extension ManagedObjectContext {
     }
 
     /// A fault that the registry does not know yet.
-    private func fault(_ reference: UInt64, _ scope: EntityScope) -> ManagedObject {
+    func fault(_ reference: UInt64, _ scope: EntityScope) -> ManagedObject {
         let object = scope.makeFault()
         object.reference = reference
         object.managedObjectContext = self

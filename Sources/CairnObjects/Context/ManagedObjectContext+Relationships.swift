@@ -28,8 +28,8 @@ extension ManagedObjectContext {
     func target(of object: ManagedObject, _ index: Int) -> ManagedObject? {
         guard let id = targetID(of: object, index) else { return nil }
         if board.wants(.advice) { watchTarget(id, of: object, index) }
-        let root = schema.entities[relationship(object, index).destination]
-        return objects(with: [id], under: root)[0]
+        return self.object(
+            with: id, under: schema.entities[relationship(object, index).destination])
     }
 
     /// The ids of the members of a to-many, ascending; new ones last.
@@ -44,6 +44,7 @@ extension ManagedObjectContext {
 
     /// The members of a to-many, by ascending id.
     func members(of object: ManagedObject, _ index: Int) -> [ManagedObject] {
+        if let members = membersWithRows(of: object, index) { return members }
         let ids = memberIDs(of: object, index)
         return objects(with: ids, under: schema.entities[relationship(object, index).destination])
     }

@@ -56,6 +56,8 @@ public final class ManagedObjectContext {
     var moves = ReferenceMoves()
     /// What was read ahead of the objects that somebody will want; nil if nothing was.
     var prefetched: PrefetchedRows?
+    /// Where rows are put together that are few.
+    let rowRoom: RowRoom
     /// Rises with everything that a save has to look at again.
     @exclusivity(unchecked) var revision = 0
     /// A failure to read that a property could not throw.
@@ -101,6 +103,7 @@ public final class ManagedObjectContext {
         registry = ObjectRegistry(
             identity: store.identity, temporaryStore: identifier, board: board)
         scopes = Array(repeating: nil, count: store.schema.entities.count)
+        rowRoom = RowRoom(entities: store.schema.entities.count)
         var roots: [UInt32: Int] = [:]
         for entity in schema.entities where entity.parent == nil {
             roots[identity.hierarchies[entity.index]] = entity.index

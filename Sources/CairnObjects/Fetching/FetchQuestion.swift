@@ -16,7 +16,7 @@ struct FetchQuestion {
     }
 
     /// Whether the condition is that one property equals one value: a store may have an index for it.
-    private var isOfOneKey: Bool {
+    var isOfOneKey: Bool {
         if case .comparison(let comparison)? = fetch.predicate, comparison.operator == .equal {
             return true
         }

@@ -49,7 +49,7 @@ extension ManagedObjectContext {
         guard pending.isEmpty else {
             return objects(try answer(question, pending, includesRows: true), request)
         }
-        if question.isWhole, let rows = try store.snapshot() as? any RowStream {
+        if !question.isOfOneKey, let rows = try store.snapshot() as? any RowStream {
             return try streamed(rows, question, request)
         }
         var fetch = question.fetch
@@ -90,7 +90,7 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The objects that match, by id: the rows come one after the other, and only their cells stay.
+    /// The objects that match, in order: the rows come one after the other, and only their cells stay.
     private func streamed<Result: ManagedObject>(
         _ rows: any RowStream, _ question: FetchQuestion, _ request: FetchRequest<Result>
     ) throws(StoreError) -> [Result] {
@@ -106,6 +106,10 @@ extension ManagedObjectContext {
         -> [ManagedObject]
     {
         var objects: [ManagedObject] = []
+        guard question.isWhole else {
+            try rows.streamRowsInOrder(question.fetch) { appendObjects(for: $0, to: &objects) }
+            return objects
+        }
         var last: UInt64 = 0
         var isInOrder = true
         try rows.streamRows(question.fetch) { rows in

@@ -56,7 +56,7 @@ extension ManagedObject {
         }
         if isInserted || isTransient(index) { return false }
         guard entity.relationships[index].description.isToMany else { return isFault }
-        return toMany[index]?.stored == nil
+        return toMany[index]?.isLoaded != true
     }
 
     /// The values that a conflict reports: stored properties but to-many relationships, without nils.

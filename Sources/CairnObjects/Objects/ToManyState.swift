@@ -4,18 +4,69 @@
 // Additions and removals can be noted while the stored members are unknown: then the last word counts, and
 // what turns out to be no change is dropped when the members are read.
 //
+// Members that were read together with their rows are kept as their numbers, which cost nothing to make; ids are made of
+// them when somebody compares some.
+//
 // Invariants: `added` and `removed` are disjoint; where `stored` is known, `added` has none of it and
 // `removed` only some of it.
 
 import CairnModel
+import CairnStore
 
 /// The members of a to-many relationship.
 struct ToManyState {
-    private(set) var stored: Set<ObjectID>?
+    /// The stored members; nil if they are unknown.
+    private enum Stored {
+        case unknown
+        case ids(Set<ObjectID>)
+        /// By rising numbers.
+        case numbers([UInt64], RowOrigin)
+    }
+
+    private var known = Stored.unknown
     private(set) var added: Set<ObjectID> = []
     private(set) var removed: Set<ObjectID> = []
 
+    init() {}
+
+    /// Nothing but stored members of one hierarchy, by rising numbers.
+    init(numbers: [UInt64], _ origin: RowOrigin) { known = .numbers(numbers, origin) }
+
     var hasChanges: Bool { !added.isEmpty || !removed.isEmpty }
+
+    /// Whether the stored members are known.
+    var isLoaded: Bool { if case .unknown = known { false } else { true } }
+
+    /// The numbers of the members, rising, if they are known so and nothing was added or removed.
+    var numbers: [UInt64]? {
+        if case .numbers(let numbers, _) = known, !hasChanges { numbers } else { nil }
+    }
+
+    private var stored: Set<ObjectID>? {
+        get {
+            switch known {
+            case .unknown: nil
+            case .ids(let ids): ids
+            case .numbers(let numbers, let origin): Set(numbers.lazy.map { origin.id($0) })
+            }
+        }
+        set { known = newValue.map(Stored.ids) ?? .unknown }
+    }
+
+    /// Whether an object is among the stored members; nil if they are unknown.
+    private func hasStored(_ id: ObjectID) -> Bool? {
+        switch known {
+        case .unknown: return nil
+        case .ids(let ids): return ids.contains(id)
+        case .numbers(let numbers, let origin):
+            var (low, high) = (0, numbers.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if numbers[middle] < id.reference { low = middle + 1 } else { high = middle }
+            }
+            return low < numbers.count && origin.id(numbers[low]) == id
+        }
+    }
 
     /// The members now; nil if the stored ones are unknown.
     var current: Set<ObjectID>? {
@@ -30,12 +81,12 @@ struct ToManyState {
 
     mutating func add(_ id: ObjectID) {
         removed.remove(id)
-        if stored?.contains(id) != true { added.insert(id) }
+        if hasStored(id) != true { added.insert(id) }
     }
 
     mutating func remove(_ id: ObjectID) {
         added.remove(id)
-        if stored?.contains(id) != false { removed.insert(id) }
+        if hasStored(id) != false { removed.insert(id) }
     }
 
     /// Forgets the stored members; they are read again when somebody asks.
@@ -49,6 +100,8 @@ struct ToManyState {
 
     /// What was added and removed is stored now, under these ids.
     mutating func commit(_ permanentIDs: [ObjectID: ObjectID]) {
+        // Stored members that are known by their numbers have no other names.
+        if numbers != nil { return }
         stored = current.map { members in
             permanentIDs.isEmpty ? members : Set(members.map { permanentIDs[$0] ?? $0 })
         }
@@ -57,7 +110,7 @@ struct ToManyState {
 
     /// An object is no more.
     mutating func forget(_ gone: Set<ObjectID>) {
-        stored?.subtract(gone)
+        if !gone.isEmpty { stored?.subtract(gone) }
         added.subtract(gone)
         removed.subtract(gone)
     }
@@ -66,6 +119,7 @@ struct ToManyState {
     mutating func rename(_ names: [ObjectID: ObjectID]) {
         added = Set(added.map { names[$0] ?? $0 })
         removed = Set(removed.map { names[$0] ?? $0 })
-        stored = stored.map { Set($0.map { names[$0] ?? $0 }) }
+        // Stored members that are known by their numbers have no other names.
+        if case .ids(let ids) = known { known = .ids(Set(ids.map { names[$0] ?? $0 })) }
     }
 }

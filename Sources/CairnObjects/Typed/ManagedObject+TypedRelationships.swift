@@ -15,10 +15,34 @@ extension ManagedObject {
     }
 
     /// The members of a to-many relationship. Generated accessors call it.
-    public final func _read<T: ManagedObject>(_ property: Int) -> Set<T> {
+    @inlinable public final func _read<T: ManagedObject>(_ property: Int) -> Set<T> {
+        // A set of a class is as fast as its module knows the class, which is not this one.
+        let members = _members(property)
+        var set = Set<T>(minimumCapacity: members.count)
+        for member in members {
+            guard type(of: member) == T.self || member is T else {
+                _isNoMember(member, property, T.self)
+            }
+            set.insert(unsafeDowncast(member, to: T.self))
+        }
+        return set
+    }
+
+    /// The members of a to-many relationship, by number.
+    @usableFromInline final func _members(_ property: Int) -> [ManagedObject] {
         guard let context = managedObjectContext else { return [] }
         guard case .members(let index) = binding.slot(property) else { mismatch(property) }
-        return Set(context.members(of: self, index).lazy.map { self.typed($0, property) })
+        return context.members(of: self, index)
+    }
+
+    /// Says that a related object is of another class than the declared one, and stops.
+    @usableFromInline final func _isNoMember(
+        _ object: ManagedObject, _ property: Int, _ wanted: ManagedObject.Type
+    ) -> Never {
+        binding.misuse(
+            property,
+            "leads to \(wanted), but the object is a \(Swift.type(of: object)): the container must know the classes of both entities"
+        )
     }
 
     /// Sets a to-many relationship and its inverse. Generated accessors call it.
@@ -53,12 +77,7 @@ extension ManagedObject {
     /// A related object as one of the declared class.
     @inline(__always)
     private func typed<T: ManagedObject>(_ object: ManagedObject, _ property: Int) -> T {
-        guard let object = object as? T else {
-            binding.misuse(
-                property,
-                "leads to \(T.self), but the object is a \(Swift.type(of: object)): the container must know the classes of both entities"
-            )
-        }
+        guard let object = object as? T else { _isNoMember(object, property, T.self) }
         return object
     }
 }

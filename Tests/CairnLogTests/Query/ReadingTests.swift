@@ -177,7 +177,8 @@ struct ReadingTests {
             for _ in 0..<20 {
                 let entity = random.oneIn(3) ? shop.special : shop.thing
                 let isText = random.oneIn(2)
-                let values = (0..<Int.random(in: 0..<40, using: &random)).map { _ -> Value in
+                let most = random.oneIn(4) ? 900 : 40
+                let values = (0..<Int.random(in: 0..<most, using: &random)).map { _ -> Value in
                     if random.oneIn(10) { return .null }
                     let number = Int.random(in: -20..<2500, using: &random)
                     return isText ? .string("key \(number)") : .integer(Int64(number))

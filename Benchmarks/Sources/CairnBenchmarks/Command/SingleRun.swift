@@ -19,7 +19,10 @@ enum SingleRun {
             var outcome =
                 switch workload.work {
                 case .peer(let work):
-                    try work(Job(peer: entry(peer).type, rows: rows, folder: folder))
+                    try work(
+                        Job(
+                            peer: entry(peer).type, rows: rows, folder: folder,
+                            hasIndexes: workload.hasIndexes))
                 case .machine(let work):
                     try work(Job(peer: entry(PeerEntry.base).type, rows: rows, folder: folder))
                 }

@@ -106,3 +106,8 @@ enum ProductFilter {
 enum ProductText: String, CaseIterable, Sendable {
     case category, serialCode, name
 }
+
+/// What the first rows of a request are.
+enum ProductOrder: CaseIterable, Sendable {
+    case newest, cheapest
+}

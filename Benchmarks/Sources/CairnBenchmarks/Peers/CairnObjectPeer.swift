@@ -18,8 +18,8 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
     private let context: ManagedObjectContext
     private let parents = Parents()
 
-    convenience init(at folder: String, durability: Durability) throws {
-        self.init(try CairnPeer.open(folder, durability))
+    convenience init(at folder: String, durability: Durability, indexes: Bool) throws {
+        self.init(try CairnPeer.open(folder, durability, indexes: indexes))
     }
 
     private init(_ store: LogStore) {
@@ -106,6 +106,24 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
             predicate: .compare("serialCode", .greaterOrEqual, .string(key)),
             sortBy: [SortKey(\Item.serialCode)])
         request.fetchLimit = limit
+        for item in try context.fetch(request) { body(item.product) }
+    }
+
+    // MARK: Through indexes
+
+    func top(_ count: Int, _ order: ProductOrder, _ body: (Product) -> Void) throws {
+        var request = FetchRequest<Item>(sortBy: [order.sortKey])
+        request.fetchLimit = count
+        for item in try context.fetch(request) { body(item.product) }
+    }
+
+    func priced(_ prices: Range<Double>, _ body: (Product) -> Void) throws {
+        let request = FetchRequest<Item>(predicate: CairnPeer.priced(prices))
+        for item in try context.fetch(request) { body(item.product) }
+    }
+
+    func among(_ keys: [String], _ body: (Product) -> Void) throws {
+        let request = FetchRequest<Item>(predicate: CairnPeer.among(keys))
         for item in try context.fetch(request) { body(item.product) }
     }
 

@@ -16,12 +16,24 @@ final class CairnPeer: Peer {
 
     static let model = ManagedObjectModel(for: Item.self, ParentItem.self)
 
+    /// The same with the indexes that only some workloads are about.
+    private static let indexedModel: ManagedObjectModel = {
+        var model = CairnPeer.model
+        for index in model.entities.indices where model.entities[index].name == "Product" {
+            for name in ["price", "updatedAt"] {
+                model.entities[index].indexes.append(
+                    FetchIndexDescription("by_\(name)", elements: [.init(name)]))
+            }
+        }
+        return model
+    }()
+
     let store: LogStore
     private let columns: ProductColumns
     private let parents: Parents
 
-    convenience init(at folder: String, durability: Durability) throws {
-        try self.init(Self.open(folder, durability))
+    convenience init(at folder: String, durability: Durability, indexes: Bool) throws {
+        try self.init(Self.open(folder, durability, indexes: indexes))
     }
 
     private init(_ store: LogStore) throws {
@@ -31,10 +43,13 @@ final class CairnPeer: Peer {
     }
 
     /// Opens the store that both levels work on.
-    static func open(_ folder: String, _ durability: Durability) throws -> LogStore {
+    static func open(_ folder: String, _ durability: Durability, indexes: Bool = false) throws
+        -> LogStore
+    {
         var options = LogStoreOptions()
         options.durability = durability == .full ? .full : .relaxed
-        return try LogStore.open(at: "\(folder)/store", schema: Schema(model), options: options)
+        let schema = try Schema(indexes ? indexedModel : model)
+        return try LogStore.open(at: "\(folder)/store", schema: schema, options: options)
     }
 
     // A store is used by any number of threads.
@@ -129,6 +144,34 @@ final class CairnPeer: Peer {
         try each(request, body)
     }
 
+    // MARK: Through indexes
+
+    func top(_ count: Int, _ order: ProductOrder, _ body: (Product) -> Void) throws {
+        var request = read()
+        request.fetch.sort = [order.sortKey]
+        request.fetch.limit = count
+        try each(request, body)
+    }
+
+    func priced(_ prices: Range<Double>, _ body: (Product) -> Void) throws {
+        try each(read(Self.priced(prices)), body)
+    }
+
+    static func priced(_ prices: Range<Double>) -> PredicateNode {
+        .and([
+            .compare("price", .greaterOrEqual, .double(prices.lowerBound)),
+            .compare("price", .less, .double(prices.upperBound)),
+        ])
+    }
+
+    func among(_ keys: [String], _ body: (Product) -> Void) throws {
+        try each(read(Self.among(keys)), body)
+    }
+
+    static func among(_ keys: [String]) -> PredicateNode {
+        .compare(.keyPath("serialCode"), .in, .list(keys.map { .string($0) }))
+    }
+
     func groups(by text: ProductText) throws -> Groups {
         let count = ExpressionNode.function(.count, [.evaluatedObject])
         var terms = TableTerms(columns: [.init(text.rawValue), .init("count", count)])
@@ -170,22 +213,24 @@ final class CairnPeer: Peer {
 
     func children(of parents: [Int], _ body: (Child) -> Void) throws {
         guard let parent = store.schema.entity(named: "Parent"),
-            let relationship = parent.relationshipIndex(named: "children"),
-            let child = store.schema.entity(named: "Child"),
-            let label = child.columnIndex(named: "label"),
-            let amount = child.columnIndex(named: "amount")
+            let child = store.schema.entity(named: "Child")
         else { preconditionFailure("the model has families") }
+        let label = try child.column("label", as: String.self)
+        let amount = try child.column("amount", as: Int64.self)
+        let request = try StoreRelated(
+            parent, "children", in: store.schema, columns: ColumnSet(label, amount))
         let (snapshot, ids) = (try store.snapshot(), self.parents.ids)
-        for start in stride(from: 0, to: parents.count, by: 256) {
-            let owners = parents[start..<min(start + 256, parents.count)].map { ids[$0] }
-            let members = try snapshot.members(
-                ofRelationship: relationship, entity: parent.index, owners: owners)
-            for case let row? in try snapshot.rows(members.flatMap { $0 }) {
-                body(
-                    Child(
-                        label: row.cells.value(label, of: child, in: store.identity).text,
-                        amount: row.cells.value(amount, of: child, in: store.identity).integer))
-            }
+        try snapshot.read(request, of: parents.map { ids[$0] }) { row in
+            body(Child(label: row[label], amount: row[amount]))
+        }
+    }
+}
+
+extension ProductOrder {
+    var sortKey: SortKey {
+        switch self {
+        case .newest: SortKey("updatedAt", ascending: false)
+        case .cheapest: SortKey("price")
         }
     }
 }

@@ -82,6 +82,25 @@ final class GRDBPeer: GRDBBased {
         try each("WHERE serialCode >= ? ORDER BY serialCode LIMIT ?", [key, limit], body)
     }
 
+    // MARK: Through indexes
+
+    func top(_ count: Int, _ order: ProductOrder, _ body: (Product) -> Void) throws {
+        switch order {
+        case .newest: try each("ORDER BY updatedAt DESC LIMIT ?", [count], body)
+        case .cheapest: try each("ORDER BY price, id LIMIT ?", [count], body)
+        }
+    }
+
+    func priced(_ prices: Range<Double>, _ body: (Product) -> Void) throws {
+        try each(
+            "WHERE price >= ? AND price < ?", [prices.lowerBound, prices.upperBound], body)
+    }
+
+    func among(_ keys: [String], _ body: (Product) -> Void) throws {
+        let places = repeatElement("?", count: keys.count).joined(separator: ",")
+        try each("WHERE serialCode IN (\(places))", StatementArguments(keys), body)
+    }
+
     private func each(_ rest: String, _ arguments: StatementArguments, _ body: (Product) -> Void)
         throws
     {

@@ -23,6 +23,8 @@ final class GRDBRecordPeer: GRDBBased {
             static let price = Column(CodingKeys.price)
             static let category = Column(CodingKeys.category)
             static let flag = Column(CodingKeys.flag)
+            static let updatedAt = Column(CodingKeys.updatedAt)
+            static let id = Column(CodingKeys.id)
         }
 
         mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
@@ -122,6 +124,28 @@ final class GRDBRecordPeer: GRDBBased {
         let request = ProductRecord.filter(ProductRecord.Columns.serialCode >= key)
             .order(ProductRecord.Columns.serialCode).limit(limit)
         try each(request, body)
+    }
+
+    // MARK: Through indexes
+
+    func top(_ count: Int, _ order: ProductOrder, _ body: (Product) -> Void) throws {
+        let request =
+            switch order {
+            case .newest: ProductRecord.order(ProductRecord.Columns.updatedAt.desc)
+            case .cheapest:
+                ProductRecord.order(ProductRecord.Columns.price, ProductRecord.Columns.id)
+            }
+        try each(request.limit(count), body)
+    }
+
+    func priced(_ prices: Range<Double>, _ body: (Product) -> Void) throws {
+        let price = ProductRecord.Columns.price
+        try each(
+            ProductRecord.filter(price >= prices.lowerBound && price < prices.upperBound), body)
+    }
+
+    func among(_ keys: [String], _ body: (Product) -> Void) throws {
+        try each(ProductRecord.filter(keys.contains(ProductRecord.Columns.serialCode)), body)
     }
 
     private func each(

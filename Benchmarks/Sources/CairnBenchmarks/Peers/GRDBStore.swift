@@ -9,7 +9,9 @@ enum GRDBStore {
         cache, mapped, autocheckpoint 16384 pages)
         """
 
-    static func open(_ folder: String, _ durability: Durability) throws -> DatabasePool {
+    static func open(_ folder: String, _ durability: Durability, _ indexes: Bool) throws
+        -> DatabasePool
+    {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             for pragma in [
@@ -35,6 +37,12 @@ enum GRDBStore {
                 table.column("category", .text)
                 table.column("flag", .boolean)
             }
+            if indexes {
+                for column in ["price", "updatedAt"] {
+                    try database.create(
+                        indexOn: "product", columns: [column], options: .ifNotExists)
+                }
+            }
             try database.create(table: "child", options: .ifNotExists) { table in
                 table.autoIncrementedPrimaryKey("id")
                 table.column("parent", .integer).notNull().indexed()
@@ -53,8 +61,8 @@ protocol GRDBBased: Peer {
 }
 
 extension GRDBBased {
-    init(at folder: String, durability: Durability) throws {
-        self.init(try GRDBStore.open(folder, durability))
+    init(at folder: String, durability: Durability, indexes: Bool) throws {
+        self.init(try GRDBStore.open(folder, durability, indexes))
     }
 
     func another() -> Self { Self(pool) }

@@ -16,7 +16,8 @@ final class LMDBPeer: RecordPeer, @unchecked Sendable {
     private let record = UnsafeMutableRawBufferPointer.allocate(
         byteCount: Record.capacity, alignment: 8)
 
-    convenience init(at folder: String, durability: Durability) throws {
+    convenience init(at folder: String, durability: Durability, indexes: Bool) throws {
+        if indexes { throw NotOffered(reason: "has no indexes on values") }
         self.init(LMDBStore(folder, flags: durability == .full ? 0 : MDB_NOMETASYNC))
     }
 
@@ -119,6 +120,9 @@ final class LMDBPeer: RecordPeer, @unchecked Sendable {
             return Record.decode(value.bytes)
         }
     }
+
+    /// A key is asked for by itself: there is no other way.
+    func among(_ keys: [String], _ body: (Product) -> Void) { lookup(keys, body) }
 
     func eachRecord(_ body: (UnsafeRawBufferPointer) -> Void) {
         store.reading { transaction in

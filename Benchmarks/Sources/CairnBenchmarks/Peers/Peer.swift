@@ -24,7 +24,10 @@ protocol Peer: AnyObject, Sendable {
     static var byHand: [String: String] { get }
 
     /// Opens what is in a folder, which is there; or makes it.
-    init(at folder: String, durability: Durability) throws
+    ///
+    /// - Parameter indexes: whether products have an index on their price and one on the time of their update beside that
+    ///   of their serial code.
+    init(at folder: String, durability: Durability, indexes: Bool) throws
     /// A handle of its own for a further thread.
     func another() throws -> Self
     /// Ends the use, as a program does that means to open it again.
@@ -51,6 +54,13 @@ protocol Peer: AnyObject, Sendable {
     func every(_ body: (Product) -> Void) throws
     /// The rows at and after a serial code, in its order.
     func range(from key: String, limit: Int, _ body: (Product) -> Void) throws
+    /// The rows that were updated last, through the index; or the cheapest, and of equally cheap ones those that were
+    /// inserted first.
+    func top(_ count: Int, _ order: ProductOrder, _ body: (Product) -> Void) throws
+    /// The rows with a price in a range, through the index.
+    func priced(_ prices: Range<Double>, _ body: (Product) -> Void) throws
+    /// The rows that have one of some serial codes, by one request with all of them.
+    func among(_ keys: [String], _ body: (Product) -> Void) throws
     /// The groups of at least two rows with the same text.
     func groups(by text: ProductText) throws -> Groups
 
@@ -86,6 +96,14 @@ extension Peer {
             return row
         }
         try insert(rows[...])
+    }
+
+    func top(_ count: Int, _ order: ProductOrder, _ body: (Product) -> Void) throws {
+        throw NotOffered(reason: "has no indexes on values")
+    }
+
+    func priced(_ prices: Range<Double>, _ body: (Product) -> Void) throws {
+        throw NotOffered(reason: "has no indexes on values")
     }
 
     func findParents() throws {}

@@ -13,7 +13,8 @@ final class RocksDBPeer: RecordPeer, @unchecked Sendable {
     private let record = UnsafeMutableRawBufferPointer.allocate(
         byteCount: Record.capacity, alignment: 8)
 
-    convenience init(at folder: String, durability: Durability) throws {
+    convenience init(at folder: String, durability: Durability, indexes: Bool) throws {
+        if indexes { throw NotOffered(reason: "has no indexes on values") }
         self.init(RocksDBStore(folder, syncs: durability == .full))
     }
 
@@ -116,6 +117,8 @@ final class RocksDBPeer: RecordPeer, @unchecked Sendable {
             }
         }
     }
+
+    func among(_ keys: [String], _ body: (Product) -> Void) { lookup(keys, body) }
 
     func eachRecord(_ body: (UnsafeRawBufferPointer) -> Void) {
         store.each(.rows) { _, value in

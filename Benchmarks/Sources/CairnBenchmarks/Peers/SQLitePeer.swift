@@ -3,7 +3,9 @@
 
 import CSQLite
 
-final class SQLitePeer: Peer {
+final class SQLitePeer: Peer, @unchecked Sendable {
+    // A handle with its statements is used by one thread at a time.
+
     static let settings = """
         C API of SQLite \(String(cString: sqlite3_libversion())), journal_mode=WAL, synchronous=FULL for full and \
         NORMAL for relaxed, cache_size=256 MiB, mmap_size=1 GiB, wal_autocheckpoint=16384 pages, prepared \
@@ -15,19 +17,22 @@ final class SQLitePeer: Peer {
 
     private let folder: String
     private let durability: Durability
+    private let indexes: Bool
     private let isFirst: Bool
     private let connection: SQLiteConnection
     private let insertion: SQLiteStatement
     private let upsertion: SQLiteStatement
     private let search: SQLiteStatement
+    private var prepared: [String: SQLiteStatement] = [:]
 
-    convenience init(at folder: String, durability: Durability) throws {
-        self.init(folder, durability, isFirst: true)
+    convenience init(at folder: String, durability: Durability, indexes: Bool) throws {
+        self.init(folder, durability, indexes, isFirst: true)
     }
 
-    private init(_ folder: String, _ durability: Durability, isFirst: Bool) {
+    private init(_ folder: String, _ durability: Durability, _ indexes: Bool, isFirst: Bool) {
         self.folder = folder
         self.durability = durability
+        self.indexes = indexes
         self.isFirst = isFirst
         connection = SQLiteConnection(
             "\(folder)/store.sqlite",
@@ -35,7 +40,7 @@ final class SQLitePeer: Peer {
                 "journal_mode=WAL", "synchronous=\(durability == .full ? "FULL" : "NORMAL")",
                 "cache_size=-262144", "mmap_size=1073741824", "wal_autocheckpoint=16384",
             ])
-        for sql in Self.tables { connection.run(sql) }
+        for sql in Self.tables + (indexes ? Self.indexes : []) { connection.run(sql) }
         insertion = SQLiteStatement(
             connection, "INSERT INTO ZPRODUCT VALUES (NULL,1,1,?,?,?,?,?,?,?)")
         upsertion = SQLiteStatement(
@@ -68,10 +73,16 @@ final class SQLitePeer: Peer {
         "CREATE INDEX IF NOT EXISTS ZCHILD_PARENT ON ZCHILD (ZPARENT)",
     ]
 
-    func another() -> SQLitePeer { SQLitePeer(folder, durability, isFirst: false) }
+    private static let indexes = [
+        "CREATE INDEX IF NOT EXISTS ZPRODUCT_PRICE ON ZPRODUCT (ZPRICE)",
+        "CREATE INDEX IF NOT EXISTS ZPRODUCT_UPDATED ON ZPRODUCT (ZUPDATEDAT)",
+    ]
+
+    func another() -> SQLitePeer { SQLitePeer(folder, durability, indexes, isFirst: false) }
 
     func close() {
         for statement in [insertion, upsertion, search] { statement.finalize() }
+        for statement in prepared.values { statement.finalize() }
         if isFirst { connection.run("PRAGMA wal_checkpoint(TRUNCATE)") }
         connection.close()
     }
@@ -153,6 +164,50 @@ final class SQLitePeer: Peer {
             statement.bind(Int64(limit), 2)
             each(statement, body)
         }
+    }
+
+    // MARK: Through indexes
+
+    func top(_ count: Int, _ order: ProductOrder, _ body: (Product) -> Void) {
+        let statement =
+            switch order {
+            case .newest: prepared("ORDER BY ZUPDATEDAT DESC LIMIT ?")
+            case .cheapest: prepared("ORDER BY ZPRICE, Z_PK LIMIT ?")
+            }
+        statement.bind(Int64(count), 1)
+        while statement.next() { body(product(statement)) }
+    }
+
+    func priced(_ prices: Range<Double>, _ body: (Product) -> Void) {
+        let statement = prepared("WHERE ZPRICE >= ? AND ZPRICE < ?")
+        statement.bind(prices.lowerBound, 1)
+        statement.bind(prices.upperBound, 2)
+        while statement.next() { body(product(statement)) }
+    }
+
+    func among(_ keys: [String], _ body: (Product) -> Void) {
+        let places = repeatElement("?", count: keys.count).joined(separator: ",")
+        let statement = prepared("WHERE ZSERIALCODE IN (\(places))")
+        // One piece of memory for all, so that nothing is copied when a key is bound.
+        let bytes = Array(keys.joined().utf8)
+        bytes.withUnsafeBufferPointer { bytes in
+            var start = 0
+            for (index, key) in keys.enumerated() {
+                let end = start + key.utf8.count
+                statement.bind(
+                    UnsafeBufferPointer(rebasing: bytes[start..<end]), Int32(index + 1))
+                start = end
+            }
+            while statement.next() { body(product(statement)) }
+        }
+    }
+
+    /// A statement that is prepared once.
+    private func prepared(_ rest: String) -> SQLiteStatement {
+        if let known = prepared[rest] { return known }
+        let made = SQLiteStatement(connection, "SELECT \(Self.columns) FROM ZPRODUCT \(rest)")
+        prepared[rest] = made
+        return made
     }
 
     private func each(_ statement: SQLiteStatement, _ body: (Product) -> Void) {

@@ -23,6 +23,9 @@ struct Picture {
         ("commit-full-4", 0, "durable commits, 4 threads"),
         ("open-cold", 0, "open, cold"),
         ("traverse", 0, "to-many relationships"),
+        ("in-10k", 0, "fetch by 10,000 keys"),
+        ("range", 0, "range by an index"),
+        ("top-10", 0, "top 10 by an index"),
         ("insert", 1, "size of the store"),
     ]
     private static let colours = [

@@ -122,10 +122,12 @@ extension Workload {
 
     /// Reads twice: the time is that of the second, when what is read lies in memory as far as it goes there,
     /// the memory that of the first.
-    private static func warm(_ job: Job, _ work: (any Peer) throws -> String) throws -> Outcome {
+    static func warm(
+        _ job: Job, _ operations: Int? = nil, _ work: (any Peer) throws -> String
+    ) throws -> Outcome {
         let peer = try job.open()
         var found = ""
-        var outcome = try job.measure(job.rows) { found = try work(peer) }
+        var outcome = try job.measure(operations ?? job.rows) { found = try work(peer) }
         outcome.seconds = try job.seconds { outcome.check = try work(peer) }
         precondition(outcome.check == found, "reading twice finds the same")
         try peer.close()

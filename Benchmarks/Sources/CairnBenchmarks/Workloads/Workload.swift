@@ -7,6 +7,8 @@ struct Workload: Sendable {
         case nothing
         /// The rows, written ten thousand a transaction.
         case rows
+        /// The same with an index on the price and one on the time of the update.
+        case indexedRows
         /// Parents with ten children each, as many children as there are rows.
         case families
     }
@@ -20,6 +22,8 @@ struct Workload: Sendable {
     let name: String
     let title: String
     var start = Start.rows
+    /// Whether products have all their indexes.
+    var hasIndexes = false
     /// Whether the run changes what it starts from, and so needs a copy.
     var changes = false
     /// The greatest number of rows at which it is run: what it is given has to fit into memory.
@@ -37,6 +41,7 @@ struct Workload: Sendable {
         self.name = name
         self.title = title
         self.start = start
+        hasIndexes = start == .indexedRows
         self.changes = changes
         self.metrics = metrics
         self.work = .peer(work)
@@ -112,9 +117,10 @@ struct Job: Sendable {
     let peer: any Peer.Type
     let rows: Int
     let folder: String
+    var hasIndexes = false
 
     func open(_ durability: Durability = .relaxed) throws -> any Peer {
-        try peer.init(at: folder, durability: durability)
+        try peer.init(at: folder, durability: durability, indexes: hasIndexes)
     }
 
     /// Does the work under the clock; what it is for comes before and after.

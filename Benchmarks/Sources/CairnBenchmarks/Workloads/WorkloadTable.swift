@@ -2,23 +2,20 @@
 
 extension Workload {
     static let all: [Workload] =
-        inserting + upserting + reading + grouping + changing + committing + opening + walking
-        + serving + beside + holding + realData + limits
+        inserting + upserting + reading + indexed + grouping + changing + committing + opening
+        + walking + serving + beside + holding + realData + limits
 
     /// What fills a store that other workloads start from; not measured.
     static func preparation(of start: Start) -> Workload? {
         switch start {
         case .nothing: nil
-        case .rows:
-            Workload("prepare", "", start: .nothing) { job in
-                let peer = try job.open()
-                let rows = Product.rows(job.rows)
-                let outcome = try job.measure(rows.count) {
-                    try inUnits(rows) { try peer.insert($0) }
-                }
-                try peer.close()
-                return outcome
-            }
+        case .rows: Workload("prepare", "", start: .nothing, work: fill)
+        case .indexedRows:
+            {
+                var workload = Workload("prepare-indexed", "", start: .nothing, work: fill)
+                workload.hasIndexes = true
+                return workload
+            }()
         case .families:
             Workload("prepare-families", "", start: .nothing) { job in
                 let peer = try job.open()
@@ -30,9 +27,17 @@ extension Workload {
         }
     }
 
+    @Sendable private static func fill(_ job: Job) throws -> Outcome {
+        let peer = try job.open()
+        let rows = Product.rows(job.rows)
+        let outcome = try job.measure(rows.count) { try inUnits(rows) { try peer.insert($0) } }
+        try peer.close()
+        return outcome
+    }
+
     /// Every workload there is, by name.
     static func named(_ name: String) -> Workload? {
-        let preparations = [Start.rows, .families].compactMap(preparation)
+        let preparations = [Start.rows, .indexedRows, .families].compactMap(preparation)
         return (all + preparations).first { $0.name == name }
     }
 

@@ -98,7 +98,7 @@ extension FetchRunner {
             var cursor = path.view.cursor(range)
             while let number = cursor.next() { numbers.append(number) }
         }
-        numbers.sort()
+        NumberSort.sort(&numbers) { $0 }
         return numbers
     }
 

@@ -1,0 +1,87 @@
+// Hands over rows that were found, in the form that objects keep, in the order in which they were found.
+//
+// They may lie in as many blocks as there are rows. So some are taken together: the blocks of all of them are looked for, then
+// the memory of their cells is asked for, then that of their bytes, and only then are rows made. Rows of one block that follow
+// each other are made column by column.
+//
+// Threads: one streamer in one thread.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+struct HitStreamer {
+    let engine: Engine
+    let pinned: PinnedState<EngineState>
+
+    /// Rows of one block that follow each other.
+    private struct Run {
+        let block: CachedBlock
+        let entity: Int
+        let slots: Range<Int>
+        let cells: UnsafeBufferPointer<CellColumn>
+    }
+
+    /// So many rows are read together.
+    private static let window = 64
+
+    func run(_ hits: [FetchRunner.Hit], _ body: (StreamedRows) -> Void) throws(StoreError) {
+        let catalog = pinned.state.catalog
+        let room = RowRoom(entities: catalog.entities.count)
+        let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: Self.window)
+        defer { slots.deallocate() }
+        var runs: [Run] = []
+        runs.reserveCapacity(min(hits.count, Self.window))
+        for start in stride(from: 0, to: hits.count, by: Self.window) {
+            runs.removeAll(keepingCapacity: true)
+            let end = min(start + Self.window, hits.count)
+            try find(hits, start..<end, slots, &runs, catalog)
+            for run in runs {
+                for column in run.cells {
+                    for slot in run.slots { column.prefetch(Int(slots[slot])) }
+                }
+            }
+            for run in runs {
+                for column in run.cells where column.kind == .bytes {
+                    for slot in run.slots { column.prefetchBytes(Int(slots[slot])) }
+                }
+            }
+            for run in runs {
+                for column in run.cells where column.codes != nil {
+                    for slot in run.slots { column.prefetchEntry(Int(slots[slot])) }
+                }
+            }
+            for run in runs {
+                let rows = room.take(entity: run.entity, columns: run.cells.count)
+                defer { room.give(rows) }
+                let own = UnsafeBufferPointer(
+                    start: slots + run.slots.lowerBound, count: run.slots.count)
+                try RowStreamer.stream(
+                    run.block, own, rows, catalog, prefetches: false, body)
+            }
+        }
+    }
+
+    /// The blocks of some rows, and their slots.
+    private func find(
+        _ hits: [FetchRunner.Hit], _ range: Range<Int>, _ slots: UnsafeMutablePointer<UInt16>,
+        _ runs: inout [Run], _ catalog: Catalog
+    ) throws(StoreError) {
+        var first = range.lowerBound
+        while first < range.upperBound {
+            let (handle, entity) = (hits[first].cell.handle, hits[first].entity)
+            var next = first
+            while next < range.upperBound, hits[next].cell.handle == handle {
+                slots[next - range.lowerBound] = UInt16(truncatingIfNeeded: hits[next].cell.slot)
+                next += 1
+            }
+            let block = try engine.block(pinned.state.blocks.entry(handle), in: pinned)
+            runs.append(
+                Run(
+                    block: block, entity: entity,
+                    slots: first - range.lowerBound..<next - range.lowerBound,
+                    cells: try RowStreamer.cells(block, entity, catalog)))
+            first = next
+        }
+    }
+}

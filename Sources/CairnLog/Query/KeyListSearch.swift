@@ -1,0 +1,212 @@
+// Finds the objects that have one of a list of keys, thousands at a time.
+//
+//   1. Group by group the keys are hashed, and the memory of the partition, of the slot and of the place in the directory is
+//      asked for, each step for the whole group before the next. What comes out is a candidate for each key.
+//   2. Candidates are put in the order of their numbers, which is mostly the order in which rows lie. One that is named twice,
+//      by one key that is there twice, is taken once.
+//   3. Each candidate's key is compared, and the memory of some is asked for before the first is looked at. If it is another
+//      key, which is so once in thousands, all candidates of its hash are looked at one by one.
+//
+// Threads: one search in one thread.
+
+import CCairn
+import CairnFormat
+import CairnModel
+import CairnStore
+
+struct KeyListSearch: ~Copyable {
+    /// What may have a key.
+    private struct Candidate {
+        let number: UInt32
+        let key: UInt32
+        let cell: DirectoryCell
+    }
+
+    /// What is known of a key so far.
+    private struct Probe {
+        let hash: UInt64
+        /// The first candidate; 0 = none.
+        var number: UInt32
+        let key: UInt32
+    }
+
+    private let runner: FetchRunner
+    private let index: KeyIndex
+    private let values: [Value]
+    /// By entity: whether its objects are among those that are asked for.
+    private let isWanted: [Bool]
+    private var views: BlockViews
+    private var candidates: [Candidate] = []
+
+    /// So many keys are looked up together.
+    private static let group = 32
+
+    init(_ runner: FetchRunner, _ index: KeyIndex, _ values: [Value]) {
+        self.runner = runner
+        self.index = index
+        self.values = values
+        var isWanted = runner.catalog.entities.map { _ in false }
+        for entity in runner.family { isWanted[entity] = true }
+        self.isWanted = isWanted
+        views = BlockViews(columns: [index.column])
+    }
+
+    /// The objects, by number.
+    consuming func hits() throws(StoreError) -> [FetchRunner.Hit] {
+        collect()
+        NumberSort.sort(&candidates) { $0.number }
+        var hits: [FetchRunner.Hit] = []
+        hits.reserveCapacity(candidates.count)
+        var start = 0
+        var isInOrder = true
+        while start < candidates.count {
+            let end = min(start + Self.group, candidates.count)
+            try check(start..<end, &hits, &isInOrder)
+            start = end
+        }
+        if !isInOrder {
+            hits.sort { $0.number < $1.number }
+            var last: UInt32 = 0
+            hits.removeAll { hit in
+                defer { last = hit.number }
+                return hit.number == last
+            }
+        }
+        return hits
+    }
+
+    // MARK: Candidates
+
+    private mutating func collect() {
+        let unique = runner.state.uniques[index.unique]
+        let directory = runner.state.directories[index.tree]
+        let seed = runner.state.hashSeed
+        candidates.reserveCapacity(values.count)
+        withUnsafeTemporaryAllocation(of: Probe.self, capacity: Self.group) { probes in
+            var next = 0
+            while next < values.count {
+                var count = 0
+                while next < values.count, count < Self.group {
+                    if let hash = Self.hash(values[next], seed) {
+                        unique.prefetchPartition(hash: hash)
+                        probes[count] = Probe(
+                            hash: hash, number: 0, key: UInt32(truncatingIfNeeded: next))
+                        count += 1
+                    }
+                    next += 1
+                }
+                for place in 0..<count { unique.prefetchHome(hash: probes[place].hash) }
+                for place in 0..<count {
+                    var cursor = unique.firstCandidate(hash: probes[place].hash)
+                    guard let number = cursor.next() else { continue }
+                    probes[place].number = number
+                    directory.cells.table.prefetch(number)
+                }
+                for place in 0..<count where probes[place].number != 0 {
+                    let number = probes[place].number
+                    candidates.append(
+                        Candidate(
+                            number: number, key: probes[place].key, cell: directory[number]))
+                }
+            }
+        }
+    }
+
+    /// The hash of a key; nil for nil, which nothing has as its key.
+    @inline(__always)
+    private static func hash(_ value: Value, _ seed: UInt64) -> UInt64? {
+        switch value {
+        case .string(var text):
+            text.withUTF8 { KeyBuffer.hash(UnsafeRawBufferPointer($0), seed: seed) }
+        case .integer(let number):
+            cairn_hash64_words(UInt64(bitPattern: number), 0, 8, seed)
+        default: nil
+        }
+    }
+
+    // MARK: Keys
+
+    /// Takes those of some candidates that have their keys.
+    private mutating func check(
+        _ range: Range<Int>, _ hits: inout [FetchRunner.Hit], _ isInOrder: inout Bool
+    ) throws(StoreError) {
+        views.trim(to: runner.engine.cache.budget)
+        for place in range {
+            let cell = candidates[place].cell
+            guard !cell.isEmpty else {
+                throw .damaged("a unique index names an object that is not there")
+            }
+            try view(cell.handle).prefetch(cell.slot, columns: 1)
+        }
+        for place in range {
+            let cell = candidates[place].cell
+            try view(cell.handle).prefetchBytes(cell.slot, columns: 1)
+        }
+        for place in range {
+            let candidate = candidates[place]
+            let view = try view(candidate.cell.handle)
+            let value = values[Int(candidate.key)]
+            if try hasKey(view, candidate.cell.slot, value) {
+                guard isWanted[view.entity], hits.last?.number != candidate.number else { continue }
+                hits.append(
+                    FetchRunner.Hit(
+                        number: candidate.number, cell: candidate.cell, entity: view.entity))
+            } else if let hit = try findSlowly(value) {
+                hits.append(hit)
+                isInOrder = false
+            }
+        }
+    }
+
+    @inline(__always)
+    private func hasKey(_ view: BlockView, _ slot: Int, _ value: Value) throws(StoreError) -> Bool {
+        let cells = view.cells
+        if cells.pointee.isNil(slot) { return false }
+        switch value {
+        case .integer(let number): return cells.pointee.integer(slot) == number
+        case .string(var text):
+            if cells.pointee.isExternal(slot) {
+                let stored = try view.block.large(cells.pointee.bytes(slot))
+                return text.withUTF8 { text in
+                    stored.withUnsafeBytes { $0.elementsEqual(UnsafeRawBufferPointer(text)) }
+                }
+            }
+            let stored = cells.pointee.bytes(slot)
+            return text.withUTF8 { text in
+                stored.count == text.count
+                    && compareCells(stored, UnsafeRawBufferPointer(text)) == 0
+            }
+        default: return false
+        }
+    }
+
+    /// Looks at all candidates of a key.
+    @inline(never)
+    private func findSlowly(_ value: Value) throws(StoreError) -> FetchRunner.Hit? {
+        var key = KeyBuffer()
+        guard key.load(value) else { return nil }
+        let state = runner.state
+        return try index.find(
+            key, state.uniques[index.unique], state.directories[index.tree], seed: state.hashSeed,
+            runner.catalog
+        ) { cell throws(StoreError) in
+            let entry = state.blocks.entry(cell.handle)
+            guard isWanted[Int(entry.entity)] else { return nil }
+            return (try runner.block(entry), Int(entry.entity))
+        }?.hit
+    }
+
+    @inline(__always)
+    private mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView {
+        if let view = views[handle] { return view }
+        return try add(handle)
+    }
+
+    @inline(never)
+    private mutating func add(_ handle: BlockHandle) throws(StoreError) -> BlockView {
+        let entry = runner.state.blocks.entry(handle)
+        return try views.add(
+            handle, try runner.block(entry), runner.catalog.entities[Int(entry.entity)],
+            entity: Int(entry.entity))
+    }
+}

@@ -1,0 +1,214 @@
+// Reads the objects that a relationship leads to from many owners.
+//
+//   1. Owner by owner, some at a time: the memory of the head of each list is asked for, then that of its first link and of
+//      the first row's place in the directory, and only then are the lists gone through.
+//   2. The rows that were found, some at a time: their places in the directory, the memory of their cells, that of their bytes.
+//   3. Rows of one block that follow each other are handed over together, as they lie in the block. Only where a block has
+//      values with frames of their own are rows gathered.
+//
+// What is kept in another way than by columns of the other side is asked for owner by owner.
+//
+// Threads: one reader in one thread.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+struct RelatedReader: ~Copyable {
+    private let request: StoreRelated
+    private let engine: Engine
+    private let pinned: PinnedState<EngineState>
+    /// The table that says who points at an owner, and needs no more asking; nil: each owner is asked for by itself.
+    private let inverse: InverseTable?
+    private let directory: RowDirectory
+    private let width: Int
+    private var views: BlockViews
+    private var rows: RowGatherer
+    /// The rows that were found for some owners, and for which of them.
+    private var numbers: [UInt32] = []
+    private var positions: [Int] = []
+    private var found: [Target] = []
+    private let slots: UnsafeMutablePointer<UInt16>
+
+    private struct Target {
+        let cell: DirectoryCell
+        let view: BlockView
+    }
+
+    /// So many owners are looked up together.
+    private static let owners = 16
+    /// So many rows are read together.
+    private static let window = 64
+
+    init(_ request: StoreRelated, _ engine: Engine, _ pinned: PinnedState<EngineState>) {
+        self.request = request
+        self.engine = engine
+        self.pinned = pinned
+        let state = pinned.state
+        let relationship = request.entity.relationships[request.relationship]
+        var inverse: InverseTable?
+        if case .inverseColumn(let destination, let column) = relationship.storage,
+            let reference = state.catalog.reference(ofColumn: column, entity: destination),
+            state.catalog.references[reference].entity == destination
+        {
+            inverse = state.inverses[reference]
+        }
+        self.inverse = inverse
+        let destination = request.destination
+        directory = state.directories[state.catalog.entities[destination.index].tree]
+        width = destination.columns.count
+        views = BlockViews(
+            columns: (0..<destination.columns.count).map {
+                request.columns.contains($0) ? $0 : BlockViews.absent
+            } + [BlockViews.numbers])
+        rows = RowGatherer(engine, pinned, entity: destination.index, columns: request.columns)
+        slots = .allocate(capacity: Self.window)
+        found.reserveCapacity(Self.window)
+    }
+
+    deinit { slots.deallocate() }
+
+    mutating func run(_ owners: [ObjectID], _ body: (borrowing RowBatch) -> Bool)
+        throws(StoreError)
+    {
+        defer { rows.finish() }
+        for start in stride(from: 0, to: owners.count, by: Self.owners) {
+            numbers.removeAll(keepingCapacity: true)
+            positions.removeAll(keepingCapacity: true)
+            try find(owners, start..<min(start + Self.owners, owners.count))
+            var first = 0
+            while first < numbers.count {
+                let end = min(first + Self.window, numbers.count)
+                if try !read(first..<end, body) { return }
+                first = end
+            }
+        }
+    }
+
+    // MARK: Numbers
+
+    /// The rows that some owners lead to.
+    private mutating func find(_ owners: [ObjectID], _ range: Range<Int>) throws(StoreError) {
+        let entity = request.entity.index
+        guard let inverse else {
+            let members = MemberReader(engine: engine, state: pinned.state)
+            for index in range {
+                let ids = try members.members(
+                    request.relationship, entity: entity, owner: owners[index])
+                for id in ids {
+                    // A to-one relationship without a rule for deletions may lead nowhere.
+                    guard let number = UInt32(exactly: id.reference), !directory[number].isEmpty
+                    else { continue }
+                    numbers.append(number)
+                    positions.append(index)
+                }
+            }
+            return
+        }
+        for index in range where !owners[index].isTemporary {
+            guard engine.identity.owns(owners[index], entity: entity) else {
+                throw .foreign(owners[index], request.entity)
+            }
+            if let number = UInt32(exactly: owners[index].reference) {
+                inverse.prefetchHead(of: number)
+            }
+        }
+        for index in range where !owners[index].isTemporary {
+            guard let number = UInt32(exactly: owners[index].reference) else { continue }
+            let first = inverse.prefetchFirst(of: number)
+            if first != 0 { directory.cells.table.prefetch(first) }
+        }
+        for index in range where !owners[index].isTemporary {
+            guard let number = UInt32(exactly: owners[index].reference) else { continue }
+            inverse.sources(of: number, into: &numbers)
+            while positions.count < numbers.count { positions.append(index) }
+        }
+        // The places of neighbours share a line of memory.
+        var line = UInt32.max
+        for number in numbers where number >> 3 != line {
+            line = number >> 3
+            directory.cells.table.prefetch(number)
+        }
+    }
+
+    // MARK: Rows
+
+    /// Hands over some of the rows that were found; false if no more are wanted.
+    private mutating func read(_ range: Range<Int>, _ body: (borrowing RowBatch) -> Bool)
+        throws(StoreError) -> Bool
+    {
+        views.trim(to: engine.cache.budget)
+        rows.begin()
+        found.removeAll(keepingCapacity: true)
+        for index in range {
+            let cell = directory[numbers[index]]
+            guard !cell.isEmpty else {
+                throw .damaged("an inverse table names an object that is not there")
+            }
+            let view = try view(cell.handle)
+            if found.last?.cell.handle != cell.handle { view.prefetchCells(columns: width + 1) }
+            found.append(Target(cell: cell, view: view))
+        }
+        for target in found { target.view.prefetch(target.cell.slot, columns: width) }
+        for target in found { target.view.prefetchBytes(target.cell.slot, columns: width) }
+        var first = 0
+        while first < found.count {
+            let handle = found[first].cell.handle
+            var end = first
+            while end < found.count, found[end].cell.handle == handle {
+                slots[end - first] = UInt16(truncatingIfNeeded: found[end].cell.slot)
+                end += 1
+            }
+            if try !hand(first..<end, from: range.lowerBound, body) { return false }
+            first = end
+        }
+        return true
+    }
+
+    /// Hands over rows of one block.
+    @inline(__always)
+    private mutating func hand(
+        _ run: Range<Int>, from start: Int, _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) -> Bool {
+        let view = found[run.lowerBound].view
+        for column in 0..<width where view.cells[column].externals != nil {
+            return try gather(run, from: start, body)
+        }
+        return positions.withUnsafeBufferPointer { positions in
+            body(
+                RowBatch(
+                    count: run.count, layout: request.destination.layout, origin: rows.origin,
+                    columns: view.cells, numbers: view.cells + width, slots: slots,
+                    positions: positions.baseAddress.map { $0 + start + run.lowerBound }))
+        }
+    }
+
+    @inline(never)
+    private mutating func gather(
+        _ run: Range<Int>, from start: Int, _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) -> Bool {
+        for index in run {
+            let cell = found[index].cell
+            let target = RowGatherer.Target(
+                number: numbers[start + index], slot: cell.slot, view: try rows.view(cell.handle),
+                position: positions[start + index])
+            if try !rows.read(target, body) { return false }
+        }
+        return rows.flush(body)
+    }
+
+    @inline(__always)
+    private mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView {
+        if let view = views[handle] { return view }
+        return try add(handle)
+    }
+
+    @inline(never)
+    private mutating func add(_ handle: BlockHandle) throws(StoreError) -> BlockView {
+        let entry = pinned.state.blocks.entry(handle)
+        let block = try engine.block(entry, in: pinned)
+        return try views.add(
+            handle, block, pinned.state.catalog.entities[Int(entry.entity)],
+            entity: Int(entry.entity))
+    }
+}

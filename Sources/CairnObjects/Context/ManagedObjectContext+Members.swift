@@ -1,0 +1,89 @@
+// The members of a to-many relationship as objects, with as little as there is to it.
+//
+//   1. If nobody has asked for them, they are read together with their rows: mostly their values are wanted next, and rows
+//      that lie side by side are read in one go. Very many are not: then a row is read when its object is touched.
+//   2. If they were read so and nothing was added or removed since, their objects are looked up by number, all at once.
+//
+// All else goes by ids: new objects, what was read ahead, relationships that are not kept as a column of the other side.
+//
+// Invariants: as `loadedMembers`, which finds the same members.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    /// So many members are read with their rows at most.
+    private static let mostRows = 4096
+
+    /// The members of a to-many, by ascending id; nil if they are to be found by their ids.
+    func membersWithRows(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
+        guard prefetched == nil, !object.hasTemporaryID,
+            object.flags.isDisjoint(with: [.inserted, .gone])
+        else { return nil }
+        guard let state = object.rarer?.toMany[index] else { return readMembers(of: object, index) }
+        if let numbers = state.numbers { return members(numbers, of: object, index) }
+        return state.isLoaded || state.hasChanges ? nil : readMembers(of: object, index)
+    }
+
+    /// Reads the members with their rows.
+    private func readMembers(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
+        let entity = object.entity
+        guard let keyedStore,
+            case .inverseColumn(_, let column) = entity.relationships[index].storage
+        else { return nil }
+        var members: [ManagedObject] = []
+        let start = board.wants([.faultMisses, .advice]) ? Self.now() : nil
+        do {
+            let isAnswered = try keyedStore.related(
+                index, entity: entity.index, owner: object.reference, most: Self.mostRows, rowRoom
+            ) { appendObjects(for: $0, to: &members) }
+            guard isAnswered else { return nil }
+        } catch {
+            if let start { tellOfMembers([], of: object, index, since: start, error: error) }
+            readError = error
+            return []
+        }
+        if let start {
+            tellOfMembers(members.map(\.objectID), of: object, index, since: start)
+        }
+        if members.contains(where: { isElsewhere($0, from: object, column) }) {
+            members.removeAll { isElsewhere($0, from: object, column) }
+        }
+        let destination = schema.entities[entity.relationships[index].destination]
+        object.extras.toMany[index] = ToManyState(
+            numbers: members.map { $0.reference }, RowOrigin(identity, entity: destination.index))
+        return members
+    }
+
+    /// Whether a stored member is none here: it was moved, or is as good as deleted.
+    @inline(__always)
+    private func isElsewhere(_ member: ManagedObject, from owner: ManagedObject, _ column: Int)
+        -> Bool
+    {
+        if member.isDeleted, member.isPropagated || member.isGone { return true }
+        // Mostly there is nothing that could be an edit.
+        guard member.slots != nil, let edit = member.edit(column) else { return false }
+        return edit.reference != owner.objectID
+    }
+
+    /// The objects of members whose numbers are known; nil if the class of one is not.
+    private func members(_ numbers: [UInt64], of object: ManagedObject, _ index: Int)
+        -> [ManagedObject]?
+    {
+        let destination = schema.entities[object.entity.relationships[index].destination]
+        let scope = scope(of: destination)
+        guard schema.entities[destination.root].family.count == 1, let place = scope.place else {
+            return nil
+        }
+        var members: [ManagedObject] = []
+        members.reserveCapacity(numbers.count)
+        numbers.withUnsafeBufferPointer { numbers in
+            guard let first = numbers.baseAddress else { return }
+            registry.objects(first, numbers.count, at: place, in: &members) { _, _ in
+            } new: { index in
+                fault(first[index], scope)
+            }
+        }
+        return members
+    }
+}
