@@ -99,13 +99,16 @@ extension TablePlan {
             }
             values = order.map { values[$0] }
         }
-        if isDistinct {
-            var seen: Set<[Value]> = []
-            values = values.filter { seen.insert($0).inserted }
-        }
+        if isDistinct { values = Self.distinct(values) }
         if offset <= 0, limit == nil { return values }
         let rest = values.dropFirst(max(0, offset))
         return Array(limit.map { rest.prefix(max(0, $0)) } ?? rest)
+    }
+
+    /// The first of rows that are equal, as groups are.
+    package static func distinct(_ rows: [[Value]]) -> [[Value]] {
+        var seen: Set<[Value]> = []
+        return rows.filter { seen.insert($0.map(\.asGroupKey)).inserted }
     }
 
     /// What a row is sorted by, texts as they are compared.

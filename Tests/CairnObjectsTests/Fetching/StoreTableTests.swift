@@ -71,6 +71,24 @@ struct StoreTableTests {
             ])
     }
 
+    @Test("Both zeros are one among rows that are wanted once each", arguments: Backend.allCases)
+    func zeros(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        _ = try stack.store { context in
+            [0.0, -0.0, 1, 0].enumerated().map { index, price in
+                context.make("Product", ["serialCode": "P\(index)", "price": price])
+            }
+        }
+        let rows = try ask(stack, [.init("price")]) { $0.terms.isDistinct = true }
+        #expect(rows == [[.double(0)], [.double(1)]])
+        let least = try ExpressionNode(format: "min:(price)")
+        let groups = try ask(stack, [.init("least", least)]) {
+            $0.terms.groupBy = [.keyPath("serialCode")]
+            $0.terms.isDistinct = true
+        }
+        #expect(groups == [[.double(0)], [.double(1)]])
+    }
+
     @Test("What does not fit is refused, naming entity and key", arguments: Backend.allCases)
     func refusals(_ backend: Backend) throws {
         let (stack, _) = try prepare(backend)

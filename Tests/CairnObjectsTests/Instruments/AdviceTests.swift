@@ -124,11 +124,11 @@ struct AdviceTests {
         for ingredient in context.object(with: unit).members("ingredients") {
             _ = ingredient["name"]
         }
-        #expect(
-            recorder.advice.map(\.sentence) == [
-                "Unit.ingredients was faulted 20 times for one object: fetch it with "
-                    + "relationshipKeyPathsForPrefetching = [\"ingredients\"]"
-            ])
+        // Our own store reads the members' rows along with them.
+        let expected =
+            "Unit.ingredients was faulted 20 times for one object: fetch it with "
+            + "relationshipKeyPathsForPrefetching = [\"ingredients\"]"
+        #expect(recorder.advice.map(\.sentence) == (backend == .log ? [] : [expected]))
     }
 
     @Test("Objects that were fetched without their rows", arguments: Backend.allCases)
