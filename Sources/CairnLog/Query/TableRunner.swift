@@ -4,7 +4,8 @@
 //   2. Without groups: the fetch finds and sorts the rows, and the columns are read of those that are left. Rows that are
 //      wanted once each, or sorted by what is calculated, are all made first.
 //   3. With groups: a scan or an index names the rows, and `GroupRunner` takes them block by block.
-//   4. Objects with the same unique key are never two. If only groups of two or more are wanted, and they are made by a
+//   4. The least and the greatest of all are the ends of an ordered index, if there is one (`TableExtremes`).
+//   5. Objects with the same unique key are never two. If only groups of two or more are wanted, and they are made by a
 //      unique key, nil in the key is all that can bring two together: mostly the index alone shows that there is none.
 //
 // Threads: one reading; the state is pinned by whoever made it.
@@ -150,6 +151,11 @@ struct TableRunner {
                 })
             fetch.predicate = fetch.predicate.map { .and([$0, hole]) } ?? hole
             how += ", "
+        }
+        if let extremes = try TableExtremes(plan, fetch, engine, state).table() {
+            let rows = plan.arranged(
+                extremes.rows, request.fetch.offset, request.fetch.limit, inOrder: true)
+            return (rows, extremes.plan)
         }
         let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
         let objects = runner.objects ?? StoredObjects(engine: engine, state: state)

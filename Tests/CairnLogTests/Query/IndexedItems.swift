@@ -21,7 +21,7 @@ struct IndexedItems {
     /// How many values there are beside those at the edges.
     private let spread: Int
 
-    private static let types: [(name: String, type: AttributeType)] = [
+    static let types: [(name: String, type: AttributeType)] = [
         ("small", .integer16), ("rank", .integer32), ("serial", .integer64), ("fee", .decimal),
         ("weight", .double), ("ratio", .float), ("name", .string), ("text", .string),
         ("flag", .boolean), ("when", .date), ("bytes", .binary), ("tag", .uuid), ("link", .uri),
@@ -264,7 +264,7 @@ struct IndexedItems {
         // No order is defined for these.
         let isOrdered = type != nil && type != .uuid && type != .uri && type != .boolean
         switch random.next() % 12 {
-        case 0: return .compare(name, .notEqual, value())
+        case 0: return .compare(name, .notEqual, random.oneIn(2) ? .null : value())
         case 1, 2:
             var values = (0..<Int.random(in: 0...8, using: &random)).map { _ in value() }
             if random.oneIn(2), let first = values.first { values += [first, first] }

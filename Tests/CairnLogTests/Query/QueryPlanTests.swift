@@ -219,4 +219,32 @@ struct QueryPlanTests {
         try store.indexed.close()
         try store.plain.close()
     }
+
+    @Test("The least and the greatest are the ends of an index")
+    func extremes() throws {
+        let store = try PlannedStore()
+        func ask(_ format: String?, _ columns: String...) throws -> StoreTable {
+            let fetch = try store.fetch("Product", format, sort: [], limit: nil, offset: 0)
+            var terms = TableTerms(columns: [])
+            for (index, column) in columns.enumerated() {
+                terms.columns.append(.init("\(index)", try ExpressionNode(format: column)))
+            }
+            let request = StoreTableFetch(fetch, terms)
+            let found = try store.indexed.snapshot().table(request)
+            let expected = try store.plain.snapshot().table(request)
+            #expect(found.rows == expected.rows, "\(found)")
+            return found
+        }
+        let names = try ask(nil, "min:(name)", "max:(name)")
+        #expect(names.rows == [[.string("name 10000"), .string("name 13999")]])
+        #expect(names.plan == #"index byName (name) for name >= "", in its order"#)
+        let stock = try ask("stock < 100 AND retired == TRUE", "max:(stock)", "min:(released)")
+        #expect(stock.plan.contains("byStock") && stock.plan.contains(" and index byReleased"))
+        let prices = try ask("category == 'c7'", "max:(price)")
+        #expect(prices.plan.hasPrefix("index byCategoryAndPrice (category, price) for category"))
+        #expect(try ask("category == 'none'", "max:(price)").rows == [[.null]])
+        #expect(try ask(nil, "min:(price)").plan.contains("scan"), "no index begins with it")
+        #expect(try ask(nil, "min:(stock)", "count:(SELF)").plan.contains("scan"))
+        #expect(try ask(nil, "max:(note)").plan.contains("scan"), "its keys are cut")
+    }
 }

@@ -18,6 +18,8 @@ struct RandomPlanTests {
         var ordered = 0
         var intersections = 0
         var found = 0
+        /// Tables from the ends of indexes.
+        var ends = 0
         var all: Int { scans + searches + ordered + intersections }
 
         mutating func note(_ plan: QueryPlan) {
@@ -59,6 +61,7 @@ struct RandomPlanTests {
                 let plan = try one.explain(fetch)
                 #expect(plan.access == found.plan && plan.results == expected.count, text)
                 tally.note(plan)
+                try askExtremes(fetch, one, other, text, &tally, &random)
             }
             try indexed.close()
             try plain.close()
@@ -69,5 +72,30 @@ struct RandomPlanTests {
         #expect(tally.searches * 8 > tally.all && tally.ordered * 12 > tally.all, "\(tally)")
         #expect(tally.found * 4 > tally.all, "\(tally)")
         #expect(tally.intersections > 0 || !Campaign.isLong, "\(tally)")
+        #expect(tally.ends > 0, "\(tally)")
+    }
+
+    /// The least and the greatest of two columns, of what a fetch finds.
+    private func askExtremes(
+        _ fetch: StoreFetch, _ one: any StoreSnapshot, _ other: any StoreSnapshot, _ text: Comment,
+        _ tally: inout Tally, _ random: inout RandomSource
+    ) throws {
+        var fetch = fetch
+        (fetch.sort, fetch.limit, fetch.offset) = ([], nil, 0)
+        let names = IndexedItems.types.filter { $0.type != .binary }.map(\.name)
+        var columns: [TableTerms.Column] = []
+        for function in [ExpressionNode.Function.minimum, .maximum] {
+            let name = names.randomElement(using: &random) ?? ""
+            columns.append(.init("\(columns.count)", .function(function, [.keyPath(name)])))
+        }
+        if random.oneIn(5) { columns.removeLast() }
+        let request = StoreTableFetch(fetch, TableTerms(columns: columns))
+        let found = try one.table(request)
+        let expected = try other.table(request)
+        #expect(found.rows.count == 1 && expected.rows.count == 1, text)
+        for (value, known) in zip(found.rows[0], expected.rows[0]) {
+            #expect(SortingOrder.compare(value, known) == 0, "\(columns) of \(text): \(found)")
+        }
+        if found.plan.hasSuffix(", in its order") { tally.ends += 1 }
     }
 }

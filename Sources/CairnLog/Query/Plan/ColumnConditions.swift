@@ -26,6 +26,8 @@ struct ColumnConditions {
         case below(Value, isIncluded: Bool)
         /// It is a text that begins so.
         case beginning(String)
+        /// It has a value.
+        case some
     }
 
     /// A part of the predicate.
@@ -86,6 +88,7 @@ struct ColumnConditions {
         case (.equal, .value(.null)): return [.equal(.null)]
         case (.equal, .value(let value)):
             return known(value, column) ? [.equal(value)] : []
+        case (.notEqual, .value(.null)): return hasOrderedValuesOnly(column) ? [.some] : []
         case (.in, .list(let values)):
             // An index has no keys of other kinds, though a number of one may be equal; nil is left to the rows.
             let wanted = values.filter { !$0.isNull }
@@ -127,6 +130,16 @@ struct ColumnConditions {
         case (.attribute, .date(let date)) where date.timeIntervalSinceReferenceDate.isNaN:
             return false
         case (.attribute(let type), _): return value.fits(type)
+        }
+    }
+
+    /// Whether all that a column has lies between its first and its last value: what is no number lies outside.
+    private func hasOrderedValuesOnly(_ column: Int) -> Bool {
+        guard case .attribute(let type) = catalog.description(of: entity).columns[column].kind
+        else { return false }
+        return switch type {
+        case .integer16, .integer32, .integer64, .boolean, .string, .uuid, .uri, .binary: true
+        default: false
         }
     }
 

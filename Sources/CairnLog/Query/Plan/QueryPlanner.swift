@@ -208,6 +208,9 @@ struct QueryPlanner {
                 high = isIncluded ? .including(value) : .excluding(value)
                 words.append("\(name) \(isIncluded ? "<=" : "<") \(value)")
                 members.insert(part.member)
+            case .some:
+                words.append("\(name) != nil")
+                members.insert(part.member)
             case .equal, .among: continue
             }
         }
@@ -224,6 +227,8 @@ struct QueryPlanner {
     /// How many conditions of a member are the first on their side.
     private func taken(_ parts: [ColumnConditions.Part], _ member: Int) -> Int {
         var first: (low: Int?, high: Int?) = (nil, nil)
+        // A column that has a value is a condition by itself.
+        if case .some? = parts.first(where: { $0.member == member })?.condition { return 1 }
         for (index, part) in parts.enumerated() {
             switch part.condition {
             case .above where first.low == nil: first.low = index
