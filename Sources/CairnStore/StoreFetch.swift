@@ -32,13 +32,17 @@ public struct StoreFetchResult: Sendable {
     public var ids: [ObjectID]
     /// Their rows in the same order, if they were asked for; else empty.
     public var rows: [Row]
-    /// How the answer was found, for people: an index or a scan.
-    public var plan: String
+    /// How the answer was found, for people: an index or a scan. Put into words when it is asked.
+    public var plan: String { words() }
 
-    /// An answer.
-    public init(ids: [ObjectID], rows: [Row], plan: String) {
+    private let words: @Sendable () -> String
+
+    /// An answer. How it was found is asked when somebody wants to know.
+    public init(
+        ids: [ObjectID], rows: [Row], plan: @autoclosure @escaping @Sendable () -> String
+    ) {
         self.ids = ids
         self.rows = rows
-        self.plan = plan
+        words = plan
     }
 }

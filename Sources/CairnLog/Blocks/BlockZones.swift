@@ -1,7 +1,8 @@
 // Between which values the cells of blocks lie, as far as it is known: what a scan need not look at.
 //
 // The zone of a block's column is noted when a condition is first asked of it, and is good as long as the block is where it
-// is: rows in it die, and none is changed. Zones live in memory alone, 32 bytes for each block and column that was asked.
+// is: rows in it die, and none is changed. Zones live in memory alone: for each column that was asked up to 64 bytes for each
+// block of the store.
 //
 // Threads: any; one lock.
 

@@ -36,7 +36,9 @@ package final class ThreadScheduler: BackgroundScheduler {
             defer { contents.hasThread = true }
             return !contents.hasThread
         }
-        if needsThread { SystemThread.start { self.run() } }
+        if needsThread, !SystemThread.start({ self.run() }) {
+            preconditionFailure("the system has no more threads to give")
+        }
     }
 
     package func stop() {

@@ -124,7 +124,7 @@ final class Engine: Sendable {
         sizes = options.sizes
         clock = options.clock
         cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
-        crew = ScanCrew(helpers: (options.scanThreads ?? Self.defaultScanThreads) - 1)
+        crew = ScanCrew(helpers: max(1, options.scanThreads ?? Self.defaultScanThreads) - 1)
         largeValues = LargeValueReader(storeTag: opened.storeID.tag)
         for segment in opened.readable { largeValues.add(segment) }
         lastSegment = Atomic(opened.lastSegment)

@@ -10,7 +10,7 @@
 final class ScanCrew: Sendable {
     private struct Job: @unchecked Sendable {
         // Called by several threads at once, as is said where it is given; none has it when `together` returns.
-        let body: (Int) -> Void
+        let body: () -> Void
     }
 
     private struct Contents {
@@ -18,8 +18,7 @@ final class ScanCrew: Sendable {
         var job: Job?
         /// Counts the jobs.
         var turn = 0
-        /// How many helpers have begun with the job, and how many are at it.
-        var begun = 0
+        /// How many helpers are at it.
         var working = 0
         var threads = 0
         var isTaken = false
@@ -33,24 +32,25 @@ final class ScanCrew: Sendable {
 
     init(helpers: Int) { self.helpers = max(0, helpers) }
 
-    /// Calls a closure in this thread with 0, and in as many others as are free with 1 and up, all at once; returns when all
-    /// have returned. What the closure has to do must be done whether one thread calls it or many.
-    func together(_ body: (Int) -> Void) {
-        if helpers == 0 { return body(0) }
+    /// Calls a closure in this thread, and in as many others as are free, all at once; returns when all have returned. What
+    /// the closure has to do must be done whether one thread calls it or many.
+    func together(_ body: () -> Void) {
+        if helpers == 0 { return body() }
         withoutActuallyEscaping(body) { body in
             let missing = contents.update { contents -> Int? in
                 if contents.isTaken { return nil }
                 contents.isTaken = true
                 contents.job = Job(body: body)
                 contents.turn += 1
-                contents.begun = 0
                 let missing = helpers - contents.threads
                 contents.threads = helpers
                 return missing
             }
-            guard let missing else { return body(0) }
-            for _ in 0..<missing { SystemThread.start { self.help() } }
-            body(0)
+            guard let missing else { return body() }
+            for _ in 0..<missing where !SystemThread.start({ self.help() }) {
+                contents.update { $0.threads -= 1 }
+            }
+            body()
             contents.update { $0.job = nil }
             contents.wait { $0.working == 0 ? () : nil }
             contents.withLock { $0.isTaken = false }
@@ -64,22 +64,21 @@ final class ScanCrew: Sendable {
 
     /// Does one job; false if none came.
     private func work(_ seen: inout Int) -> Bool {
-        func take(_ contents: inout Contents) -> (job: Job, number: Int)? {
+        func take(_ contents: inout Contents) -> Job? {
             guard let job = contents.job, contents.turn != seen else { return nil }
             seen = contents.turn
-            contents.begun += 1
             contents.working += 1
-            return (job, contents.begun)
+            return job
         }
-        let task =
+        let job =
             contents.wait(until: .now + Self.patience) { take(&$0) }
             ?? contents.withLock { contents in
-                let task = take(&contents)
-                if task == nil { contents.threads -= 1 }
-                return task
+                let job = take(&contents)
+                if job == nil { contents.threads -= 1 }
+                return job
             }
-        guard let task else { return false }
-        task.job.body(task.number)
+        guard let job else { return false }
+        job.body()
         return true
     }
 }

@@ -17,10 +17,10 @@ final class SystemThread: Sendable {
 
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// Runs a closure in a new thread, which ends with it.
-    static func start(_ body: @escaping @Sendable () -> Void) { SystemThread(body).start() }
+    /// Runs a closure in a new thread, which ends with it; false if the system has no thread to give.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Bool { SystemThread(body).start() }
 
-    private func start() {
+    private func start() -> Bool {
         var thread = pthread_t(bitPattern: 0)
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -33,7 +33,9 @@ final class SystemThread: Sendable {
             let code = pthread_create(
                 &thread, &attributes, { $0.flatMap { SystemThread.enter($0) } }, context)
         #endif
-        precondition(code == 0, "the system has no more threads to give")
+        // The thread that is not there lets go of nothing.
+        if code != 0 { Unmanaged<SystemThread>.fromOpaque(context).release() }
+        return code == 0
     }
 
     private static func enter(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {

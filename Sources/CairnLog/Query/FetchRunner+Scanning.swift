@@ -1,10 +1,11 @@
 // Goes through the blocks of an entity and its descendants.
 //
-//   1. The blocks are listed; those that no match can be in, by what is known of their values, are left out.
+//   1. If there is a condition, the blocks are listed; those that no match can be in, by what is known of their values, are left out.
 //   2. The condition is asked block by block. What is asked of columns alone is asked by several threads, if there is much of
 //      it: each takes the next blocks that nobody has, and what they select is handed over in order.
 //
-// Threads: one reading, with helpers that end before it goes on.
+// Threads: one reading, with helpers that end before it goes on. They use what is immutable, and neither `trace` nor
+// `objects`.
 
 import CairnFormat
 import CairnStore
@@ -34,9 +35,18 @@ extension FetchRunner {
     func scan(
         _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
     ) throws(StoreError) {
+        let scratch = ScanScratch()
+        if filter == nil {
+            trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
+            return try eachBlock { block throws(StoreError) in
+                let (cached, count) = try pick(block, [], scratch)
+                let slots = UnsafeMutableBufferPointer(start: scratch.slots, count: count)
+                if count == 0 { return true }
+                return try body(cached, block.entity, slots)
+            }
+        }
         let (blocks, tests) = scanned()
         if canBeHelped(blocks) { return try scanTogether(blocks, tests, body) }
-        let scratch = ScanScratch()
         for block in blocks {
             let (cached, count) = try pick(block, tests, scratch)
             guard count > 0 else { continue }
@@ -57,7 +67,7 @@ extension FetchRunner {
         }
         let next = Atomic(0)
         let outcome = Mutex((total: 0, error: StoreError?.none))
-        engine.crew.together { _ in
+        engine.crew.together {
             let scratch = ScanScratch()
             var total = 0
             do throws(StoreError) {
@@ -86,15 +96,9 @@ extension FetchRunner {
         trace?.asksRows = filter != nil
         trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
         var blocks: [ScanBlock] = []
-        for entity in family {
-            var handle = state.blocks.first(ofEntity: entity)
-            while handle != .none {
-                let entry = state.blocks.entry(handle)
-                if entry.live > 0 {
-                    blocks.append(ScanBlock(entity: entity, handle: handle, entry: entry))
-                }
-                handle = state.blocks.next(after: entry)
-            }
+        eachBlock {
+            blocks.append($0)
+            return true
         }
         let tests = filter.map { ZoneTest.tests(of: $0) } ?? []
         if !tests.isEmpty {
@@ -102,6 +106,21 @@ extension FetchRunner {
             blocks.removeAll { $0.look == .nothing }
         }
         return (blocks, tests)
+    }
+
+    /// Calls the body with each block that has live rows, until it returns false.
+    private func eachBlock<E: Error>(_ body: (ScanBlock) throws(E) -> Bool) throws(E) {
+        for entity in family {
+            var handle = state.blocks.first(ofEntity: entity)
+            while handle != .none {
+                let entry = state.blocks.entry(handle)
+                if entry.live > 0 {
+                    let block = ScanBlock(entity: entity, handle: handle, entry: entry)
+                    if try !body(block) { return }
+                }
+                handle = state.blocks.next(after: entry)
+            }
+        }
     }
 
     /// Whether more threads than one make it faster: the condition is asked of columns alone, and of many.
@@ -125,7 +144,8 @@ extension FetchRunner {
         let stored = catalog.entities[block.entity]
         // What is not published may be given up, and something else be written where it was.
         if block.look == .andNote, isPublished {
-            for test in tests {
+            for (index, test) in tests.enumerated() {
+                if tests[..<index].contains(where: { $0.column == test.column }) { continue }
                 let column = stored.columns[test.column]
                 let cells = try cached.cells(column, at: test.column).pointee
                 engine.zones.note(
@@ -190,9 +210,9 @@ extension FetchRunner {
         var ahead = 16
         var start = 0
         while start < blocks.count {
-            let part = blocks[start..<min(start + ahead, blocks.count)]
+            let part = blocks[start..<end(of: start, ahead, blocks)]
             let next = Atomic(part.startIndex)
-            engine.crew.together { _ in
+            engine.crew.together {
                 let scratch = ScanScratch()
                 while true {
                     let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -218,9 +238,22 @@ extension FetchRunner {
                 let found = UnsafeMutableBufferPointer(start: slots + place * width, count: count)
                 if try !body(cached, block.entity, found) { return }
             }
-            start += ahead
+            start = part.endIndex
             ahead = min(ahead * 2, Self.mostAhead)
         }
+    }
+
+    /// Where the blocks end that are looked at next: so many, and no more of the cache than a quarter, as they are as large
+    /// as their frames at least.
+    private func end(of start: Int, _ most: Int, _ blocks: [ScanBlock]) -> Int {
+        var room = engine.cache.budget / 4
+        var end = start
+        while end < min(start + most, blocks.count) {
+            room -= Int(blocks[end].entry.length) * 2
+            end += 1
+            if room < 0 { break }
+        }
+        return end
     }
 
     // MARK: Slots

@@ -8,7 +8,7 @@
 //      is beyond it go as it goes along.
 //   4. Rows are read for what is left, if they are wanted.
 //
-// Threads: one runner in one thread; the state is pinned by whoever made it.
+// Threads: one runner in one thread, but for what its helpers use; the state is pinned by whoever made it.
 
 import CairnFormat
 import CairnModel
@@ -89,7 +89,7 @@ struct FetchRunner {
         if fetch.includesRows { rows = try self.rows(hits) }
         return StoreFetchResult(
             ids: hits.map { engine.identity.id(UInt64($0.number), entity: $0.entity) }, rows: rows,
-            plan: plan)
+            plan: plan.text)
     }
 
     func count() throws(StoreError) -> Int {
@@ -108,10 +108,10 @@ struct FetchRunner {
     }
 
     /// What matches, in order, within offset and limit.
-    func hits() throws(StoreError) -> (hits: [Hit], plan: String) {
+    func hits() throws(StoreError) -> (hits: [Hit], plan: PlanName) {
         if trace == nil, let found = FirstRows.hits(fetch, state) { return found }
         var hits: [Hit] = []
-        let plan: String
+        let plan: PlanName
         var isOrdered = false
         if let found = try indexed(wantsOrder: true) {
             hits = found.hits
@@ -137,7 +137,7 @@ struct FetchRunner {
                 }
                 return true
             }
-            plan = scanPlan
+            plan = PlanName(scanPlan)
         }
         if isOrdered { return (cut(hits), plan) }
         trace?.sorts = !fetch.sort.isEmpty
@@ -224,18 +224,18 @@ struct FetchRunner {
         }
         guard let (numbers, plan) = known else { return nil }
         trace?.estimate = numbers.count
-        return Found(hits: try match(numbers), plan: plan)
+        return Found(hits: try match(numbers), plan: PlanName(plan))
     }
 
     /// The objects that have one of a list of keys.
-    private func keyed() throws(StoreError) -> (hits: [Hit], plan: String)? {
+    private func keyed() throws(StoreError) -> (hits: [Hit], plan: PlanName)? {
         guard let keys, case .comparison(let comparison)? = fetch.predicate,
             case .list(let values) = comparison.right
         else { return nil }
         let hits = try KeyListSearch(self, keys, values).hits()
         trace?.estimate = hits.count
         trace?.rows = hits.count
-        return (hits, catalog.uniques[keys.unique].plan)
+        return (hits, PlanName(catalog.uniques[keys.unique].plan))
     }
 
     /// Numbers that hold every match, if an index can name them; nil for a scan.

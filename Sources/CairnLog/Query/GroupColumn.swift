@@ -325,6 +325,7 @@ final class GroupColumn {
 
     /// Positions sorted by the values of the numbers that stand at them; what is equal stays as it is.
     func sorted(_ positions: [Int], by numbers: [UInt32]) -> [Int] {
+        if positions.count * 8 < most { return fewSorted(positions, by: numbers) }
         // By how many there are of each number, and where those of the ones before it end.
         var starts = [Int](repeating: 0, count: most + 1)
         for number in numbers { starts[Int(number)] += 1 }
@@ -343,6 +344,18 @@ final class GroupColumn {
             starts[number] += 1
         }
         return sorted
+    }
+
+    /// The same for so few that going through all values would take longer.
+    private func fewSorted(_ positions: [Int], by numbers: [UInt32]) -> [Int] {
+        var used = Array(Set(numbers))
+        sort(&used)
+        var ranks: [UInt32: Int] = [:]
+        for (rank, number) in used.enumerated() { ranks[number] = rank }
+        let keys = numbers.map { ranks[$0] ?? 0 }
+        return positions.enumerated()
+            .sorted { (keys[$0.element], $0.offset) < (keys[$1.element], $1.offset) }
+            .map(\.element)
     }
 
     // MARK: Values

@@ -18,9 +18,10 @@ final class GroupSieve {
 
     /// - Parameter rows: about how many hashes there will be.
     init(rows: Int) {
-        // Four places for each: one key in five that came by once shares a place.
+        // Four places for each: one key in five that came by once shares a place. 32 MiB at most: a fuller sieve lets more
+        // through, and is not wrong.
         var bits = 10
-        while bits < 34, 1 << bits < rows * 4 { bits += 1 }
+        while bits < 27, 1 << bits < rows * 4 { bits += 1 }
         self.bits = bits
         let count = 1 << (bits - 5)
         words = .allocate(capacity: count)

@@ -151,6 +151,7 @@ struct RelatedReader: ~Copyable {
         }
         for target in found { target.view.prefetch(target.cell.slot, columns: width) }
         for target in found { target.view.prefetchBytes(target.cell.slot, columns: width) }
+        for target in found { target.view.prefetchEntries(target.cell.slot, columns: width) }
         var first = 0
         while first < found.count {
             let handle = found[first].cell.handle

@@ -27,6 +27,10 @@ struct TableExtremes {
         guard plan.keys.isEmpty, !plan.aggregates.isEmpty,
             QueryPlanner.hasIndexes(state.catalog, fetch.entity)
         else { return nil }
+        // Keys that are listed are looked up.
+        if case .comparison(let comparison)? = fetch.predicate, comparison.operator == .in {
+            return nil
+        }
         var columns: [(column: Int, isLeast: Bool, floor: Value)] = []
         for aggregate in plan.aggregates {
             guard aggregate.function == .minimum || aggregate.function == .maximum,
@@ -79,13 +83,17 @@ struct TableExtremes {
         first.limit = 1
         first.offset = 0
         let runner = try FetchRunner(engine: engine, state: state, fetch: first)
+        // Another way may be cheaper, and is gone once for all figures.
+        guard case .index(_, .some, _) = QueryPlanner(runner).choice(wantsOrder: true) else {
+            return nil
+        }
         guard let found = try runner.found(wantsOrder: true, beside: nil), found.isOrdered else {
             return nil
         }
-        guard let hit = found.hits.first else { return (.null, found.plan) }
+        guard let hit = found.hits.first else { return (.null, found.plan.text) }
         let objects = StoredObjects(engine: engine, state: state)
         let block = try objects.block(hit.cell.handle)
         let entity = state.catalog.description(of: hit.entity)
-        return (try objects.value(column, of: entity, block, hit.cell.slot), found.plan)
+        return (try objects.value(column, of: entity, block, hit.cell.slot), found.plan.text)
     }
 }

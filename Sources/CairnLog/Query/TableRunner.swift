@@ -55,7 +55,8 @@ struct TableRunner {
             fetch.offset = 0
         }
         let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
-        let (hits, how) = try runner.hits()
+        let (hits, found) = try runner.hits()
+        let how = found.text
         let columns = try sources(plan.columns, plan)
         let order = sort == nil ? try sources(plan.sort.map(\.expression), plan) : []
         let objects = StoredObjects(engine: engine, state: state)
@@ -163,7 +164,7 @@ struct TableRunner {
             try GroupRunner(plan, objects)
         }
         if let found = try runner.indexed() {
-            how += found.plan
+            how += found.plan.text
             try take(found.hits, &groups, objects)
         } else {
             how += runner.scanPlan

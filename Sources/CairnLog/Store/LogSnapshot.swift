@@ -87,6 +87,7 @@ final class LogSnapshot: RowStream {
 
     func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError) {
         let pinned = try readable()
+        defer { withExtendedLifetime(pinned) {} }
         try engine.withWholeState { () throws(StoreError) in
             let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: request)
             if let hits = try runner.indexed()?.hits {
@@ -100,6 +101,7 @@ final class LogSnapshot: RowStream {
         throws(StoreError)
     {
         let pinned = try readable()
+        defer { withExtendedLifetime(pinned) {} }
         try engine.withWholeState { () throws(StoreError) in
             if let (hits, _) = FirstRows.hits(request, pinned.state) {
                 return try HitStreamer(engine: engine, pinned: pinned).run(hits, body)

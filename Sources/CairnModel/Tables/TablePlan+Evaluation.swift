@@ -108,7 +108,10 @@ extension TablePlan {
     /// The first of rows that are equal, as groups are.
     package static func distinct(_ rows: [[Value]]) -> [[Value]] {
         var seen: Set<[Value]> = []
-        return rows.filter { seen.insert($0.map(\.asGroupKey)).inserted }
+        return rows.filter { row in
+            let hasOther = row.contains { $0 == .double(-0.0) || $0 == .float(-0.0) }
+            return seen.insert(hasOther ? row.map(\.asGroupKey) : row).inserted
+        }
     }
 
     /// What a row is sorted by, texts as they are compared.

@@ -17,7 +17,7 @@ extension FetchRunner {
     /// What an index has found.
     struct Found {
         var hits: [Hit]
-        let plan: String
+        let plan: PlanName
         /// Whether the hits are in the order of the fetch.
         var isOrdered = false
     }
@@ -38,7 +38,7 @@ extension FetchRunner {
         }
         let paths = [path] + others
         let numbers = collect(path, others)
-        let name = paths.map(\.name).joined(separator: " and ")
+        let name = PlanName(paths.map(\.name), isOrdered: false)
         // Numbers rise, which is the order of a fetch that asks for none: the first that match will do.
         var most = Int.max
         if wantsOrder, fetch.sort.isEmpty, let limit = fetch.limit {
@@ -108,7 +108,7 @@ extension FetchRunner {
         _ path: IndexPath, _ order: OrderedCursor.Direction, isWhole: Bool, rows: Int
     ) throws(StoreError) -> Found? {
         guard let range = path.ranges.first else {
-            return Found(hits: [], plan: path.name, isOrdered: true)
+            return Found(hits: [], plan: PlanName([path.name], isOrdered: false), isOrdered: true)
         }
         let family = Set(self.family)
         let directory = state.directories[catalog.entities[fetch.entity].tree]
@@ -120,6 +120,8 @@ extension FetchRunner {
         var cursor = path.view.cursor(range, order)
         var hits: [Hit] = []
         var looked = 0
+        // Rows of entities that are not asked for, which cost as much.
+        var others = 0
         var isCut = false
         // The key that the entry before has, if it is cut.
         var cutKey: [UInt8]?
@@ -131,7 +133,11 @@ extension FetchRunner {
             let cell = directory[number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
-            guard family.contains(entity) else { continue }
+            guard family.contains(entity) else {
+                others += 1
+                if others * QueryPlanner.look > rows * 2 { return nil }
+                continue
+            }
             looked += 1
             if !isWhole, let filter {
                 let place = FilterPlace(
@@ -147,6 +153,6 @@ extension FetchRunner {
         trace?.asksRows = !isWhole && filter != nil
         try objects?.rethrow()
         return Found(
-            hits: hits, plan: isCut ? path.name : "\(path.name), in its order", isOrdered: !isCut)
+            hits: hits, plan: PlanName([path.name], isOrdered: !isCut), isOrdered: !isCut)
     }
 }

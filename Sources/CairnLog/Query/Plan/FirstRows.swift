@@ -9,7 +9,7 @@ import CairnStore
 enum FirstRows {
     /// The answer; nil if the fetch is of another kind, asks for more rows than an index is for, or meets keys that are cut.
     static func hits(_ fetch: StoreFetch, _ state: borrowing EngineState)
-        -> (hits: [FetchRunner.Hit], plan: String)?
+        -> (hits: [FetchRunner.Hit], plan: PlanName)?
     {
         guard fetch.predicate == nil, fetch.sort.count == 1, let limit = fetch.limit, limit > 0,
             fetch.sort[0].comparison == .binary
@@ -24,10 +24,9 @@ enum FirstRows {
         let offset = max(0, fetch.offset)
         let ordered = state.fetchIndexes[index].ordered
         let (wanted, isTooMuch) = limit.addingReportingOverflow(offset)
-        // The index may have objects of others.
-        let isOfAll =
-            fetch.includesSubentities && catalog.fetchIndexes[index].entity == fetch.entity
         let family = fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]
+        // The index may have objects of others.
+        let isOfAll = catalog.fetchIndexes[index].family.allSatisfy(family.contains)
         // As the planner reckons.
         let rows = family.reduce(0) { $0 + state.counts[$1] }
         guard !isTooMuch, wanted <= rows / QueryPlanner.look else { return nil }
@@ -39,6 +38,8 @@ enum FirstRows {
         var hits: [FetchRunner.Hit] = []
         hits.reserveCapacity(limit)
         var left = isOfAll ? 0 : offset
+        // Rows of entities that are not asked for.
+        var others = 0
         if isOfAll { cursor.skip(offset) }
         while hits.count < limit, let number = cursor.next() {
             if cursor.isCut { return nil }
@@ -46,7 +47,11 @@ enum FirstRows {
             guard !cell.isEmpty else { return nil }
             let entity = Int(state.blocks.entry(cell.handle).entity)
             if !isOfAll {
-                guard family.contains(entity) else { continue }
+                guard family.contains(entity) else {
+                    others += 1
+                    if others * QueryPlanner.look > rows * 2 { return nil }
+                    continue
+                }
                 if left > 0 {
                     left -= 1
                     continue
@@ -54,6 +59,6 @@ enum FirstRows {
             }
             hits.append(FetchRunner.Hit(number: number, cell: cell, entity: entity))
         }
-        return (hits, catalog.fetchIndexes[index].plan)
+        return (hits, PlanName(catalog.fetchIndexes[index].plan))
     }
 }

@@ -20,14 +20,11 @@ struct IndexPath {
     /// The values of all elements, if each has one.
     let equal: [Value]?
     /// What it looks for, for people.
-    let words: [String]
+    let conditions: [PlanName.Condition]
 
     /// What it is called in a plan.
-    var name: String {
-        let index = view.definition
-        let columns = index.names.joined(separator: ", ")
-        let looked = words.isEmpty ? "" : " for \(words.joined(separator: ", "))"
-        return "index \(index.name) (\(columns))\(looked)"
+    var name: PlanName.Index {
+        PlanName.Index(definition: view.definition, conditions: conditions)
     }
 
     /// The direction in which the index gives a sort order, and rows that are equal in it by number; nil if it does not.

@@ -128,12 +128,12 @@ struct QueryPlanner {
         let definition = view.definition
         var equal: [Value] = []
         var answered: Set<Int> = []
-        var words: [String] = []
+        var words: [PlanName.Condition] = []
         for part in definition.parts {
             guard let (value, member) = conditions.value(of: part.column) else { break }
             equal.append(value)
             answered.insert(member)
-            words.append("\(definition.names[equal.count - 1]) = \(value)")
+            words.append(.equal(definition.names[equal.count - 1], value))
         }
         guard equal.count < definition.parts.count else {
             return made(view, [(equal, nil)], answered, equal.count, words)
@@ -152,19 +152,19 @@ struct QueryPlanner {
                     .map { (equal + [$0], IndexInterval?.none) }
                 return made(
                     view, lists, answered.union([found.member]), equal.count,
-                    words + ["\(name) in \(lists.count) values"])
+                    words + [.among(name, lists.count)])
             }
         }
         guard let (interval, members, said) = interval(parts, name) else {
             return made(view, [(equal, nil)], answered, equal.count, words)
         }
         return made(
-            view, [(equal, interval)], answered.union(members), equal.count, words + [said])
+            view, [(equal, interval)], answered.union(members), equal.count, words + said)
     }
 
     private func made(
         _ view: FetchIndexView, _ wanted: [([Value], IndexInterval?)], _ answered: Set<Int>,
-        _ fixed: Int, _ words: [String]
+        _ fixed: Int, _ conditions: [PlanName.Condition]
     ) -> IndexPath? {
         var ranges: [IndexRange] = []
         var count = 0
@@ -182,34 +182,34 @@ struct QueryPlanner {
             view: view, ranges: ranges, count: count, answered: answered, isExact: isExact,
             fixed: fixed,
             equal: fixed == view.definition.parts.count && wanted.count == 1 ? wanted[0].0 : nil,
-            words: words)
+            conditions: conditions)
     }
 
     /// The interval that conditions on one column leave, and which of them it answers.
     private func interval(_ parts: [ColumnConditions.Part], _ name: String)
-        -> (interval: IndexInterval, members: Set<Int>, words: String)?
+        -> (interval: IndexInterval, members: Set<Int>, words: [PlanName.Condition])?
     {
         var low = IndexBound.open
         var high = IndexBound.open
         var members: Set<Int> = []
-        var words: [String] = []
+        var words: [PlanName.Condition] = []
         for part in parts {
             switch part.condition {
             case .beginning(let text):
-                return (.beginning(text), [part.member], "\(name) begins with \"\(text)\"")
+                return (.beginning(text), [part.member], [.beginning(name, text)])
             case .above(let value, let isIncluded):
                 // A second bound on one side is left to the rows, and with it its whole member.
                 guard case .open = low else { continue }
                 low = isIncluded ? .including(value) : .excluding(value)
-                words.append("\(name) \(isIncluded ? ">=" : ">") \(value)")
+                words.append(.above(name, value, isIncluded: isIncluded))
                 members.insert(part.member)
             case .below(let value, let isIncluded):
                 guard case .open = high else { continue }
                 high = isIncluded ? .including(value) : .excluding(value)
-                words.append("\(name) \(isIncluded ? "<=" : "<") \(value)")
+                words.append(.below(name, value, isIncluded: isIncluded))
                 members.insert(part.member)
             case .some:
-                words.append("\(name) != nil")
+                words.append(.some(name))
                 members.insert(part.member)
             case .equal, .among: continue
             }
@@ -221,7 +221,7 @@ struct QueryPlanner {
             let taken = taken(parts, member)
             if taken < all { members.remove(member) }
         }
-        return (.between(low, high), members, words.joined(separator: ", "))
+        return (.between(low, high), members, words)
     }
 
     /// How many conditions of a member are the first on their side.

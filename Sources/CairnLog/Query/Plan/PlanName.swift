@@ -1,0 +1,65 @@
+// What a way to the rows is called, put into words when somebody asks: most fetches are over in less time than that takes.
+//
+// Threads: a value.
+
+import CairnModel
+
+/// How a fetch found its rows.
+struct PlanName: Sendable {
+    /// What an index is asked of one of its columns.
+    enum Condition: Sendable {
+        case equal(String, Value)
+        case among(String, Int)
+        case beginning(String, String)
+        case above(String, Value, isIncluded: Bool)
+        case below(String, Value, isIncluded: Bool)
+        case some(String)
+
+        var text: String {
+            switch self {
+            case .equal(let name, let value): "\(name) = \(value)"
+            case .among(let name, let count): "\(name) in \(count) values"
+            case .beginning(let name, let text): "\(name) begins with \"\(text)\""
+            case .above(let name, let value, let isIncluded):
+                "\(name) \(isIncluded ? ">=" : ">") \(value)"
+            case .below(let name, let value, let isIncluded):
+                "\(name) \(isIncluded ? "<=" : "<") \(value)"
+            case .some(let name): "\(name) != nil"
+            }
+        }
+    }
+
+    /// One index.
+    struct Index: Sendable {
+        let definition: Catalog.FetchIndexDefinition
+        let conditions: [Condition]
+
+        var text: String {
+            let columns = definition.names.joined(separator: ", ")
+            let looked = conditions.map(\.text).joined(separator: ", ")
+            return "index \(definition.name) (\(columns))\(looked.isEmpty ? "" : " for \(looked)")"
+        }
+    }
+
+    private enum Words: Sendable {
+        case text(String)
+        case indexes([Index], isOrdered: Bool)
+    }
+
+    private let words: Words
+
+    init(_ text: String) { words = .text(text) }
+
+    /// - Parameter isOrdered: whether the rows come in the order of the first.
+    init(_ indexes: [Index], isOrdered: Bool) {
+        words = .indexes(indexes, isOrdered: isOrdered)
+    }
+
+    var text: String {
+        switch words {
+        case .text(let text): text
+        case .indexes(let indexes, let isOrdered):
+            indexes.map(\.text).joined(separator: " and ") + (isOrdered ? ", in its order" : "")
+        }
+    }
+}
