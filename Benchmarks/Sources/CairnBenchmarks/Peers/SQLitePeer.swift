@@ -267,13 +267,22 @@ final class SQLitePeer: Peer, @unchecked Sendable {
     }
 
     func children(of parents: [Int], _ body: (Child) -> Void) {
+        // Some parents at a time; a NULL among them has no children.
+        let most = 256
+        let places = repeatElement("?", count: most).joined(separator: ",")
         let statement = SQLiteStatement(
-            connection, "SELECT Z_PK, Z_OPT, ZAMOUNT, ZLABEL FROM ZCHILD WHERE ZPARENT = ?")
+            connection, "SELECT ZAMOUNT, ZLABEL FROM ZCHILD WHERE ZPARENT IN (\(places))")
         connection.transaction("BEGIN") {
-            for parent in parents {
-                statement.bind(Int64(parent), 1)
+            for start in stride(from: 0, to: parents.count, by: most) {
+                for place in 0..<most {
+                    if start + place < parents.count {
+                        statement.bind(Int64(parents[start + place]), Int32(place + 1))
+                    } else {
+                        statement.bindNull(Int32(place + 1))
+                    }
+                }
                 while statement.next() {
-                    body(Child(label: statement.text(3), amount: statement.integer(2)))
+                    body(Child(label: statement.text(1), amount: statement.integer(0)))
                 }
             }
         }

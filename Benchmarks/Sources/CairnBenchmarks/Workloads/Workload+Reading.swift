@@ -90,15 +90,13 @@ extension Workload {
             let parents = job.rows / Family.childrenPerParent
             var random = SplitMix64(state: 3)
             let order = (0..<parents).shuffled(using: &random)
-            let peer = try job.open()
-            try peer.findParents()
-            var tally = Tally()
-            var outcome = try job.measure(parents * Family.childrenPerParent) {
+            return try warm(
+                job, parents * Family.childrenPerParent, after: { try $0.findParents() }
+            ) { peer in
+                var tally = Tally()
                 try peer.children(of: order) { tally.add($0) }
+                return tally.text
             }
-            outcome.check = tally.text
-            try peer.close()
-            return outcome
         }
     ]
 
@@ -123,9 +121,11 @@ extension Workload {
     /// Reads twice: the time is that of the second, when what is read lies in memory as far as it goes there,
     /// the memory that of the first.
     static func warm(
-        _ job: Job, _ operations: Int? = nil, _ work: (any Peer) throws -> String
+        _ job: Job, _ operations: Int? = nil, after prepare: (any Peer) throws -> Void = { _ in },
+        _ work: (any Peer) throws -> String
     ) throws -> Outcome {
         let peer = try job.open()
+        try prepare(peer)
         var found = ""
         var outcome = try job.measure(operations ?? job.rows) { found = try work(peer) }
         outcome.seconds = try job.seconds { outcome.check = try work(peer) }
