@@ -43,6 +43,9 @@ struct FetchRunner {
         self.fetch = fetch
         self.writtenLSN = writtenLSN
         self.trace = trace
+        guard state.catalog.schema.entities.indices.contains(fetch.entity) else {
+            throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
+        }
         let compiler = FilterCompiler(
             catalog: state.catalog, identity: engine.identity, entity: fetch.entity)
         filter = try fetch.predicate.map { predicate throws(StoreError) in
