@@ -249,7 +249,7 @@ extension TablePlan {
     /// Rows that are in order already, each once.
     fileprivate func distinct(_ rows: Rows, _ fetch: StoreFetch) -> [[Value]] {
         var seen: Set<[Value]> = []
-        let each = rows.values.filter { seen.insert($0).inserted }
+        let each = rows.values.filter { seen.insert($0.map(\.asGroupKey)).inserted }
         let rest = each.dropFirst(max(0, fetch.offset))
         return Array(fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
     }

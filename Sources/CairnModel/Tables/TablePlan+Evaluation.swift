@@ -101,7 +101,7 @@ extension TablePlan {
         }
         if isDistinct {
             var seen: Set<[Value]> = []
-            values = values.filter { seen.insert($0).inserted }
+            values = values.filter { seen.insert($0.map(\.asGroupKey)).inserted }
         }
         if offset <= 0, limit == nil { return values }
         let rest = values.dropFirst(max(0, offset))
