@@ -46,6 +46,9 @@ struct FetchRunner {
         self.fetch = fetch
         self.writtenLSN = writtenLSN
         self.trace = trace
+        guard state.catalog.schema.entities.indices.contains(fetch.entity) else {
+            throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
+        }
         let compiler = FilterCompiler(
             catalog: state.catalog, identity: engine.identity, entity: fetch.entity)
         keys = Self.keys(fetch, state.catalog)

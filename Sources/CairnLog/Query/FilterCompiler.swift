@@ -42,10 +42,12 @@ struct FilterCompiler {
     ///
     /// - Throws: `StoreError` with `.invalidRequest` naming entity, key and part that a store cannot answer.
     func compile(_ predicate: PredicateNode) throws(StoreError) -> Filter {
-        if isPlain(predicate) { return try filter(predicate) }
-        let bound: PredicateNode
+        var bound = predicate
         do throws(PredicateFormatError) {
-            bound = try predicate.boundForStore(to: description, in: catalog.schema)
+            try predicate.checkNesting()
+            if !isPlain(predicate) {
+                bound = try predicate.boundForStore(to: description, in: catalog.schema)
+            }
         } catch {
             throw self.error(error)
         }
@@ -60,6 +62,7 @@ struct FilterCompiler {
         case .not(let node): return isPlain(node)
         case .comparison(let comparison):
             guard let simple = comparison.simple else { return comparison.constantTruth != nil }
+            guard !simple.ordersNil else { return false }
             guard case .key(let key) = simple.subject else { return true }
             return description.columnIndex(named: key) != nil
         }
@@ -166,5 +169,15 @@ struct FilterCompiler {
                 catalog.family(of: entity).filter {
                     test.matches(.value(.string(catalog.description(of: $0).name)))
                 }))
+    }
+}
+
+extension PredicateNode.Comparison.Simple {
+    /// Whether nil is held against an order: the value does not tell that of some properties there is none.
+    fileprivate var ordersNil: Bool {
+        switch self.operator {
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: values.contains(.null)
+        default: false
+        }
     }
 }

@@ -14,6 +14,7 @@ enum KeyFetch {
         guard request.sort.isEmpty, request.limit == nil, request.offset == 0,
             case .comparison(let comparison)? = request.predicate,
             comparison.operator == .equal,
+            pinned.state.catalog.schema.entities.indices.contains(request.entity),
             let found = try find(
                 comparison, request.entity, request.includesSubentities,
                 readsRow: request.includesRows, engine, pinned)

@@ -34,14 +34,6 @@ final class MembersFilter: Sendable {
     /// So many rows are asked by themselves.
     private static let few = 32
 
-    private func selection(_ objects: StoredObjects) -> Selection {
-        let key = ObjectIdentifier(self)
-        if let known = objects.memberSelections[key] { return known }
-        let made = Selection()
-        objects.memberSelections[key] = made
-        return made
-    }
-
     /// Sets a byte of 0 or 1 for each row that is asked for.
     func evaluate(
         _ place: FilterPlace, _ mask: UnsafePointer<UInt8>, _ objects: StoredObjects,
@@ -49,7 +41,7 @@ final class MembersFilter: Sendable {
     ) throws(StoreError) {
         let rows = place.block.rows
         let numbers = try place.block.numbers()
-        let selection = selection(objects)
+        let selection = objects.selection(of: self, Selection())
         out.update(repeating: 0, count: rows)
         if selection.owners == nil {
             for row in 0..<rows where mask[row] != 0 { selection.asked += 1 }

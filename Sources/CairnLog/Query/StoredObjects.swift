@@ -28,9 +28,8 @@ final class StoredObjects {
     private var blocks: [CachedBlock?] = []
     private var cost = 0
 
-    /// By condition, what it found of the objects at the other end; see `ThroughFilter` and `MembersFilter`.
-    var throughSelections: [ObjectIdentifier: ThroughFilter.Selections] = [:]
-    var memberSelections: [ObjectIdentifier: MembersFilter.Selection] = [:]
+    /// By condition, what it found of the objects at the other end.
+    private var selections: [ObjectIdentifier: AnyObject] = [:]
 
     init(engine: Engine, state: EngineState, writtenLSN: UInt64 = .max) {
         self.engine = engine
@@ -62,6 +61,20 @@ final class StoredObjects {
             fail(error)
             return other
         }
+    }
+
+    // MARK: Conditions
+
+    /// What a condition across a relationship has found so far; what it begins with, the first time. A condition always
+    /// asks for the same class.
+    func selection<Selection: AnyObject>(
+        of condition: AnyObject, _ first: @autoclosure () -> Selection
+    ) -> Selection {
+        let key = ObjectIdentifier(condition)
+        if let known = selections[key] { return unsafeDowncast(known, to: Selection.self) }
+        let made = first()
+        selections[key] = made
+        return made
     }
 
     // MARK: Objects

@@ -36,14 +36,6 @@ final class ThroughFilter: Sendable {
 
     private static let unknown: UInt8 = 2
 
-    private func selections(_ objects: StoredObjects) -> Selections {
-        let key = ObjectIdentifier(self)
-        if let known = objects.throughSelections[key] { return known }
-        let made = Selections()
-        objects.throughSelections[key] = made
-        return made
-    }
-
     /// Sets a byte of 0 or 1 for each row that is asked for.
     func evaluate(
         _ place: FilterPlace, _ mask: UnsafePointer<UInt8>, _ objects: StoredObjects,
@@ -52,7 +44,7 @@ final class ThroughFilter: Sendable {
         let rows = place.block.rows
         out.update(repeating: ifNil ? 1 : 0, count: rows)
         guard let cells = try place.block.column(place.stored.columns[column]) else { return }
-        let selections = selections(objects)
+        let selections = objects.selection(of: self, Selections())
         let directory = objects.state.directories[tree]
         for row in 0..<rows where mask[row] != 0 && !cells.isNil(at: row) {
             let cell = directory[cells.number(row)]

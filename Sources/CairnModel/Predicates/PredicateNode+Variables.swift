@@ -14,6 +14,7 @@ extension PredicateNode {
     public func substituting(variables: [String: ExpressionNode]) throws(PredicateFormatError)
         -> PredicateNode
     {
+        try checkNesting()
         var substitution = Substitution(values: variables)
         return try substitution.apply(to: self)
     }

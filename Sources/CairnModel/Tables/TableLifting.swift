@@ -12,6 +12,11 @@ struct TableLifting {
     private var binder: PredicateBinder
     /// Columns that are being taken apart: none may stand for itself.
     private var open: Set<String> = []
+    /// How deep in expressions, and in those of columns that they name, this is.
+    private var depth = 0
+    /// How many expressions were taken apart: each column can name another twice.
+    private var steps = 0
+    private static let mostSteps = 1 << 16
 
     init(_ terms: TableTerms, _ entity: SchemaEntity, _ schema: Schema) {
         self.terms = terms
@@ -177,6 +182,12 @@ struct TableLifting {
     private mutating func lift(_ node: ExpressionNode) throws(PredicateFormatError)
         -> ExpressionNode
     {
+        depth += 1
+        steps += 1
+        defer { depth -= 1 }
+        guard depth <= PredicateNode.deepest, steps <= Self.mostSteps else {
+            throw PredicateFormatError("the columns are made of each other too often", key: nil)
+        }
         if let key = terms.groupBy.firstIndex(of: node) {
             return .variable(TablePlan.variable(ofKey: key))
         }

@@ -55,6 +55,10 @@ package struct TablePlan: Sendable {
         if terms.columns.isEmpty {
             throw PredicateFormatError("a table has at least one column", key: nil)
         }
+        for column in terms.columns { try column.expression.checkNesting() }
+        for key in terms.groupBy { try key.checkNesting() }
+        try terms.having?.checkNesting()
+        for key in sort { try ExpressionNode.keyPath(key.key).checkNesting() }
         var lifting = TableLifting(terms, entity, schema)
         try lifting.bindKeys()
         isDistinct = terms.isDistinct

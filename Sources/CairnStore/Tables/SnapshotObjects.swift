@@ -121,11 +121,7 @@ private final class SnapshotObject: EvaluatedObject {
     func evaluatedAttribute(_ index: Int) -> Value {
         let attribute = evaluatedEntity.attributes[index]
         if attribute.description.isTransient {
-            objects.fail(
-                StoreError(
-                    .invalidRequest, "the attribute is transient: a store does not know its values",
-                    context: .init(
-                        entity: evaluatedEntity.name, key: attribute.description.name)))
+            objects.fail(StoreError(transient: attribute.description, of: evaluatedEntity))
             return .null
         }
         return attribute.columns.count == 1

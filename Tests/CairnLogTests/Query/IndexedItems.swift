@@ -74,14 +74,15 @@ struct IndexedItems {
         }
     }
 
-    /// The store, read-only.
+    /// The store, with the model's indexes for reading only. Who opens a store that is open shares its engine and its
+    /// indexes, but for one that writes and those that only read.
     func open(hasIndexes: Bool) throws -> LogStore {
         var model = self.model
         if !hasIndexes {
             for index in model.entities.indices { model.entities[index].indexes = [] }
         }
         var options = self.options
-        options.isReadOnly = true
+        options.isReadOnly = hasIndexes
         options.followsWriter = false
         return try LogStore.open(at: "/store", schema: Schema(model), options: options)
     }

@@ -82,6 +82,8 @@ struct PlannedStore {
         options.isReadOnly = true
         options.followsWriter = false
         indexed = try LogStore.open(at: "/store", schema: schema, options: options)
+        // Who only reads has an engine of its own beside that of who writes, and its own indexes.
+        options.isReadOnly = false
         plain = try LogStore.open(
             at: "/store", schema: Schema(Self.model(hasIndexes: false)), options: options)
     }

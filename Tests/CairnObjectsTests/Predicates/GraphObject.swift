@@ -70,14 +70,47 @@ struct Graph {
         objects.sort { $0.evaluatedID.reference < $1.evaluatedID.reference }
     }
 
-    /// The ids of the objects that match, by the evaluator in memory.
-    func matches(_ evaluator: PredicateEvaluator, _ entity: SchemaEntity, subentities: Bool)
-        -> [ObjectID]
+    /// The objects that match, by the evaluator in memory.
+    func matching(_ evaluator: PredicateEvaluator, _ entity: SchemaEntity, subentities: Bool)
+        -> [GraphObject]
     {
         objects.filter {
             (subentities
                 ? $0.evaluatedEntity.isKind(of: entity) : $0.evaluatedEntity === entity)
                 && evaluator.matches($0)
-        }.map(\.evaluatedID)
+        }
+    }
+}
+
+extension EvaluatedObject {
+    /// What is at a key path, followed part by part.
+    func value(at path: String) -> Value {
+        if let column = evaluatedEntity.columnIndex(named: path) { return evaluatedColumn(column) }
+        let first = path.prefix { $0 != "." }
+        guard let relationship = evaluatedEntity.relationshipIndex(named: String(first)),
+            let target = evaluatedTarget(relationship)
+        else { return .null }
+        return target.value(at: String(path.dropFirst(first.count + 1)))
+    }
+}
+
+/// The answer to a fetch in the plainest form.
+enum PlainAnswer {
+    /// The ids of objects that match, sorted and cut as a fetch says.
+    static func ids(_ objects: [any EvaluatedObject], _ fetch: StoreFetch) -> [ObjectID] {
+        let keyed = objects.map { object in
+            (
+                id: object.evaluatedID,
+                keys: fetch.sort.map { $0.comparison.ordered(object.value(at: $0.key)) }
+            )
+        }
+        let sorted = keyed.sorted { left, right in
+            for (index, key) in fetch.sort.enumerated() {
+                let order = SortingOrder.compare(left.keys[index], right.keys[index])
+                if order != 0 { return (order < 0) == key.isAscending }
+            }
+            return SortingOrder.compare(left.id, right.id) < 0
+        }
+        return sorted.dropFirst(fetch.offset).prefix(fetch.limit ?? .max).map(\.id)
     }
 }

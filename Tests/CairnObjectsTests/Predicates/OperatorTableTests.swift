@@ -43,8 +43,9 @@ struct OperatorTableTests {
         throws
     {
         let bound = try node.bound(to: Self.schema.entities[entity], in: Self.schema)
-        let expected = graph.matches(
-            try PredicateEvaluator(bound), Self.schema.entities[entity], subentities: true)
+        let expected = graph.matching(
+            try PredicateEvaluator(bound), Self.schema.entities[entity], subentities: true
+        ).map(\.evaluatedID)
         let found = try snapshot.fetch(StoreFetch(entity: entity, predicate: bound)).ids
         #expect(found == expected, "\(node)")
     }

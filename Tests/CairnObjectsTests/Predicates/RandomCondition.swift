@@ -36,14 +36,8 @@ struct RandomCondition {
     private func comparison(_ entity: SchemaEntity, depth: Int, _ random: inout RandomSource)
         -> PredicateNode
     {
-        switch Int.random(in: 0..<15, using: &random) {
-        case 14:
-            guard let column = entity.columnIndex(named: "key"),
-                case .attribute(let type) = entity.columns[column].kind
-            else { return identity(entity, &random) }
-            return .compare(
-                .keyPath("key"), RandomValue.pick([.equal, .equal, .less], &random),
-                .constant(RandomValue.constant(type, &random)))
+        switch Int.random(in: 0..<16, using: &random) {
+        case 14, 15: return indexed(entity, &random)
         case 0: return identity(entity, &random)
         case 1, 2: return collection(entity, depth: depth, &random)
         case 3: return counted(entity, depth: depth, &random)
@@ -87,7 +81,9 @@ struct RandomCondition {
         }
         switch Int.random(in: 0..<8, using: &random) {
         case 0, 1:
-            let count = random.oneIn(4) ? 40 : Int.random(in: 0...4, using: &random)
+            let count =
+                random.oneIn(4)
+                ? RandomValue.pick([40, 300], &random) : Int.random(in: 0...4, using: &random)
             return .compare(
                 left, .in, .list((0..<count).map { _ in value() }), modifier: modifier,
                 options: options)
@@ -125,9 +121,8 @@ struct RandomCondition {
         let left = RandomValue.pick(lefts, &random)
         switch Int.random(in: 0..<4, using: &random) {
         case 0:
-            return .compare(
-                left, .in,
-                .list((0..<Int.random(in: 0...5, using: &random)).map { _ in id(&random) }))
+            let count = random.oneIn(6) ? 300 : Int.random(in: 0...5, using: &random)
+            return .compare(left, .in, .list((0..<count).map { _ in id(&random) }))
         case 1:
             let names = schema.entities.map(\.name) + ["e0", "E"]
             return .compare(
@@ -140,6 +135,39 @@ struct RandomCondition {
                 left, random.oneIn(2) ? .equal : .notEqual,
                 .constant(random.oneIn(4) ? .null : id(&random)))
         }
+    }
+
+    /// A condition on what an index or a constraint is of, or on the first of it.
+    private func indexed(_ entity: SchemaEntity, _ random: inout RandomSource) -> PredicateNode {
+        var lists: [[String]] = []
+        var ancestor: SchemaEntity? = entity
+        while let current = ancestor {
+            lists += current.description.indexes.map { $0.elements.compactMap(\.propertyName) }
+            lists += current.description.uniquenessConstraints
+            ancestor = current.parent.map { schema.entities[$0] }
+        }
+        guard let names = lists.randomElement(using: &random) else {
+            return identity(entity, &random)
+        }
+        let parts = names.prefix(Int.random(in: 1...max(1, names.count), using: &random)).map {
+            name -> PredicateNode in
+            let left = ExpressionNode.keyPath(name)
+            guard let column = entity.columnIndex(named: name),
+                case .attribute(let type) = entity.columns[column].kind
+            else { return .compare(left, .equal, .constant(id(&random))) }
+            func value() -> Value { RandomValue.constant(type, &random) }
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0:
+                let count = random.oneIn(3) ? 300 : Int.random(in: 1...5, using: &random)
+                return .compare(left, .in, .list((0..<count).map { _ in value() }))
+            case 1 where type == .string:
+                return .compare(left, .beginsWith, .constant(.string(RandomValue.text(&random))))
+            case 2: return .compare(left, .between, .list([value(), value()]))
+            case 3: return .compare(left, relation(&random), .constant(value()))
+            default: return .compare(left, .equal, .constant(value()))
+            }
+        }
+        return parts.count == 1 ? parts[0] : .and(parts)
     }
 
     private func id(_ random: inout RandomSource) -> Value {

@@ -11,27 +11,42 @@ import FoundationEssentials
 struct RandomStore {
     let model: ManagedObjectModel
     let schema: Schema
-    let disk = MemoryFileSystem()
+    private let options: LogStoreOptions
     private(set) var store: LogStore
     private var keys: Int64 = 0
 
-    init(_ random: inout RandomSource) throws {
+    /// - Parameter hasManyBlocks: whether a few hundred rows are enough for a scan by several threads.
+    init(hasManyBlocks: Bool = false, _ random: inout RandomSource) throws {
         model = Self.model(&random)
         schema = try Schema(model)
-        store = try LogStore.open(at: "/store", schema: schema, options: Self.options(disk))
-    }
-
-    private static func options(_ disk: MemoryFileSystem) -> LogStoreOptions {
         var options = LogStoreOptions()
-        options.fileSystem = disk
+        options.fileSystem = MemoryFileSystem()
         options.durability = .relaxed
-        options.sizes.largeValueBytes = 64
-        return options
+        options.sizes.rowsPerBlock =
+            hasManyBlocks ? 4 : RandomValue.pick([4, 16, 64, 256, 1024], &random)
+        options.sizes.largeValueBytes = RandomValue.pick([64, 64, 4096], &random)
+        options.sizes.closingCheckpointBytes = RandomValue.pick([1, 1 << 30], &random)
+        options.scanThreads = hasManyBlocks ? 4 : RandomValue.pick([1, 2, 4], &random)
+        self.options = options
+        store = try LogStore.open(at: "/store", schema: schema, options: options)
     }
 
     mutating func reopen() throws {
         try store.close()
-        store = try LogStore.open(at: "/store", schema: schema, options: Self.options(disk))
+        store = try LogStore.open(at: "/store", schema: schema, options: options)
+    }
+
+    /// The same files, to be read by one thread and without the model's fetch indexes.
+    func plain() throws -> LogStore {
+        // Readers see what is on the disk.
+        try store.synchronize()
+        var model = model
+        for index in model.entities.indices { model.entities[index].indexes = [] }
+        var options = options
+        options.isReadOnly = true
+        options.followsWriter = false
+        options.scanThreads = 1
+        return try LogStore.open(at: "/store", schema: Schema(model), options: options)
     }
 
     // MARK: Models
@@ -66,6 +81,10 @@ struct RandomStore {
             let types: [AttributeType] = [.integer64, .integer32, .string, .double, .decimal]
             entities[0].attributes.append(.init("key", RandomValue.pick(types, &random)))
             entities[0].uniquenessConstraints = [["key"]]
+            let second = entities[0].attributes.first { [.string, .integer32].contains($0.type) }
+            if let second, !second.isTransient, second.name != "key", random.oneIn(2) {
+                entities[0].uniquenessConstraints = [["key", second.name]]
+            }
         }
         for index in 1..<entities.count where random.oneIn(3) {
             entities[index].superentityName = "E\(Int.random(in: 0..<index, using: &random))"
@@ -115,25 +134,14 @@ struct RandomStore {
     // MARK: Rows
 
     /// Inserts, changes and deletes objects in some commits.
-    mutating func fill(_ random: inout RandomSource, commits: Int, objects: Int) throws {
+    mutating func fill(_ random: inout RandomSource, commits: Int, objects: ClosedRange<Int>)
+        throws
+    {
         let context = ManagedObjectContext(store: store)
         for _ in 0..<commits {
-            for _ in 0..<Int.random(in: 1...objects, using: &random) {
-                guard let entity = schema.entities.randomElement(using: &random) else { continue }
-                let object = context.insert(entity.name)
-                change(object, all: true, &random)
-                if let column = entity.columnIndex(named: "key"),
-                    case .attribute(let type) = entity.columns[column].kind
-                {
-                    keys += 1
-                    let key: Value = type == .string ? .string("\(keys)") : .integer(keys)
-                    object.setValue(key.literal(of: type)?.any, forKey: "key")
-                }
-            }
+            insert(Int.random(in: objects, using: &random), into: context, &random)
             try context.save()
-            let known = try schema.entities.filter { $0.parent == nil }.flatMap {
-                try context.fetch(FetchRequest(entityName: $0.name))
-            }
+            let known = try all(context)
             for object in known {
                 if random.oneIn(3) { change(object, all: random.oneIn(4), &random) }
                 relate(object, known, &random)
@@ -141,6 +149,40 @@ struct RandomStore {
             try context.save()
             for object in known where random.oneIn(12) { context.delete(object) }
             try context.save()
+        }
+    }
+
+    /// Inserts, changes and deletes some objects of a context that nobody saves.
+    mutating func disturb(_ context: ManagedObjectContext, _ random: inout RandomSource) throws {
+        insert(Int.random(in: 0...6, using: &random), into: context, &random)
+        let known = try all(context)
+        for object in known where random.oneIn(8) {
+            if random.oneIn(2) { change(object, all: false, &random) }
+            if random.oneIn(2) { relate(object, known, &random) }
+        }
+        for object in known where random.oneIn(20) { context.delete(object) }
+    }
+
+    private func all(_ context: ManagedObjectContext) throws -> [ManagedObject] {
+        try schema.entities.filter { $0.parent == nil }.flatMap {
+            try context.fetch(FetchRequest(entityName: $0.name))
+        }
+    }
+
+    private mutating func insert(
+        _ count: Int, into context: ManagedObjectContext, _ random: inout RandomSource
+    ) {
+        for _ in 0..<count {
+            guard let entity = schema.entities.randomElement(using: &random) else { continue }
+            let object = context.insert(entity.name)
+            change(object, all: true, &random)
+            if let column = entity.columnIndex(named: "key"),
+                case .attribute(let type) = entity.columns[column].kind
+            {
+                keys += 1
+                let key: Value = type == .string ? .string("\(keys)") : .integer(keys)
+                object.setValue(key.literal(of: type)?.any, forKey: "key")
+            }
         }
     }
 

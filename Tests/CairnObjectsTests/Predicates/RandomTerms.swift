@@ -115,9 +115,26 @@ struct RandomTerms {
         var sort: [SortKey] = []
         for (index, column) in terms.columns.enumerated()
         where !roundedColumns.contains(index) && random.oneIn(3) {
-            sort.append(SortKey(column.name, ascending: random.oneIn(2)))
+            let comparison: SortKey.Comparison =
+                isText(column.expression) && random.oneIn(2)
+                ? RandomValue.pick(SortKey.Comparison.allCases, &random) : .binary
+            sort.append(
+                SortKey(column.name, ascending: random.oneIn(2), comparison: comparison))
+        }
+        // What is no column can be sorted by as well, but for rows that are wanted once.
+        if !isGrouped, !terms.isDistinct, random.oneIn(3),
+            let key = RandomSort(schema: schema).key(entity, &random)
+        {
+            sort.append(key)
         }
         return (terms, sort)
+    }
+
+    private func isText(_ node: ExpressionNode) -> Bool {
+        guard case .keyPath(let name) = node, let column = entity.columnIndex(named: name) else {
+            return false
+        }
+        return entity.columns[column].kind == .attribute(.string)
     }
 
     private func having(_ terms: inout TableTerms, _ random: inout RandomSource) {

@@ -12,6 +12,15 @@ enum RandomValue {
         "x y z",
         "10", "E1", String(repeating: "long and longer ", count: 9) + "é",
         String(repeating: "PLAIN ", count: 20), "a.c", "Zażółć",
+        // Right to left, with points and without; joiners; marks without a letter and many of them; other digits.
+        "שָׁלוֹם", "שלום", "مرحبا", "مَرْحَبًا", "\u{202E}abc", "a\u{200D}b", "a\u{200B}b", "\u{301}",
+        "\u{FEFF}a",
+        "e\u{327}\u{301}", "e\u{301}\u{327}", "a\u{36F}\u{36F}\u{36F}", "१२", "١٢", "Ⅷ", "ẞ", "ß",
+        "ss", "ı",
+        "i", "I", "İ", "i\u{307}", "ﬀ", "ǅ", "ΐ", "ſ", "ŉ", "ᾳ", "Ω", "ω", "Ω", "ทดสอบ", "ไทย",
+        "漢字", "ｶﾞ", "ガ",
+        "🇩🇪", "🇩", "👍🏽", "👍", "✌︎", "✌️", "\u{10FFFF}", "\u{FFFF}", "\u{E000}", "\u{D7FF}", "x\u{0}",
+        "file 2", "file 10", "file 010",
     ]
     private static let patterns: [String] = [
         "*", "?", "a*", "*b", "*a*", "?a*", "caf?", "*\\**", "日*", "??", "*É", "a??b", "", "*\\",
@@ -31,6 +40,8 @@ enum RandomValue {
     private static let decimals: [String] = [
         "0", "1", "-1", "0.1", "2.5", "3", "4", "12345678901234567890.123", "-0.000001", "1e100",
         "1e-100", "9007199254740993", "99999999999999999999999999999999999999", "0.3",
+        "340282366920938463463374607431768211455e127",
+        "-340282366920938463463374607431768211455e127", "1e-127", "-1e-127",
     ]
 
     /// A value that an attribute of a type can have.
@@ -94,6 +105,10 @@ enum RandomValue {
 
     private static func date(_ random: inout RandomSource) -> Double {
         // Far from now, which differs from question to question.
-        pick([0, 86_400, -86_400, 0.5, -1e9, 1e10, 63_113_904_000], &random)
+        pick(
+            [
+                0, 86_400, -86_400, 0.5, -1e9, 1e10, 63_113_904_000, -0.0, -63_114_076_800, 1e15,
+                -1e15, .leastNonzeroMagnitude,
+            ], &random)
     }
 }

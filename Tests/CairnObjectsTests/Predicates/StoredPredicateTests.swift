@@ -5,25 +5,25 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import CairnTestSupport
-import FoundationEssentials
 import Testing
 
 @Suite("Predicates in a store")
 struct StoredPredicateTests {
-    /// How many predicates could be bound, and how many matched some but not all objects.
+    /// How many predicates could be bound, and how many matched some but not all objects; and the ways to the answers.
     private struct Tally {
         var asked = 0
         var bound = 0
         var telling = 0
+        var indexed = 0
+        /// Scans of so many blocks that helpers are called.
+        var crowded = 0
     }
 
     private func ask(
-        _ count: Int, _ graph: Graph, _ store: LogStore, _ tally: inout Tally,
-        _ random: inout RandomSource
+        _ count: Int, _ asked: AskedStore, _ tally: inout Tally, _ random: inout RandomSource
     ) throws {
-        let conditions = RandomCondition(
-            schema: graph.schema, ids: graph.objects.map(\.evaluatedID))
-        let snapshot = try store.snapshot()
+        let (graph, conditions) = (asked.graph, asked.conditions)
+        let sorts = RandomSort(schema: graph.schema)
         for _ in 0..<count {
             let entity = RandomValue.pick(graph.schema.entities, &random)
             let node = conditions.predicate(
@@ -31,49 +31,70 @@ struct StoredPredicateTests {
             tally.asked += 1
             guard let bound = try? node.bound(to: entity, in: graph.schema) else { continue }
             tally.bound += 1
-            let evaluator = try PredicateEvaluator(bound)
             var fetch = StoreFetch(entity: entity.index, predicate: bound)
             fetch.includesSubentities = !random.oneIn(4)
-            let expected = graph.matches(
-                evaluator, entity, subentities: fetch.includesSubentities)
-            let found = try snapshot.fetch(fetch).ids
-            if !found.isEmpty, found.count < graph.objects.count { tally.telling += 1 }
-            #expect(
-                found == expected, "\(bound) of \(entity.name), seed \(random.seed)")
-            #expect(try snapshot.count(fetch) == expected.count, "\(bound), seed \(random.seed)")
-            if random.oneIn(20) {
-                let context = ManagedObjectContext(store: store)
-                var request = FetchRequest(entityName: entity.name, predicate: node)
-                request.includesSubentities = fetch.includesSubentities
-                #expect(
-                    try context.fetch(request).map(\.objectID) == expected,
-                    "\(node) by a context, seed \(random.seed)")
+            let matching = graph.matching(
+                try PredicateEvaluator(bound), entity, subentities: fetch.includesSubentities)
+            if !matching.isEmpty, matching.count < graph.objects.count { tally.telling += 1 }
+            if random.oneIn(2) { fetch.sort = sorts.keys(entity, &random) }
+            if random.oneIn(4) {
+                fetch.limit = RandomValue.pick([0, 1, 2, 5, 20, .max], &random)
+            }
+            if random.oneIn(5) { fetch.offset = RandomValue.pick([1, 3, 20, .max], &random) }
+            fetch.includesRows = random.oneIn(5)
+            let expected = PlainAnswer.ids(matching, fetch)
+            for snapshot in asked.snapshots {
+                let found = try snapshot.fetch(fetch)
+                let text: Comment =
+                    "\(bound) of \(entity.name) by \(fetch.sort), \(fetch.offset) \(fetch.limit ?? -1), by \(found.plan), seed \(random.seed)"
+                #expect(found.ids == expected, text)
+                #expect(found.rows.map(\.id) == (fetch.includesRows ? expected : []), text)
+                #expect(try snapshot.count(fetch) == expected.count, text)
+                if found.plan.hasPrefix("index ") { tally.indexed += 1 }
+            }
+            if random.oneIn(10) {
+                let plan = try asked.snapshots[0].explain(fetch)
+                #expect(plan.results == expected.count, "\(bound), seed \(random.seed)")
+                if plan.access.hasPrefix("scan"), plan.blocksRead + plan.blocksSkipped >= 48 {
+                    tally.crowded += 1
+                }
+                try ask(fetch, node, entity, expected, asked.store, random.seed)
             }
         }
     }
 
+    /// Asks a context for objects, for ids and for their number.
+    private func ask(
+        _ fetch: StoreFetch, _ node: PredicateNode, _ entity: SchemaEntity,
+        _ expected: [ObjectID], _ store: LogStore, _ seed: UInt64
+    ) throws {
+        // For a context no limit is 0.
+        guard fetch.limit != 0 else { return }
+        let context = ManagedObjectContext(store: store)
+        var request = FetchRequest(entityName: entity.name, predicate: node)
+        request.includesSubentities = fetch.includesSubentities
+        request.sortDescriptors = fetch.sort
+        request.fetchLimit = fetch.limit ?? 0
+        request.fetchOffset = fetch.offset
+        let text: Comment = "\(node) by a context, seed \(seed)"
+        #expect(try context.fetch(request).map(\.objectID) == expected, text)
+        #expect(try context.fetchObjectIDs(request) == expected, text)
+        #expect(try context.count(for: request) == expected.count, text)
+    }
+
     @Test(
-        "Random predicates over random objects of random models are answered as in memory, also after reopening and compaction"
+        "Random predicates over random objects of random models are answered as in memory, with indexes and without, after reopening and compaction too"
     )
     func differential() throws {
         var tally = Tally()
-        try Rounds.run("predicates in a store", everyDay: 6, whole: 1000) { random in
-            var made = try RandomStore(&random)
-            try made.fill(&random, commits: Int.random(in: 1...4, using: &random), objects: 25)
-            var graph = try Graph(made.store)
-            try ask(50, graph, made.store, &tally, &random)
-            try made.reopen()
-            try ask(20, graph, made.store, &tally, &random)
-            try made.fill(&random, commits: 1, objects: 10)
-            _ = try made.store.compact()
-            graph = try Graph(made.store)
-            try ask(30, graph, made.store, &tally, &random)
-            try made.store.close()
+        try StoredRounds.run("predicates in a store", everyDay: 8, whole: 1000) {
+            try ask($0, $1, &tally, &$2)
         }
         Campaign.report(
-            "predicates asked: \(tally.bound) bound, \(tally.telling) neither empty nor all",
+            "predicates asked: \(tally.bound) bound, \(tally.telling) neither empty nor all, \(tally.indexed) answers by an index, \(tally.crowded) scans of 48 blocks and more (of a tenth)",
             tally.asked)
         #expect(tally.bound * 10 > tally.asked * 8, "\(tally)")
         #expect(tally.telling * 4 > tally.bound, "\(tally)")
+        #expect(tally.indexed * 50 > tally.bound && tally.crowded > 0, "\(tally)")
     }
 }

@@ -33,12 +33,9 @@ struct StoredTableTests {
     }
 
     private func ask(
-        _ count: Int, _ graph: Graph, _ store: LogStore, _ tally: inout Tally,
-        _ random: inout RandomSource
+        _ count: Int, _ asked: AskedStore, _ tally: inout Tally, _ random: inout RandomSource
     ) throws {
-        let conditions = RandomCondition(
-            schema: graph.schema, ids: graph.objects.map(\.evaluatedID))
-        let snapshot = try store.snapshot()
+        let (graph, conditions) = (asked.graph, asked.conditions)
         for _ in 0..<count {
             let entity = RandomValue.pick(graph.schema.entities, &random)
             var maker = RandomTerms(graph.schema, entity)
@@ -60,58 +57,67 @@ struct StoredTableTests {
             let objects = graph.matching(
                 try PredicateEvaluator(condition), entity, subentities: fetch.includesSubentities)
             let expected = try plan.rows(of: objects, offset: fetch.offset, limit: fetch.limit)
-            let found = try snapshot.table(StoreTableFetch(fetch, terms))
             tally.rows += expected.count
-            let isEqual =
-                found.rows.count == expected.count
-                && zip(found.rows, expected).allSatisfy { pair in
-                    pair.0.indices.allSatisfy { column in
-                        maker.roundedColumns.contains(column)
-                            ? isAlike(pair.0[column], pair.1[column])
-                            // Which of two zeros is the least depends on which came first.
-                            : SortingOrder.compare(pair.0[column], pair.1[column]) == 0
+            func isExpected(_ rows: [[Value]]) -> Bool {
+                rows.count == expected.count
+                    && zip(rows, expected).allSatisfy { pair in
+                        pair.0.indices.allSatisfy { column in
+                            maker.roundedColumns.contains(column)
+                                ? isAlike(pair.0[column], pair.1[column])
+                                // Which of two zeros is the least depends on which came first.
+                                : SortingOrder.compare(pair.0[column], pair.1[column]) == 0
+                        }
                     }
-                }
+            }
+            for snapshot in asked.snapshots {
+                let found = try snapshot.table(StoreTableFetch(fetch, terms))
+                #expect(
+                    isExpected(found.rows),
+                    "\(terms) by \(sort) of \(entity.name) where \(condition): \(found) instead of \(expected), seed \(random.seed)"
+                )
+            }
+            // For a context no limit is 0.
+            guard random.oneIn(10), fetch.limit != 0 else { continue }
+            let context = ManagedObjectContext(store: asked.store)
+            let request = request(fetch, terms, entity)
             #expect(
-                isEqual,
-                "\(terms) by \(sort) of \(entity.name) where \(condition): \(found) instead of \(expected), seed \(random.seed)"
-            )
+                isExpected(try context.fetch(request).map(\.values)),
+                "\(terms) by \(sort) of \(entity.name) by a context, seed \(random.seed)")
+            #expect(try context.count(for: request) == expected.count)
         }
     }
 
+    /// The same question to a context.
+    private func request(_ fetch: StoreFetch, _ terms: TableTerms, _ entity: SchemaEntity)
+        -> FetchRequest<DictionaryResult>
+    {
+        var request = FetchRequest<DictionaryResult>(entityName: entity.name)
+        request.predicate = fetch.predicate
+        request.includesSubentities = fetch.includesSubentities
+        request.sortDescriptors = fetch.sort
+        request.fetchLimit = fetch.limit ?? 0
+        request.fetchOffset = fetch.offset
+        request.propertiesToFetch = terms.columns.map {
+            .expression(.init($0.name, expression: $0.expression))
+        }
+        request.propertiesToGroupBy = terms.groupBy.enumerated().map {
+            .expression(.init("group \($0)", expression: $1))
+        }
+        request.havingPredicate = terms.having
+        request.returnsDistinctResults = terms.isDistinct
+        return request
+    }
+
     @Test(
-        "Random tables over random objects of random models are answered as in memory, also after reopening and compaction"
+        "Random tables over random objects of random models are answered as in memory, with indexes and without, after reopening and compaction too"
     )
     func differential() throws {
         var tally = Tally()
-        try Rounds.run("tables of a store", everyDay: 8, whole: 1000) { random in
-            var made = try RandomStore(&random)
-            try made.fill(&random, commits: Int.random(in: 1...4, using: &random), objects: 30)
-            var graph = try Graph(made.store)
-            try ask(40, graph, made.store, &tally, &random)
-            try made.reopen()
-            try ask(20, graph, made.store, &tally, &random)
-            try made.fill(&random, commits: 1, objects: 10)
-            _ = try made.store.compact()
-            graph = try Graph(made.store)
-            try ask(40, graph, made.store, &tally, &random)
-            try made.store.close()
+        try StoredRounds.run("tables of a store", everyDay: 8, whole: 1000) {
+            try ask($0, $1, &tally, &$2)
         }
         Campaign.report("tables asked: \(tally.bound) bound, \(tally.rows) rows", tally.asked)
         #expect(tally.bound * 10 > tally.asked * 7, "\(tally)")
         #expect(tally.rows > tally.bound * 3, "\(tally)")
-    }
-}
-
-extension Graph {
-    /// The objects that match, by the evaluator in memory.
-    func matching(_ evaluator: PredicateEvaluator, _ entity: SchemaEntity, subentities: Bool)
-        -> [GraphObject]
-    {
-        objects.filter {
-            (subentities
-                ? $0.evaluatedEntity.isKind(of: entity) : $0.evaluatedEntity === entity)
-                && evaluator.matches($0)
-        }
     }
 }

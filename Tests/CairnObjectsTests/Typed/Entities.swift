@@ -87,6 +87,18 @@ struct Money: Codable, Equatable {
     var currency: String
 }
 
+/// A value that others can hold and change.
+final class Sketch: Codable {
+    var lines: [Int]
+
+    init(_ lines: [Int]) { self.lines = lines }
+}
+
+@Entity
+final class TypedAlbum: ManagedObject {
+    var sketch: Sketch?
+}
+
 @Composite
 struct Address: Equatable {
     var street: String = ""

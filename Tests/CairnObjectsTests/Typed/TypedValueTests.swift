@@ -124,6 +124,24 @@ struct TypedValueTests {
         withExtendedLifetime(other) {}
     }
 
+    @Test("A change inside a value that others can hold is not seen, but setting it anew is (B101)")
+    func changeInside() throws {
+        let context = try context(TypedAlbum.self)
+        let album = context.insert(TypedAlbum.self)
+        let sketch = Sketch([1])
+        album.sketch = sketch
+        try context.save()
+        sketch.lines.append(2)
+        let held = try #require(album.sketch)
+        held.lines.append(3)
+        #expect(!album.hasChanges && !context.hasChanges)
+        #expect(try reread(album).1.sketch?.lines == [1])
+        album.sketch = sketch
+        #expect(album.hasChanges && context.hasChanges)
+        #expect(try reread(album).1.sketch?.lines == [1, 2])
+        #expect(!context.hasChanges)
+    }
+
     @Test("Raw values, JSON and composite values come back")
     func converted() throws {
         let context = try context(TypedThing.self)

@@ -47,6 +47,15 @@ enum ExpressionKind {
         if case .attribute(.date) = self { true } else { false }
     }
 
+    /// Whether one of several values is the least.
+    var hasExtremes: Bool {
+        switch self {
+        case .object, .attribute(.objectID), .attribute(.transformable), .attribute(.composite):
+            false
+        default: true
+        }
+    }
+
     /// Whether two values of these kinds can be equal, or have an order.
     func isComparable(to other: ExpressionKind) -> Bool {
         switch (self, other) {

@@ -201,10 +201,10 @@ extension PredicateBinder {
             }
             return (node, .attribute(.double))
         case .minimum, .maximum:
-            if case .object = counted {
+            guard counted.hasExtremes else {
                 throw PredicateFormatError(
-                    "@\(operation.rawValue) needs values with an order, but \(key ?? "it") has objects",
-                    key: key)
+                    "@\(operation.rawValue) needs values with an order, but \(path ?? key ?? "it") is \(counted.words)",
+                    key: path ?? key)
             }
             return (node, counted)
         default: return (node, .collection(counted))
@@ -268,7 +268,9 @@ extension PredicateBinder {
         }
         switch function {
         case .count: return (node, .attribute(.integer64))
-        case .minimum, .maximum: return (node, kinds[0].member)
+        case .minimum, .maximum:
+            try require(kinds.allSatisfy(\.member.hasExtremes), "values with an order")
+            return (node, kinds[0].member)
         case .mode:
             try require(kinds.allSatisfy { $0.member.isNumber }, "numbers")
             return (node, .collection(.attribute(.double)))

@@ -7,6 +7,7 @@ extension PredicateNode {
     package func boundForStore(to entity: SchemaEntity, in schema: Schema)
         throws(PredicateFormatError) -> PredicateNode
     {
+        try checkNesting()
         var binder = PredicateBinder(schema: schema, entity: entity, isOfStore: true)
         return try binder.bind(self)
     }
@@ -30,6 +31,7 @@ extension ExpressionNode {
     package func boundForStore(to entity: SchemaEntity, in schema: Schema)
         throws(PredicateFormatError) -> ExpressionNode
     {
+        try checkNesting()
         var binder = PredicateBinder(schema: schema, entity: entity, isOfStore: true)
         return try binder.bind(self).node
     }

@@ -22,6 +22,7 @@ extension PredicateNode {
     public func bound(to entity: SchemaEntity, in schema: Schema) throws(PredicateFormatError)
         -> PredicateNode
     {
+        try checkNesting()
         var binder = PredicateBinder(schema: schema, entity: entity)
         return try binder.bind(self)
     }

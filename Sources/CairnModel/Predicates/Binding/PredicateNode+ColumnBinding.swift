@@ -18,12 +18,19 @@ extension PredicateNode {
     /// - Throws: `PredicateFormatError` naming the key, if the entity has no such column, the operator makes no
     ///   sense for it, or a value is none of its type.
     public func bound(to entity: SchemaEntity) throws(PredicateFormatError) -> PredicateNode {
+        try checkNesting()
+        return try boundToColumns(of: entity)
+    }
+
+    private func boundToColumns(of entity: SchemaEntity) throws(PredicateFormatError)
+        -> PredicateNode
+    {
         switch self {
         case .constant: return self
         case .comparison(let comparison): return try comparison.bound(to: entity)
         case .and(let parts): return .and(try Self.bound(parts, to: entity))
         case .or(let parts): return .or(try Self.bound(parts, to: entity))
-        case .not(let part): return .not(try part.bound(to: entity))
+        case .not(let part): return .not(try part.boundToColumns(of: entity))
         }
     }
 
@@ -32,7 +39,7 @@ extension PredicateNode {
     {
         var result: [PredicateNode] = []
         result.reserveCapacity(parts.count)
-        for part in parts { result.append(try part.bound(to: entity)) }
+        for part in parts { result.append(try part.boundToColumns(of: entity)) }
         return result
     }
 }
