@@ -80,6 +80,8 @@ struct PredicateVariableTests {
                 "name IN $values OR NOT name BEGINSWITH[cd] $value"
             ),
             ("price BETWEEN {1, 2}", "price BETWEEN $values"),
+            ("name IN {'a', other}", "name IN {$values, other}"),
+            ("name IN {'a', other, 'b', 'c', nil}", "name IN {$values, other, NULL}"),
             ("ANY tags.label == 'x'", "ANY tags.label == $value"),
             (
                 "SUBQUERY(tags, $t, $t.label == 'x').@count > 0",

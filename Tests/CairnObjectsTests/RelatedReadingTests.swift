@@ -2,9 +2,10 @@
 
 import CairnLog
 import CairnModel
-import CairnObjects
 import CairnStore
 import Testing
+
+@testable import CairnObjects
 
 @Suite("Reading along relationships")
 struct RelatedReadingTests {
@@ -174,6 +175,34 @@ struct RelatedReadingTests {
         }
         context.refreshAllObjects()
         #expect(stocks(shop) == Array(0..<4000))
+    }
+
+    @Test("Members that are known by their numbers stay so when others are deleted")
+    func deletions() throws {
+        let stack = try Stack(Models.shop, .log)
+        let (shopID, ids) = try shop(stack, 5)
+        let context = stack.context()
+        let shop = context.object(with: shopID)
+        let index = try #require(shop.entity.relationshipIndex(named: "products"))
+        _ = shop.members("products")
+        let numbers = ids.map(\.reference)
+        for count in [1, 20] {
+            let others = try stack.store { context in
+                (0..<count).map { context.make("Product", ["serialCode": "other \($0)"]) }
+            }
+            for id in others { context.delete(context.object(with: id)) }
+            try context.save()
+            #expect(shop.toMany[index]?.numbers == numbers)
+        }
+        #expect(stocks(shop) == Array(0..<5))
+        // Few or many go, and members are among them.
+        let hierarchy = shop.entity.relationships[index].destination
+        for range in [1..<2, 1..<90] {
+            var state = ToManyState(
+                numbers: [1, 3, 90], RowOrigin(stack.store.identity, entity: hierarchy))
+            state.forget(Set(range.map { stack.store.identity.id(UInt64($0), entity: hierarchy) }))
+            #expect(state.numbers == (range.count == 1 ? [3, 90] : [90]))
+        }
     }
 
     // MARK: Many owners

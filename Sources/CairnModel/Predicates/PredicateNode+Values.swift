@@ -1,7 +1,8 @@
 // A predicate without the values in it: what may be written down where the data of users may not.
 
 extension PredicateNode {
-    /// The same predicate with the variable `$value` in the place of each value but nil: what it asks, whatever it asks for.
+    /// The same predicate with the variable `$value` in the place of each value but nil, and `$values` in that of all those in
+    /// braces, however many: what it asks, whatever it asks for.
     ///
     /// ```swift
     /// let one = PredicateNode.compare("name", .equal, .string("Anchor"))
@@ -22,7 +23,8 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-    /// The same expression with the variable `$value` in the place of each value but nil.
+    /// The same expression with the variable `$value` in the place of each value but nil, and `$values` in that of all those in
+    /// braces, however many.
     public var withoutValues: ExpressionNode {
         switch self {
         case .constant(let value): value.isNull ? self : .variable("value")
@@ -45,12 +47,23 @@ extension ExpressionNode {
             .subquery(collection.withoutValues, variable: variable, condition.withoutValues)
         case .set(let operation, let left, let right):
             .set(operation, left.withoutValues, right.withoutValues)
-        case .aggregate(let members): .aggregate(members.map(\.withoutValues))
+        case .aggregate(let members): .aggregate(Self.withoutValues(members))
         case .assignment(let name, let base): .assignment(name, base.withoutValues)
         case .fetch(let request, let context, let countsOnly):
             .fetch(
                 request: request.withoutValues, context: context.withoutValues,
                 countsOnly: countsOnly)
         }
+    }
+
+    /// What is in braces: one variable for all values in it.
+    private static func withoutValues(_ members: [ExpressionNode]) -> [ExpressionNode] {
+        var found: [ExpressionNode] = []
+        for member in members {
+            let isValue = if case .constant(let value) = member { !value.isNull } else { false }
+            let part = isValue ? .variable("values") : member.withoutValues
+            if part != .variable("values") || !found.contains(part) { found.append(part) }
+        }
+        return found
     }
 }

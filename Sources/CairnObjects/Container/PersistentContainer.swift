@@ -34,7 +34,9 @@ public final class PersistentContainer: Sendable {
     /// ```
     ///
     /// Without any, which is the default, nothing is measured. If the environment variable `CAIRN_DEBUG` is 1, 2 or 3 when the
-    /// container is made, it begins with a ``TraceInstrument`` of that level. They can be changed at any time, by any thread.
+    /// container is made, it begins with a ``TraceInstrument`` of that level. They can be changed at any time, by any thread; the
+    /// last one to set them wins. To append one is to read them and to set them: of two threads that do so at once, one may
+    /// undo what the other did.
     public var instruments: [any Instrument] {
         get { board.instruments }
         set { board.set(newValue) }

@@ -161,8 +161,9 @@ extension ManagedObjectContext {
     func fulfillOrThrow(_ object: ManagedObject) throws(StoreError) {
         guard object.isFault else { return }
         if object.cells != nil {
+            wake(object)
             if board.wants(.faultHits) { tellOfHit(object) }
-            return wake(object)
+            return
         }
         if let row = try row(of: object.objectID, object.entity) {
             fill(object, row)

@@ -2,9 +2,11 @@
 //
 //   1. If nobody has asked for them, they are read together with their rows: mostly their values are wanted next, and rows
 //      that lie side by side are read in one go. Very many are not: then a row is read when its object is touched.
-//   2. If they were read so and nothing was added or removed since, their objects are looked up by number, all at once.
+//   2. If they were read so and nothing was added or removed since, their objects are looked up by number, all at once. New
+//      ones take the rows that were read ahead.
 //
-// All else goes by ids: new objects, what was read ahead, relationships that are not kept as a column of the other side.
+// All else goes by ids: new objects, members that were read ahead, relationships that are not kept as a column of the other
+// side.
 //
 // Invariants: as `loadedMembers`, which finds the same members.
 
@@ -17,7 +19,8 @@ extension ManagedObjectContext {
 
     /// The members of a to-many, by ascending id; nil if they are to be found by their ids.
     func membersWithRows(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
-        guard prefetched == nil, !object.hasTemporaryID,
+        guard !object.hasTemporaryID,
+            prefetched?.members[.init(owner: object.objectID, index: index)] == nil,
             object.flags.isDisjoint(with: [.inserted, .gone])
         else { return nil }
         guard let state = object.rarer?.toMany[index] else { return readMembers(of: object, index) }
@@ -77,11 +80,16 @@ extension ManagedObjectContext {
         }
         var members: [ManagedObject] = []
         members.reserveCapacity(numbers.count)
+        let ahead = prefetched?.rows
         numbers.withUnsafeBufferPointer { numbers in
             guard let first = numbers.baseAddress else { return }
             registry.objects(first, numbers.count, at: place, in: &members) { _, _ in
             } new: { index in
-                fault(first[index], scope)
+                let object = fault(first[index], scope)
+                if let row = ahead?[identity.id(first[index], entity: destination.index)] {
+                    object.take(row)
+                }
+                return object
             }
         }
         return members

@@ -34,6 +34,7 @@ extension ManagedObjectContext {
         absorbedObjects = []
         moves = ReferenceMoves()
         readError = nil
+        advisor = nil
         for object in registry.objects {
             if !object.isFault && !object.isInserted {
                 object.turnIntoFault(resetsTransients: true)
@@ -51,24 +52,29 @@ extension ManagedObjectContext {
     /// a fault and its edits are lost, on both sides of its relationships. A new object stays as it is.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
         let start = board.wants(.refreshes) ? Self.now() : nil
-        bringUpToDate(object, mergeChanges: mergeChanges)
-        if let start { tellOfRefresh(1, since: start) }
+        let isDone = bringUpToDate(object, mergeChanges: mergeChanges)
+        if let start, isDone { tellOfRefresh(1, since: start) }
     }
 
-    private func bringUpToDate(_ object: ManagedObject, mergeChanges: Bool) {
+    /// False if there is nothing to bring it up to, or it could not be read.
+    private func bringUpToDate(_ object: ManagedObject, mergeChanges: Bool) -> Bool {
         guard object.managedObjectContext === self, !object.isInserted, !object.isGone else {
-            return
+            return false
         }
         prefetched = nil
         if mergeChanges && (object.isUpdated || object.isDeleted) {
             do {
-                guard let row = try read([object.objectID])[0] else { return vanish(object) }
-                object.rebase(on: row)
-                object.unloadMembers()
+                if let row = try read([object.objectID])[0] {
+                    object.rebase(on: row)
+                    object.unloadMembers()
+                } else {
+                    vanish(object)
+                }
+                return true
             } catch {
                 readError = error
+                return false
             }
-            return
         }
         if object.isUpdated { revertRelationships(of: object) }
         changed.remove(object)
@@ -78,6 +84,7 @@ extension ManagedObjectContext {
         object.isPropagated = false
         object.turnIntoFault(resetsTransients: false)
         revision += 1
+        return true
     }
 
     /// Refreshes all objects and keeps unsaved changes: changed objects get the newest row under their
@@ -88,12 +95,12 @@ extension ManagedObjectContext {
         prefetched = nil
         for object in registry.objects where !object.isInserted && !object.isGone {
             if object.isUpdated || object.isDeleted {
-                bringUpToDate(object, mergeChanges: true)
+                if bringUpToDate(object, mergeChanges: true) { count += 1 }
                 object.resetTransients()
             } else {
                 object.turnIntoFault(resetsTransients: true)
+                count += 1
             }
-            count += 1
         }
         if let start { tellOfRefresh(count, since: start) }
     }

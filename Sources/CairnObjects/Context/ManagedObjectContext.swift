@@ -65,7 +65,7 @@ public final class ManagedObjectContext {
     /// Who is told of what the context does.
     let board: InstrumentBoard
     /// Looks for what could be read at once; nil as long as nobody wants to know.
-    var advisor: FaultAdvisor?
+    @exclusivity(unchecked) var advisor: FaultAdvisor?
     /// What the save that is under way writes; nil if nobody wants to know.
     var tally: SaveEvent?
     /// By entity.

@@ -20,6 +20,8 @@ extension ManagedObjectContext {
         try throwReadError()
         processPendingChanges()
         if board.wants([.fetches, .advice]) { return try watchedFetch(request) }
+        // Nobody wants to know any more where objects came from.
+        if advisor != nil { advisor = nil }
         return try found(request)
     }
 

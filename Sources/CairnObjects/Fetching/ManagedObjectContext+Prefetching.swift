@@ -49,10 +49,15 @@ extension ManagedObjectContext {
             var watch = PrefetchWatch(terms, origin, in: self)
             for name in path {
                 watch?.begin(ahead)
-                let reached = try step(name, from: ids, &ahead)
-                var seen: Set<ObjectID> = []
-                ids = reached.filter { seen.insert($0).inserted }
-                try readRows(ids, &ahead)
+                do throws(StoreError) {
+                    let reached = try step(name, from: ids, &ahead)
+                    var seen: Set<ObjectID> = []
+                    ids = reached.filter { seen.insert($0).inserted }
+                    try readRows(ids, &ahead)
+                } catch {
+                    watch?.fail(name, error, in: self)
+                    throw error
+                }
                 watch?.end(name, ids, ahead, in: self)
             }
         }
@@ -85,7 +90,7 @@ extension ManagedObjectContext {
             }
             let isKnown =
                 object.map {
-                    $0.toMany[index]?.current != nil || $0.isInserted || $0.isGone
+                    $0.toMany[index]?.isLoaded == true || $0.isInserted || $0.isGone
                         || $0.hasTemporaryID
                 } ?? false
             if isKnown || relationship.storage == .transient {

@@ -24,9 +24,12 @@ extension ManagedObjectContext {
     }
 
     /// What the objects of a fetch come from, if anybody wants advice.
-    func origin(of terms: FetchTerms) -> FaultOrigin? {
-        guard board.wants(.advice) else { return nil }
-        return startedAdvisor.origin(of: description(of: terms))
+    func origin(of terms: FetchTerms, readsRows: Bool = true) -> FaultOrigin? {
+        guard board.wants(.advice) else {
+            advisor = nil
+            return nil
+        }
+        return startedAdvisor.origin(of: description(of: terms), readsRows: readsRows)
     }
 
     private var startedAdvisor: FaultAdvisor {
@@ -41,7 +44,10 @@ extension ManagedObjectContext {
     func watchedFetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws(StoreError)
         -> [Result]
     {
-        let origin = origin(of: request.terms)
+        let rarer = request.terms.box?.terms
+        let readsRows =
+            rarer.map { $0.includesPropertyValues || $0.shouldRefreshRefetchedObjects } ?? true
+        let origin = origin(of: request.terms, readsRows: readsRows)
         let objects = try watched(.objects, request.terms, count: \.count) {
             () throws(StoreError) in try found(request, origin)
         }
@@ -140,11 +146,16 @@ extension ManagedObjectContext {
     @inline(never)
     func watchedRows(_ ids: [ObjectID], _ root: SchemaEntity) throws(StoreError) -> [Row?] {
         let start = Self.now()
-        let rows = try read(ids)
-        let first = rows.lazy.compactMap { $0 }.first
-        let entity = first.map { schema.entities[$0.entity] } ?? root
-        tellOfFault(entity, ids[0], rows.count { $0 != nil }, start)
-        return rows
+        do throws(StoreError) {
+            let rows = try read(ids)
+            let first = rows.lazy.compactMap { $0 }.first
+            let entity = first.map { schema.entities[$0.entity] } ?? root
+            tellOfFault(entity, ids[0], rows.count { $0 != nil }, start)
+            return rows
+        } catch {
+            tellOfFault(root, ids[0], 0, start, error: error)
+            throw error
+        }
     }
 
     private func tellOfFault(
@@ -211,10 +222,13 @@ extension ManagedObjectContext {
 
     /// Counts a fault that asked the store, and says what there is to say.
     private func advise(_ origin: FaultOrigin) {
-        guard board.wants(.advice),
-            let advice = advisor?.count(origin, contextName: name)
-        else { return }
-        board.send(.advice(advice))
+        guard board.wants(.advice), let advisor else { return }
+        let advice = advisor.count(origin, contextName: name) { path, entity in
+            // Objects of subentities have relationships that no path from the entity of the request leads along.
+            let terms = FetchTerms(entityName: entity, predicate: nil)
+            return (try? prefetchPaths([path], terms)) != nil
+        }
+        if let advice { board.send(.advice(advice)) }
     }
 
     // MARK: Changing
@@ -231,7 +245,10 @@ extension ManagedObjectContext {
         var event = tally ?? SaveEvent()
         tally = outer
         event.error = failure
-        event.conflicts += (failure as? StoreError)?.conflicts.count ?? 0
+        // What a policy of one's own was told of is counted; its error may list it again.
+        if event.conflicts == 0 {
+            event.conflicts = (failure as? StoreError)?.conflicts.count ?? 0
+        }
         event.contextName = name
         event.duration = start.duration(to: Self.now())
         let isEmpty =

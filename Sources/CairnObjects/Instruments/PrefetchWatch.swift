@@ -32,6 +32,13 @@ struct PrefetchWatch {
         members = ahead.members.count
     }
 
+    /// It could not be made.
+    func fail(_ name: String, _ error: StoreError, in context: ManagedObjectContext) {
+        context.tell(
+            .prefetch, root, keyPath: (path + [name]).joined(separator: "."), 0, since: start,
+            error: error)
+    }
+
     /// It has led to objects. One that read nothing is not worth a word.
     mutating func end(
         _ name: String, _ ids: [ObjectID], _ ahead: PrefetchedRows, in context: ManagedObjectContext

@@ -17,10 +17,16 @@ extension ManagedObject {
             let isWatched = layout.pointee.registry._withUnsafeGuaranteedRef {
                 $0.board.wants(.faultHits)
             }
-            if isWatched { managedObjectContext?.tellOfHit(self) }
-            return awake()
+            return isWatched ? awakeWatched() : awake()
         }
         managedObjectContext?.fulfill(self)
+    }
+
+    /// Tells of it once it is no fault any more: whoever is told may look at it.
+    @inline(never)
+    private func awakeWatched() {
+        awake()
+        managedObjectContext?.tellOfHit(self)
     }
 
     /// A fault without edits that has brought its row along is looked at.

@@ -110,7 +110,23 @@ struct ToManyState {
 
     /// An object is no more.
     mutating func forget(_ gone: Set<ObjectID>) {
-        if !gone.isEmpty { stored?.subtract(gone) }
+        if gone.isEmpty { return }
+        switch known {
+        case .unknown: break
+        case .ids(var ids):
+            known = .unknown
+            ids.subtract(gone)
+            known = .ids(ids)
+        case .numbers(let numbers, let origin):
+            // Mostly it is none of them, and they stay as they are.
+            let isAny =
+                gone.count < numbers.count
+                ? gone.contains { hasStored($0) == true }
+                : numbers.contains { gone.contains(origin.id($0)) }
+            if isAny {
+                known = .numbers(numbers.filter { !gone.contains(origin.id($0)) }, origin)
+            }
+        }
         added.subtract(gone)
         removed.subtract(gone)
     }

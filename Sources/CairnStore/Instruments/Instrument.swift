@@ -38,7 +38,7 @@ public struct StoreEventKinds: OptionSet, Sendable, Hashable {
     public static let saves = StoreEventKinds(rawValue: 8)
     /// Batch requests.
     public static let batches = StoreEventKinds(rawValue: 16)
-    /// Objects that become faults again, to be read anew.
+    /// Objects that are refreshed: they become faults again, or are read anew. What `rollback()` and `reset()` do is none.
     public static let refreshes = StoreEventKinds(rawValue: 32)
     /// Advice. It costs an entry in a table for each object that is fetched.
     public static let advice = StoreEventKinds(rawValue: 64)
@@ -51,7 +51,9 @@ public struct StoreEventKinds: OptionSet, Sendable, Hashable {
     ]
 }
 
-/// What a context has done, or what could be done better. More cases may come.
+/// What a context has done, or what could be done better.
+///
+/// More cases may come: give a `switch` over it a `default` clause.
 public enum StoreEvent: Sendable {
     /// Something was read by a request.
     case fetch(FetchEvent)
@@ -61,7 +63,7 @@ public enum StoreEvent: Sendable {
     case save(SaveEvent)
     /// A batch request was carried out.
     case batch(BatchEvent)
-    /// Objects became faults again.
+    /// Objects were refreshed.
     case refresh(RefreshEvent)
     /// A loop reads what one request could have read.
     case advice(PrefetchAdvice)

@@ -2,9 +2,12 @@
 
 /// Faults of the objects of one fetch were touched one after the other, and each asked the store.
 ///
-/// A context says so once for requests of one shape and one key path.
+/// A context says so once for requests of one shape and one key path, whatever their limits and offsets. It says nothing that
+/// does not help: if the request reads it ahead already, or if no path from its entity leads there, because a subentity has the
+/// relationship.
 public struct PrefetchAdvice: Sendable, Hashable {
-    /// The fetch that the objects came from; nil if they were members of one object that came from none.
+    /// The fetch that the objects came from, without the values that its predicate compares with; nil if they were members of
+    /// one object that came from none.
     public let request: FetchEvent.Request?
     /// The entity whose faults were touched, or that has the relationship.
     public let entity: String
@@ -12,7 +15,7 @@ public struct PrefetchAdvice: Sendable, Hashable {
     public let relationship: String?
     /// The path from the objects of the fetch to those that were read; nil if they are the same.
     public let keyPath: String?
-    /// How often the store was asked.
+    /// How often the store was asked, for members or for rows.
     public let count: Int
     /// The name of the context.
     public let contextName: String?
@@ -46,7 +49,7 @@ public struct PrefetchAdvice: Sendable, Hashable {
                 + "a fetch with includesPropertyValues reads them at once"
         }
         let paths = prefetchedKeyPaths.map { "\"\($0)\"" }.joined(separator: ", ")
-        let start = "\(entity).\(relationship) was faulted \(count) times for "
+        let start = "\(entity).\(relationship) asked the store \(count) times for "
         let cure = "relationshipKeyPathsForPrefetching = [\(paths)]"
         guard let request else { return "\(start)one object: fetch it with \(cure)" }
         return "\(start)objects of one fetch (\(request.text(showsValues: false))): "

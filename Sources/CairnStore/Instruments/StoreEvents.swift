@@ -93,7 +93,8 @@ public struct BatchEvent: Sendable {
     }
 }
 
-/// Objects of a context became faults again, or were read anew.
+/// Objects of a context were refreshed: they became faults again, or were read anew. There is none for `rollback()` and
+/// `reset()`.
 public struct RefreshEvent: Sendable {
     /// How many objects.
     public let count: Int

@@ -1,9 +1,10 @@
 // Loops that read one by one are named, with what would cure them.
 
 import CairnModel
-import CairnObjects
 import CairnStore
 import Testing
+
+@testable import CairnObjects
 
 @Suite("Advice")
 struct AdviceTests {
@@ -31,7 +32,7 @@ struct AdviceTests {
         #expect(advice.entity == "Recipe" && advice.count == 20)
         #expect(
             advice.sentence
-                == "Recipe.type was faulted 20 times for objects of one fetch (Recipe sorted by title): "
+                == "Recipe.type asked the store 20 times for objects of one fetch (Recipe sorted by title): "
                 + "add relationshipKeyPathsForPrefetching = [\"type\"] to it")
         // It is the values that differ, not the shape.
         for source in ["web", "book"] {
@@ -43,6 +44,150 @@ struct AdviceTests {
         #expect(
             recorder.advice[1].request?.text(showsValues: false)
                 == "Recipe where source == $value sorted by title")
+        #expect(
+            recorder.advice[1].request?.text(showsValues: true)
+                == "Recipe where source == $value sorted by title", "no value is kept")
+    }
+
+    @Test("Pages of one list are one list", arguments: Backend.allCases)
+    func pages(_ backend: Backend) throws {
+        let (recorder, context, _) = try watched(backend)
+        var request = FetchRequest.recipes
+        request.fetchLimit = 30
+        for page in 0..<2 {
+            request.fetchOffset = page * 30
+            showTypes(try context.fetch(request))
+        }
+        #expect(recorder.advice.map(\.keyPath) == ["type"])
+    }
+
+    @Test(
+        "What is read ahead already is not advised, though it was let go before it was used",
+        arguments: Backend.allCases)
+    func readAheadInVain(_ backend: Backend) throws {
+        let recorder = EventRecorder([.advice, .faultMisses])
+        let context = ManagedObjectContext(
+            store: try Kitchen.store(backend), instruments: [recorder])
+        var request = FetchRequest.recipes
+        request.relationshipKeyPathsForPrefetching = ["type"]
+        request.fetchBatchSize = 1
+        // Each batch drops what was read ahead for the one before.
+        showTypes(Array(try context.fetchLazily(request)))
+        #expect(recorder.misses.count > 20 && recorder.advice.isEmpty)
+        _ = recorder.take()
+        request.relationshipKeyPathsForPrefetching = ["ingredients.unit"]
+        let recipes = try context.fetch(request)
+        context.rollback()
+        for recipe in recipes {
+            for ingredient in recipe.members("ingredients") {
+                _ = ingredient.object("unit")?["name"]
+            }
+        }
+        #expect(recorder.misses.count > 60 && recorder.advice.isEmpty)
+    }
+
+    @Test(
+        "Rows that were read and let go of are not advised to be read", arguments: Backend.allCases)
+    func refreshed(_ backend: Backend) throws {
+        let recorder = EventRecorder([.advice, .faultMisses])
+        let context = ManagedObjectContext(
+            store: try Kitchen.store(backend), instruments: [recorder])
+        var request = FetchRequest.recipes
+        for isLazy in [false, true] {
+            request.fetchBatchSize = 8
+            let recipes =
+                isLazy ? Array(try context.fetchLazily(request)) : try context.fetch(request)
+            context.refreshAllObjects()
+            for recipe in recipes { _ = recipe["title"] }
+        }
+        #expect(recorder.misses.count == 120 && recorder.advice.isEmpty)
+    }
+
+    /// Persons keep animals and treat dogs.
+    private static let kennel: ManagedObjectModel = {
+        let animal = EntityDescription(
+            "Animal", attributes: [AttributeDescription("name", .string)],
+            relationships: [RelationshipDescription("keeper", to: "Person", inverse: "pets")])
+        var dog = EntityDescription(
+            "Dog",
+            relationships: [RelationshipDescription("vet", to: "Person", inverse: "patients")])
+        dog.superentityName = "Animal"
+        let person = EntityDescription(
+            "Person", attributes: [AttributeDescription("name", .string)],
+            relationships: [
+                RelationshipDescription("pets", to: "Animal", toMany: true, inverse: "keeper"),
+                RelationshipDescription("patients", to: "Dog", toMany: true, inverse: "vet"),
+            ])
+        return ManagedObjectModel(entities: [animal, dog, person])
+    }()
+
+    @Test(
+        "A path that the request cannot read ahead along is not advised: a subentity has it",
+        arguments: Backend.allCases)
+    func subentities(_ backend: Backend) throws {
+        let stack = try Stack(Self.kennel, backend)
+        try stack.store { context in
+            for number in 10..<35 {
+                let keeper = context.make("Person", ["name": "keeper \(number)"])
+                let vet = context.make("Person", ["name": "vet \(number)"])
+                context.make("Dog", ["name": "dog \(number)", "keeper": keeper, "vet": vet])
+            }
+            return []
+        }
+        let recorder = EventRecorder([.advice, .faultMisses])
+        func context() -> ManagedObjectContext {
+            ManagedObjectContext(store: stack.store, instruments: [recorder])
+        }
+        func showVets(_ dogs: some Sequence<ManagedObject>) {
+            for dog in dogs { _ = dog.object("vet")?["name"] }
+        }
+        showVets(try context().all("Animal"))
+        #expect(recorder.misses.count == 25 && recorder.advice.isEmpty)
+        _ = recorder.take()
+
+        // The same at a later step.
+        var keepers = FetchRequest(entityName: "Person")
+        keepers.sortDescriptors = [SortKey("name")]
+        keepers.fetchLimit = 25
+        func showPets(_ context: ManagedObjectContext) throws {
+            for keeper in try context.fetch(keepers) { showVets(keeper.members("pets")) }
+        }
+        try showPets(context())
+        #expect(recorder.misses.count >= 50 && recorder.advice.map(\.keyPath) == ["pets"])
+        keepers.relationshipKeyPathsForPrefetching = recorder.advice[0].prefetchedKeyPaths
+        _ = recorder.take()
+        try showPets(context())
+        #expect(recorder.misses.count == 25 && recorder.advice.isEmpty)
+        _ = recorder.take()
+
+        // Its own fetch can.
+        showVets(try context().all("Dog"))
+        #expect(recorder.advice.map(\.prefetchedKeyPaths) == [["vet"]])
+        var dogs = FetchRequest(entityName: "Dog")
+        dogs.relationshipKeyPathsForPrefetching = ["vet"]
+        _ = recorder.take()
+        showVets(try context().fetch(dogs))
+        #expect(recorder.events.isEmpty)
+    }
+
+    @Test("What is known of where objects came from goes with who wants advice, and with a reset")
+    func forgets() throws {
+        let board = InstrumentBoard([EventRecorder(.advice)])
+        let context = ManagedObjectContext(
+            store: try Kitchen.store(.log), classes: ObjectClasses(), board: board)
+        for others in [[], [EventRecorder(.fetches)]] {
+            _ = try context.fetch(.recipes)
+            #expect(context.advisor != nil)
+            let wanted = board.instruments
+            board.set(others)
+            _ = try context.fetch(.recipes)
+            #expect(context.advisor == nil)
+            board.set(wanted)
+        }
+        _ = try context.fetch(.recipes)
+        #expect(context.advisor != nil)
+        context.reset()
+        #expect(context.advisor == nil)
     }
 
     @Test("What is followed is cured", arguments: Backend.allCases)
@@ -126,7 +271,7 @@ struct AdviceTests {
         }
         // Our own store reads the members' rows along with them.
         let expected =
-            "Unit.ingredients was faulted 20 times for one object: fetch it with "
+            "Unit.ingredients asked the store 20 times for one object: fetch it with "
             + "relationshipKeyPathsForPrefetching = [\"ingredients\"]"
         #expect(recorder.advice.map(\.sentence) == (backend == .log ? [] : [expected]))
     }

@@ -158,6 +158,48 @@ struct EventTests {
         #expect(recorder.faults[0].relationship == "ingredients" && recorder.faults[0].count == 9)
     }
 
+    @Test("Members are read with their rows, and take rows that were read ahead for others")
+    func readAheadElsewhere() throws {
+        let (recorder, context, _) = try watched(.log, .faults)
+        var request = FetchRequest.recipes
+        request.relationshipKeyPathsForPrefetching = ["type"]
+        let recipes = try context.fetch(request)
+        func showIngredients(_ recipes: some Sequence<ManagedObject>) {
+            for recipe in recipes {
+                for ingredient in recipe.members("ingredients") { _ = ingredient["name"] }
+            }
+        }
+        showIngredients(recipes.prefix(2))
+        #expect(recorder.misses.map(\.relationship) == ["ingredients", "ingredients"])
+        // Their members are known, but nobody holds them.
+        request.relationshipKeyPathsForPrefetching = ["ingredients"]
+        _ = try context.fetch(request)
+        _ = recorder.take()
+        showIngredients(recipes)
+        #expect(recorder.misses.isEmpty)
+    }
+
+    /// Looks at its type when it awakes.
+    private final class Looking: ManagedObject {
+        override func awakeFromFetch() {
+            super.awakeFromFetch()
+            _ = object("type")?["name"]
+        }
+    }
+
+    @Test("A hit is told of when the object is awake", arguments: Backend.allCases)
+    func awake(_ backend: Backend) throws {
+        let recorder = EventRecorder(.faults)
+        let context = ManagedObjectContext(
+            store: try Kitchen.store(backend), classes: ObjectClasses(["Recipe": Looking.self]),
+            instruments: [recorder])
+        let recipes = try context.fetch(.recipes)
+        _ = recipes[0]["title"]
+        try recipes[1].fulfill()
+        #expect(recorder.faults.map(\.entity) == ["Type", "Recipe", "Type", "Recipe"])
+        #expect(recorder.faults.map(\.isMiss) == [true, false, true, false])
+    }
+
     @Test("An object that is gone is a miss that finds nothing", arguments: Backend.allCases)
     func gone(_ backend: Backend) throws {
         let (recorder, context, store) = try watched(backend, .faults)
@@ -191,6 +233,36 @@ struct EventTests {
         _ = recipe.object("type")?["name"]
         #expect(recorder.misses.map(\.error?.code) == [.damaged, .damaged])
         #expect(recorder.misses.map(\.relationship) == ["ingredients", nil])
+    }
+
+    @Test(
+        "A store that fails is told of by objects of a hierarchy, and by what is read ahead",
+        arguments: Backend.allCases)
+    func failingReads(_ backend: Backend) throws {
+        let stack = try Stack(Models.vehicles, backend)
+        let id = try stack.store { [$0.make("SportCar", ["maker": "m"])] }[0]
+        var store = FailingStore(stack.store)
+        let recorder = EventRecorder([.faults, .fetches])
+        var context = ManagedObjectContext(store: store, instruments: [recorder])
+        store.isFailing = true
+        _ = context.object(with: id)
+        #expect(recorder.misses.map(\.error?.code) == [.damaged])
+        #expect(recorder.misses.map(\.entity) == ["Car"] && recorder.misses[0].objectID == id)
+        _ = recorder.take()
+
+        store = FailingStore(try Kitchen.store(backend))
+        context = ManagedObjectContext(store: store, instruments: [recorder])
+        var request = FetchRequest.recipes
+        let recipes = try context.fetch(request)
+        request.fetchBatchSize = 8
+        request.relationshipKeyPathsForPrefetching = ["type", "ingredients"]
+        let lazy = try context.fetchLazily(request)
+        _ = recorder.take()
+        store.isFailing = true
+        #expect(lazy[0] === recipes[0])
+        #expect(recorder.fetches.map(\.kind) == [.prefetch])
+        #expect(recorder.fetches.map(\.keyPath) == ["type"])
+        #expect(recorder.fetches.map(\.error?.code) == [.damaged])
     }
 
     // MARK: Changes
@@ -260,6 +332,28 @@ struct EventTests {
         #expect(recorder.saves[1].error == nil && recorder.saves[1].inserted == 1)
     }
 
+    private final class Strict: MergePolicy {}
+
+    private final class Idle: MergePolicy {
+        override func resolve(mergeConflicts list: [Any]) throws {}
+    }
+
+    @Test(
+        "A conflict counts once, also if a policy of one's own gives it back",
+        arguments: Backend.allCases)
+    func conflictsOfPolicies(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        try stack.store { [$0.make("Product", ["serialCode": "A"])] }
+        let recorder = EventRecorder(.saves)
+        let context = ManagedObjectContext(store: stack.store, instruments: [recorder])
+        context.make("Product", ["serialCode": "A"])
+        for policy: MergePolicy in [.error, Strict(merge: .error), Idle(merge: .error)] {
+            context.mergePolicy = policy
+            #expect(storeError { try context.save() }?.code == .constraintConflict)
+        }
+        #expect(recorder.saves.map(\.conflicts) == [1, 1, 1])
+    }
+
     @Test("A save that validation forbids is told of", arguments: Backend.allCases)
     func invalid(_ backend: Backend) throws {
         let stack = try Stack(Models.values, backend)
@@ -301,6 +395,11 @@ struct EventTests {
         recipes[1]["title"] = "changed"
         context.refreshAllObjects()
         #expect(recorder.refreshes.map(\.count) == [1, 60])
+        _ = recorder.take()
+        context.refresh(context.make("Recipe"), mergeChanges: true)
+        context.rollback()
+        context.reset()
+        #expect(recorder.refreshes.isEmpty, "there is nothing to refresh a new object to")
     }
 
     // MARK: Off

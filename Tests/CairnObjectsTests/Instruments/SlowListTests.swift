@@ -52,7 +52,7 @@ struct SlowListTests {
         let advice = trace.filter { $0.contains("advice") }
         #expect(
             advice == [
-                "cairn: advice: Recipe.type was faulted 20 times for objects of one fetch "
+                "cairn: advice: Recipe.type asked the store 20 times for objects of one fetch "
                     + "(Recipe sorted by title): add relationshipKeyPathsForPrefetching = [\"type\"] to it"
             ])
         #expect(trace.count == 62)
