@@ -169,7 +169,7 @@ final class Engine: Sendable {
     }
 
     /// As many as there are cores: at most four, as more wait for the same memory.
-    private static var defaultScanThreads: Int { min(4, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+    private static var defaultScanThreads: Int { min(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     // MARK: Reading
 
