@@ -14,7 +14,9 @@ struct EqualZerosTests {
     func distinct(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         try stack.store { context in
-            [0.0, -0.0, 1, -0.0].map { context.make("Product", ["price": $0, "name": "\($0)"]) }
+            for price in [0.0, -0.0, 1, -0.0] {
+                _ = context.make("Product", ["price": price, "name": "\(price)"])
+            }
         }
         var rows = FetchRequest<DictionaryResult>(entityName: "Product")
         rows.propertiesToFetch = ["price"]
