@@ -14,8 +14,8 @@ struct EqualZerosTests {
     func distinct(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         try stack.store { context in
-            for price in [0.0, -0.0, 1, -0.0] {
-                _ = context.make("Product", ["price": price, "name": "\(price)"])
+            [0.0, -0.0, 1, -0.0].map { (price: Double) in
+                context.make("Product", ["price": price, "name": "\(price)"])
             }
         }
         var rows = FetchRequest<DictionaryResult>(entityName: "Product")
