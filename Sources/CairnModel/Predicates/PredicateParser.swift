@@ -48,7 +48,7 @@ public struct PredicateParser {
         throws(PredicateFormatError) -> PredicateNode
     {
         var parser = PredicateParser(
-            format: format, tokens: try PredicateLexer.tokens(of: format), arguments: arguments)
+            format: format, tokens: try KnownFormats.tokens(of: format), arguments: arguments)
         if parser.token.kind == .end {
             throw parser.error("the predicate is empty", at: parser.token)
         }
@@ -65,7 +65,7 @@ public struct PredicateParser {
         throws(PredicateFormatError) -> ExpressionNode
     {
         var parser = PredicateParser(
-            format: format, tokens: try PredicateLexer.tokens(of: format), arguments: arguments)
+            format: format, tokens: try KnownFormats.tokens(of: format), arguments: arguments)
         let node = try parser.expression()
         try parser.end(expecting: "a sign such as + or the end")
         return node
