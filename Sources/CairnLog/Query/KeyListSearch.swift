@@ -5,7 +5,7 @@
 //   2. Candidates are put in the order of their numbers, which is mostly the order in which rows lie. One that is named twice,
 //      by one key that is there twice, is taken once.
 //   3. Each candidate's key is compared, and the memory of some is asked for before the first is looked at. If it is another
-//      key, which is so once in thousands, all candidates of its hash are looked at one by one.
+//      key, as two of them can share the part of a hash that is kept, all candidates of its hash are looked at one by one.
 //
 // Threads: one search in one thread.
 
