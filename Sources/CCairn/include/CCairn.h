@@ -121,6 +121,15 @@ static inline int cairn_compare(const void *_Nonnull a, const void *_Nonnull b, 
     return memcmp(a, b, length);
 }
 
+/// Whether two runs of bytes are equal. Most are short: those are compared where this is called.
+static inline int cairn_equal(const void *_Nonnull a, const void *_Nonnull b, size_t length) {
+    if (length < 8 || length > 64) return memcmp(a, b, length) == 0;
+    const char *left = a, *right = b;
+    for (size_t at = 0; at + 8 < length; at += 8)
+        if (cairn_load64(left + at) != cairn_load64(right + at)) return 0;
+    return cairn_load64(left + length - 8) == cairn_load64(right + length - 8);
+}
+
 /// Where bytes are first found in others; -1 if they are not. Nothing is found at the beginning.
 intptr_t cairn_find(
     const void *_Nullable text, size_t length, const void *_Nullable part, size_t part_length);

@@ -2,7 +2,7 @@
 //
 // Sorting looks at one word of each at a time: the 8 bytes behind what all have in common, as a number whose order is
 // theirs. What has the same word is sorted by what is behind it. So a run is looked at as often as it has words that are
-// needed, and not as often as it is compared.
+// needed, and not as often as it is compared. Many words are sorted byte by byte, by the bytes in which they differ.
 //
 // Threads: one reading.
 
@@ -42,6 +42,16 @@ final class ByteRuns {
     @inline(__always)
     func prefetch(_ index: Int) { cairn_prefetch(bytes + ends[index]) }
 
+    /// Makes room for the ends of so many runs.
+    func reserve(_ runs: Int) {
+        if runs < most { return }
+        let memory = UnsafeMutablePointer<Int>.allocate(capacity: runs + 1)
+        memory.initialize(from: ends, count: count + 1)
+        ends.deallocate()
+        ends = memory
+        most = runs + 1
+    }
+
     func append(_ run: UnsafeRawBufferPointer) {
         let start = ends[count]
         if start + run.count > room {
@@ -55,13 +65,7 @@ final class ByteRuns {
         if let base = run.baseAddress {
             (bytes + start).copyMemory(from: base, byteCount: run.count)
         }
-        if count + 1 == most {
-            let memory = UnsafeMutablePointer<Int>.allocate(capacity: most * 2)
-            memory.initialize(from: ends, count: most)
-            ends.deallocate()
-            ends = memory
-            most *= 2
-        }
+        if count + 1 == most { reserve(most * 2 - 1) }
         count += 1
         ends[count] = start + run.count
     }
@@ -94,7 +98,11 @@ final class ByteRuns {
                     continue
                 }
                 let prefix = load(keys, behind: part.prefix)
-                keys.sort { $0.word != $1.word ? $0.word < $1.word : $0.rest < $1.rest }
+                if keys.count < Self.many {
+                    keys.sort { $0.word != $1.word ? $0.word < $1.word : $0.rest < $1.rest }
+                } else {
+                    Self.sortMany(keys)
+                }
                 var start = 0
                 for place in 1...keys.count {
                     if place < keys.count, keys[place].word == keys[start].word,
@@ -125,7 +133,44 @@ final class ByteRuns {
         return ranks
     }
 
+    /// How many words are many.
+    private static let many = 512
+
+    /// Sorts by words, and then by what is left: one pass for each byte that is not the same in all, the last first.
+    private static func sortMany(_ keys: Keys) {
+        var (differs, rests): (UInt64, UInt32) = (0, 0)
+        for key in keys {
+            differs |= key.word ^ keys[0].word
+            rests |= key.rest ^ keys[0].rest
+        }
+        withUnsafeTemporaryAllocation(of: Key.self, capacity: keys.count) { spare in
+            var (from, to) = (keys, spare)
+            func pass(_ byte: (Key) -> Int) {
+                withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
+                    places.initialize(repeating: 0)
+                    for key in from { places[byte(key)] &+= 1 }
+                    var start = 0
+                    for byte in places.indices {
+                        (places[byte], start) = (start, start &+ places[byte])
+                    }
+                    for key in from {
+                        let byte = byte(key)
+                        to[places[byte]] = key
+                        places[byte] &+= 1
+                    }
+                }
+                swap(&from, &to)
+            }
+            if rests > 0 { pass { Int($0.rest) } }
+            for shift in stride(from: UInt64(0), to: 64, by: 8) where differs >> shift & 0xFF > 0 {
+                pass { Int(truncatingIfNeeded: $0.word &>> shift & 0xFF) }
+            }
+            if from.baseAddress != keys.baseAddress { _ = keys.update(from: from) }
+        }
+    }
+
     private func sortFew(_ keys: Keys) {
+        for key in keys { prefetch(Int(key.index)) }
         for end in keys.indices.dropFirst() {
             let key = keys[end]
             var place = end
@@ -139,34 +184,27 @@ final class ByteRuns {
         }
     }
 
-    /// Gives keys their words, and says behind how many bytes.
+    /// Gives keys their words behind what all have in common, of which some is known; says how much that is.
     private func load(_ keys: Keys, behind known: Int) -> Int {
-        let prefix = commonPrefix(keys, known)
-        for place in keys.indices {
-            let ahead = place + 16
-            if ahead < keys.count { prefetch(Int(keys[ahead].index)) }
-            let run = self[Int(keys[place].index)]
-            keys[place].rest = UInt32(min(run.count &- prefix, 9))
-            keys[place].word = Self.word(run, behind: prefix)
+        var prefix = known
+        while true {
+            var (differs, least): (UInt64, Int) = (0, 9)
+            for place in keys.indices {
+                let (ahead, further) = (place &+ 16, place &+ 32)
+                if further < keys.count {
+                    prefetchEnd(Int(keys[further].index))
+                    prefetch(Int(keys[ahead].index))
+                }
+                let run = self[Int(keys[place].index)]
+                let rest = min(run.count &- prefix, 9)
+                least = min(least, rest)
+                keys[place].rest = UInt32(truncatingIfNeeded: rest)
+                keys[place].word = Self.word(run, behind: prefix)
+                differs |= keys[place].word ^ keys[0].word
+            }
+            if differs != 0 || least < 9 { return prefix }
+            prefix += 8
         }
-        return prefix
-    }
-
-    /// How many bytes all of some runs begin with, of which some are known.
-    private func commonPrefix(_ keys: Keys, _ known: Int) -> Int {
-        let first = self[Int(keys[0].index)]
-        var common = first.count
-        for place in 1..<keys.count {
-            if common <= known { return known }
-            let ahead = place + 16
-            if ahead < keys.count { prefetch(Int(keys[ahead].index)) }
-            let run = self[Int(keys[place].index)]
-            common = min(common, run.count)
-            var same = known
-            while same < common, run[same] == first[same] { same += 1 }
-            common = same
-        }
-        return common
     }
 
     /// The 8 bytes of a run behind so many, as a number whose order is theirs; what is missing counts as zeros.

@@ -27,7 +27,7 @@ extension FetchRunner {
     /// Blocks below which a scan is done before a helper is awake.
     private static let blocksWorthHelp = 48
     /// The most blocks whose matches wait to be handed over.
-    private static let mostAhead = 256
+    static let mostAhead = 256
 
     // MARK: Answers
 
@@ -40,6 +40,7 @@ extension FetchRunner {
         if filter == nil {
             trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
             return try eachBlock { block throws(StoreError) in
+                note(block)
                 let (cached, count) = try pick(block, [], scratch)
                 let slots = UnsafeMutableBufferPointer(start: scratch.slots, count: count)
                 if count == 0 { return true }
@@ -49,6 +50,7 @@ extension FetchRunner {
         let (blocks, tests) = scanned()
         if canBeHelped(blocks) { return try scanTogether(blocks, tests, body) }
         for block in blocks {
+            note(block)
             let (cached, count) = try pick(block, tests, scratch)
             guard count > 0 else { continue }
             let slots = UnsafeMutableBufferPointer(start: scratch.slots, count: count)
@@ -93,7 +95,7 @@ extension FetchRunner {
     // MARK: Blocks
 
     /// The blocks that matches can be in, and what is asked of their zones.
-    private func scanned() -> (blocks: [ScanBlock], tests: [ZoneTest]) {
+    func scanned() -> (blocks: [ScanBlock], tests: [ZoneTest]) {
         trace?.asksRows = filter != nil
         trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
         var blocks: [ScanBlock] = []
@@ -124,14 +126,14 @@ extension FetchRunner {
         }
     }
 
-    /// Whether more threads than one make it faster: the condition is asked of columns alone, and of many.
-    private func canBeHelped(_ blocks: [ScanBlock]) -> Bool {
-        engine.crew.helpers > 0 && filter != nil && objects == nil && isPublished
+    /// Whether more threads than one make it faster: what is asked is asked of columns alone, and of many.
+    func canBeHelped(_ blocks: [ScanBlock]) -> Bool {
+        engine.crew.helpers > 0 && objects == nil && isPublished
             && blocks.count >= Self.blocksWorthHelp
     }
 
     /// Notes that a block is read.
-    private func note(_ block: ScanBlock) {
+    func note(_ block: ScanBlock) {
         trace?.read(block.entry)
         trace?.rows += Int(block.entry.live)
     }
@@ -174,11 +176,10 @@ extension FetchRunner {
         return Self.count(scratch.selection, cached.rows, block.entry)
     }
 
-    /// Lists the slots of a block that match.
-    private func pick(_ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch)
+    /// Lists the slots of a block that match. Several threads may do so at once where `canBeHelped`.
+    func pick(_ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch)
         throws(StoreError) -> (block: CachedBlock, count: Int)
     {
-        note(block)
         let cached = try select(block, tests, scratch)
         return (
             cached, Self.pick(scratch.selection, cached.rows, block.entry, into: scratch.slots)
@@ -246,7 +247,7 @@ extension FetchRunner {
 
     /// Where the blocks end that are looked at next: so many, and no more of the cache than a quarter, as they are as large
     /// as their frames at least.
-    private func end(of start: Int, _ most: Int, _ blocks: [ScanBlock]) -> Int {
+    func end(of start: Int, _ most: Int, _ blocks: [ScanBlock]) -> Int {
         var room = engine.cache.budget / 4
         var end = start
         while end < min(start + most, blocks.count) {
@@ -304,7 +305,7 @@ extension FetchRunner {
 }
 
 /// Memory for one block at a time.
-private final class ScanScratch {
+final class ScanScratch {
     /// A byte for each row, and behind them what lives, for conditions that are asked only of that.
     let selection: UnsafeMutablePointer<UInt8>
     let live: UnsafeMutablePointer<UInt8>

@@ -100,6 +100,29 @@ final class GroupColumn {
         return true
     }
 
+    // MARK: Parts
+
+    /// Makes room for so many values.
+    func reserve(_ count: Int) {
+        switch source {
+        case .words: words.reserve(count)
+        case .bytes: runs.reserve(count)
+        case .values, .expression: values.reserveCapacity(count)
+        }
+    }
+
+    /// Gives the value of a number of another column the next number. It is a value that this column does not have, and
+    /// after that none is looked for.
+    func append(_ number: UInt32, of other: GroupColumn) -> UInt32 {
+        if number == 0 { return 0 }
+        switch source {
+        case .words: words.append(other.words.words[Int(number) - 1])
+        case .bytes: runs.append(other.runs.run(number))
+        case .values, .expression: values.append(other.values[Int(number) - 1])
+        }
+        return UInt32(most)
+    }
+
     // MARK: Numbering
 
     /// Numbers the values of the rows in some slots of a block.

@@ -215,6 +215,24 @@ final class GroupFigure {
         }
     }
 
+    /// Whether expressions are asked about objects.
+    var asksObjects: Bool {
+        if case .collected = work { true } else { false }
+    }
+
+    /// Takes the figure of a group of another; both have room for them.
+    func take(_ group: Int, from other: GroupFigure, _ its: Int) {
+        switch work {
+        case .rows: return
+        case .present: break
+        case .integers, .extremeInteger: integers.values[group] = other.integers.values[its]
+        case .doubles, .extremeDouble: doubles.values[group] = other.doubles.values[its]
+        case .extremeBytes: bytes[group] = other.bytes[its]
+        case .collected: values[group] = other.values[its]
+        }
+        counts.values[group] = other.counts.values[its]
+    }
+
     // MARK: Answering
 
     /// The figure of a group that has so many rows.

@@ -21,6 +21,15 @@ final class WordNumbers {
 
     deinit { places.deallocate() }
 
+    /// Makes room for so many words.
+    func reserve(_ count: Int) {
+        words.reserveCapacity(count)
+        resize(for: count)
+    }
+
+    /// Gives a word the next number; no word is looked for after that.
+    func append(_ word: UInt64) { words.append(word) }
+
     @inline(__always)
     private func home(_ word: UInt64) -> Int {
         Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) &>> UInt64(64 &- bits))
@@ -44,12 +53,12 @@ final class WordNumbers {
         words.append(word)
         let number = UInt32(words.count)
         places[place] = number
-        if words.count * 8 > (1 << bits) * 5 { grow() }
+        if words.count * 8 > (1 << bits) * 5 { resize(for: words.count * 4) }
         return number
     }
 
-    private func grow() {
-        bits += 2
+    private func resize(for count: Int) {
+        while count * 8 > (1 << bits) * 5 { bits += 1 }
         places.deallocate()
         places = .allocate(capacity: 1 << bits)
         places.initialize(repeating: 0, count: 1 << bits)
@@ -71,6 +80,7 @@ final class ByteNumbers {
 
     /// By number less one.
     let runs = ByteRuns()
+    /// Of those that are looked for.
     private var hashes: [UInt64] = []
     private var places: UnsafeMutablePointer<Place>
     private var bits = 6
@@ -83,10 +93,20 @@ final class ByteNumbers {
     deinit { places.deallocate() }
 
     /// How many there are.
-    var count: Int { hashes.count }
+    var count: Int { runs.count }
+
+    /// Makes room for so many runs.
+    func reserve(_ count: Int) {
+        runs.reserve(count)
+        hashes.reserveCapacity(count)
+        resize(for: count)
+    }
 
     /// The run of a number.
     func run(_ number: UInt32) -> UnsafeRawBufferPointer { runs[Int(number) - 1] }
+
+    /// Gives a run the next number; no run is looked for after that.
+    func append(_ run: UnsafeRawBufferPointer) { runs.append(run) }
 
     /// What a run is looked for by.
     @inline(__always)
@@ -136,7 +156,7 @@ final class ByteNumbers {
         let known = runs[Int(number &- 1)]
         guard known.count == run.count else { return false }
         guard let base = run.baseAddress, let other = known.baseAddress else { return true }
-        return cairn_compare(other, base, run.count) == 0
+        return cairn_equal(other, base, run.count) != 0
     }
 
     @inline(never)
@@ -145,12 +165,12 @@ final class ByteNumbers {
         hashes.append(hash)
         let number = UInt32(hashes.count)
         places[place] = Place(hash: UInt32(truncatingIfNeeded: hash), number: number)
-        if hashes.count * 8 > (1 << bits) * 5 { grow() }
+        if hashes.count * 8 > (1 << bits) * 5 { resize(for: hashes.count * 4) }
         return number
     }
 
-    private func grow() {
-        bits += 2
+    private func resize(for count: Int) {
+        while count * 8 > (1 << bits) * 5 { bits += 1 }
         places.deallocate()
         places = .allocate(capacity: 1 << bits)
         places.initialize(repeating: Place(hash: 0, number: 0), count: 1 << bits)

@@ -1,19 +1,20 @@
 // Groups the objects that match, and makes the figures of each group.
 //
-//   1. If only groups of more rows are wanted than nearly all have, the rows go through a sieve first.
-//   2. Block by block: each key numbers the values of the rows, pairs of numbers are numbered again for more than one key,
+//   1. Block by block: each key numbers the values of the rows, pairs of numbers are numbered again for more than one key,
 //      and each figure takes the rows with the numbers of their groups. No value is made of a cell.
-//   3. Groups that a condition on the number of rows forbids are passed over. Only of the rest are keys and figures made
+//   2. Groups that a condition on the number of rows forbids are passed over. Only of the rest are keys and figures made
 //      into values.
 //
-// Threads: one reading.
+// If only groups of more rows are wanted than nearly all have, `GroupSifting` names the rows.
+//
+// Threads: one reading; hashing changes nothing.
 
 import CCairn
 import CairnFormat
 import CairnModel
 import CairnStore
 
-struct GroupRunner: ~Copyable {
+final class GroupRunner {
     private let plan: TablePlan
     private let objects: StoredObjects
     private let keys: [GroupColumn]
@@ -23,16 +24,11 @@ struct GroupRunner: ~Copyable {
     private var counts = GroupBuffer(0)
     /// How many rows there were.
     private var rows = 0
-    private let sieve: GroupSieve?
     private let groups: UnsafeMutablePointer<UInt32>
     private let next: UnsafeMutablePointer<UInt32>
 
-    /// - Parameter sieve: what knows the keys of all rows, if single ones are not wanted.
-    init(_ plan: TablePlan, _ objects: StoredObjects, _ sieve: GroupSieve? = nil)
-        throws(PredicateFormatError)
-    {
+    init(_ plan: TablePlan, _ objects: StoredObjects) throws(PredicateFormatError) {
         self.plan = plan
-        self.sieve = sieve
         self.objects = objects
         var keys: [GroupColumn] = []
         for key in plan.keys { keys.append(try GroupColumn(key, plan, objects)) }
@@ -55,31 +51,25 @@ struct GroupRunner: ~Copyable {
     /// The most that the number of a group can be by now, and one.
     private var most: Int { (pairs.last?.words.count ?? keys.first?.most ?? 0) + 1 }
 
-    // MARK: Sieving
+    // MARK: Hashing
 
     /// Whether most rows so far are groups of their own that will not be wanted, and there were enough of them to tell.
     var isScattered: Bool {
-        sieve == nil && plan.rowsWanted.lowerBound > 1 && rows >= 32_768 && most > rows / 4 * 3
+        plan.rowsWanted.lowerBound > 1 && rows >= 32_768 && most > rows / 4 * 3
             && keys.allSatisfy(\.hasHashes)
     }
 
-    /// Notes the keys of the rows in some slots of a block; false if they cannot be hashed.
-    func note(
-        _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
-        in sieve: GroupSieve
-    ) throws(StoreError) -> Bool {
-        guard try hash(block, of: entity, slots, in: sieve) else { return false }
-        sieve.note(slots.count)
-        return true
-    }
+    /// Whether groups of several of them can be put together (`absorb`), and made by as many threads.
+    var canBeParts: Bool { keys.count == 1 && figures.allSatisfy { !$0.asksObjects } }
 
-    private func hash(
+    /// Hashes the keys of the rows in some slots of a block; false if they cannot be hashed.
+    func hash(
         _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
-        in sieve: GroupSieve
+        into hashes: UnsafeMutablePointer<UInt64>
     ) throws(StoreError) -> Bool {
-        sieve.hashes.update(repeating: 0, count: slots.count)
+        hashes.update(repeating: 0, count: slots.count)
         for key in keys {
-            guard try key.hash(block, of: entity, slots, into: sieve.hashes, objects) else {
+            guard try key.hash(block, of: entity, slots, into: hashes, objects) else {
                 return false
             }
         }
@@ -88,28 +78,24 @@ struct GroupRunner: ~Copyable {
 
     // MARK: Taking
 
-    /// Takes the rows in some slots of a block, which are its own to change.
-    mutating func take(
-        _ block: CachedBlock, of entity: Int, _ slots: UnsafeMutableBufferPointer<UInt16>
-    ) throws(StoreError) {
-        rows += slots.count
-        var kept = slots.count
-        if let sieve {
-            guard try hash(block, of: entity, UnsafeBufferPointer(slots), in: sieve) else {
-                preconditionFailure("the keys were hashed before")
-            }
-            kept = sieve.reduce(slots)
-        }
-        try number(block, of: entity, UnsafeBufferPointer(rebasing: slots[..<kept]))
+    /// Makes room for so many groups, of one key as of many.
+    func reserve(_ groups: Int) {
+        for key in keys { key.reserve(groups) }
+        counts.reserve(groups + 1)
     }
 
-    private mutating func number(
-        _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>
+    /// Takes the rows in some slots of a block.
+    ///
+    /// - Parameter hashes: those of the keys of each, if they are known.
+    func take(
+        _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
+        hashes: UnsafePointer<UInt64>? = nil
     ) throws(StoreError) {
+        rows += slots.count
         if let first = keys.first {
             try first.number(
                 block, of: entity, slots, into: groups, objects,
-                hashes: keys.count == 1 ? sieve.map { UnsafePointer($0.hashes) } : nil)
+                hashes: keys.count == 1 ? hashes : nil)
             for index in 1..<max(1, keys.count) {
                 try keys[index].number(block, of: entity, slots, into: next, objects)
                 let pairs = pairs[index - 1]
@@ -128,10 +114,23 @@ struct GroupRunner: ~Copyable {
         }
     }
 
+    /// Takes the groups of another that are wanted, of which it has none itself; it takes no rows after that.
+    func absorb(_ other: GroupRunner) {
+        for group in other.wanted() {
+            let number = keys[0].append(group, of: other.keys[0])
+            counts.reserve(most)
+            counts.values[Int(number)] = other.counts.values[Int(group)]
+            for (figure, its) in zip(figures, other.figures) {
+                figure.reserve(most)
+                figure.take(Int(number), from: its, Int(group))
+            }
+        }
+    }
+
     // MARK: Rows
 
-    /// The rows of the table: one for each group that is wanted, in order, within offset and limit.
-    mutating func rows(offset: Int, limit: Int?) throws(PredicateFormatError) -> [[Value]] {
+    /// The groups with as many rows as are wanted.
+    private func wanted() -> [UInt32] {
         let bounds = plan.rowsWanted
         counts.reserve(most)
         for figure in figures { figure.reserve(most) }
@@ -141,7 +140,13 @@ struct GroupRunner: ~Copyable {
             // Without keys there is always the group of all.
             if count > 0 || keys.isEmpty, bounds.contains(count) { wanted.append(UInt32(group)) }
         }
-        var (groups, parts) = inOrder(wanted)
+        return wanted
+    }
+
+    /// The rows of the table: one for each group that is wanted, in order, within offset and limit.
+    func rows(offset: Int, limit: Int?) throws(PredicateFormatError) -> [[Value]] {
+        let bounds = plan.rowsWanted
+        var (groups, parts) = inOrder(wanted())
         // A bound of no group at all is none: the least is at least 1 then, and the condition says the rest.
         let asksHaving = !plan.asksRowsAlone || bounds.lowerBound == bounds.upperBound
         var answer = try GroupRows(plan, asksHaving: asksHaving, inOrder: true)

@@ -4,17 +4,14 @@
 // bits for each place of a hash say instead whether it was met, and met again; a place that two keys share keeps both, and
 // the groups themselves tell them apart.
 //
-// Threads: one reading.
+// Threads: one writes; any number may ask it afterwards.
 
 import CCairn
-import CairnFormat
 
 /// Which hashes were met more than once, or may have been.
 final class GroupSieve {
     private let words: UnsafeMutablePointer<UInt64>
     private let bits: Int
-    /// Of the rows of the block at hand.
-    let hashes: UnsafeMutablePointer<UInt64>
 
     /// - Parameter rows: about how many hashes there will be.
     init(rows: Int) {
@@ -23,16 +20,11 @@ final class GroupSieve {
         var bits = 10
         while bits < 27, 1 << bits < rows * 4 { bits += 1 }
         self.bits = bits
-        let count = 1 << (bits - 5)
-        words = .allocate(capacity: count)
-        words.initialize(repeating: 0, count: count)
-        hashes = .allocate(capacity: FormatLimits.maximumRows)
+        words = .allocate(capacity: 1 << (bits - 5))
+        words.initialize(repeating: 0, count: 1 << (bits - 5))
     }
 
-    deinit {
-        words.deallocate()
-        hashes.deallocate()
-    }
+    deinit { words.deallocate() }
 
     @inline(__always)
     private func place(_ hash: UInt64) -> (word: Int, shift: UInt64) {
@@ -40,19 +32,36 @@ final class GroupSieve {
         return (Int(truncatingIfNeeded: place &>> 5), (place & 31) &* 2)
     }
 
-    /// Notes the first hashes.
-    func note(_ count: Int) {
-        for index in 0..<count {
+    /// Notes some hashes.
+    func note(_ hashes: UnsafeBufferPointer<UInt64>) {
+        for index in hashes.indices {
             let ahead = index &+ 16
-            if ahead < count { cairn_prefetch(words + place(hashes[ahead]).word) }
+            if ahead < hashes.count { cairn_prefetch(words + place(hashes[ahead]).word) }
             let (word, shift) = place(hashes[index])
             // Met once: 01, again: 11.
             words[word] |= (words[word] & (1 &<< shift)) &<< 1 | 1 &<< shift
         }
     }
 
+    /// Notes what another of the same size has met.
+    func note(_ other: GroupSieve) {
+        precondition(bits == other.bits, "sieves of two sizes have other places")
+        let met: UInt64 = 0x5555_5555_5555_5555
+        for index in 0..<1 << (bits - 5) {
+            let (mine, its) = (words[index], other.words[index])
+            words[index] = mine | its | (mine & its & met) &<< 1
+        }
+    }
+
+    /// How many places came by again: about as many keys, unless they are many more than places.
+    var again: Int {
+        (0..<1 << (bits - 5)).reduce(0) { $0 + (words[$1] & 0xAAAA_AAAA_AAAA_AAAA).nonzeroBitCount }
+    }
+
     /// Keeps the slots, and their hashes, that came by again, and says how many there are.
-    func reduce(_ slots: UnsafeMutableBufferPointer<UInt16>) -> Int {
+    func reduce(
+        _ slots: UnsafeMutableBufferPointer<UInt16>, _ hashes: UnsafeMutablePointer<UInt64>
+    ) -> Int {
         var kept = 0
         for index in slots.indices {
             let ahead = index &+ 16

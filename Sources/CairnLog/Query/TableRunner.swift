@@ -165,47 +165,37 @@ struct TableRunner {
         }
         if let found = try runner.indexed() {
             how += found.plan.text
-            try take(found.hits, &groups, objects)
+            try take(found.hits, groups, objects)
         } else {
             how += runner.scanPlan
             var isScattered = false
             try runner.scan { block, entity, slots throws(StoreError) in
-                try groups.take(block, of: entity, slots)
+                try groups.take(block, of: entity, UnsafeBufferPointer(slots))
                 isScattered = runner.objects == nil && groups.isScattered
                 return !isScattered
             }
-            if isScattered { groups = try sifted(plan, runner, groups, objects) }
+            if isScattered { groups = try sifted(plan, runner, objects) }
         }
-        return (try rows(&groups), "groups of \(how)")
+        return (try rows(groups), "groups of \(how)")
     }
 
-    /// The groups of a scan from its beginning, first those of all keys in a sieve, if that can be.
-    private func sifted(
-        _ plan: TablePlan, _ runner: FetchRunner, _ first: consuming GroupRunner,
-        _ objects: StoredObjects
-    ) throws(StoreError) -> GroupRunner {
-        let known = runner.family.reduce(0) { $0 + state.counts[$1] }
-        var sieve: GroupSieve? = GroupSieve(rows: known)
-        try runner.scan { block, entity, slots throws(StoreError) in
-            if let some = sieve,
-                try !first.note(block, of: entity, UnsafeBufferPointer(slots), in: some)
-            {
-                sieve = nil
-            }
-            return sieve != nil
+    /// The groups of a scan from its beginning, of which single rows are left out first.
+    private func sifted(_ plan: TablePlan, _ runner: FetchRunner, _ objects: StoredObjects)
+        throws(StoreError) -> GroupRunner
+    {
+        func fresh() throws(StoreError) -> GroupRunner {
+            try checked { () throws(PredicateFormatError) in try GroupRunner(plan, objects) }
         }
-        let found = sieve
-        var groups = try checked { () throws(PredicateFormatError) in
-            try GroupRunner(plan, objects, found)
-        }
+        if let groups = try GroupSifting(runner, group: fresh).groups() { return groups }
+        let groups = try fresh()
         try runner.scan { block, entity, slots throws(StoreError) in
-            try groups.take(block, of: entity, slots)
+            try groups.take(block, of: entity, UnsafeBufferPointer(slots))
             return true
         }
         return groups
     }
 
-    private func rows(_ groups: inout GroupRunner) throws(StoreError) -> [[Value]] {
+    private func rows(_ groups: GroupRunner) throws(StoreError) -> [[Value]] {
         do throws(PredicateFormatError) {
             return try groups.rows(offset: request.fetch.offset, limit: request.fetch.limit)
         } catch {
@@ -214,7 +204,7 @@ struct TableRunner {
     }
 
     private func take(
-        _ hits: [FetchRunner.Hit], _ groups: inout GroupRunner, _ objects: StoredObjects
+        _ hits: [FetchRunner.Hit], _ groups: GroupRunner, _ objects: StoredObjects
     ) throws(StoreError) {
         let hits = hits.sorted {
             ($0.cell.handle.raw, $0.cell.slot) < ($1.cell.handle.raw, $1.cell.slot)
@@ -225,7 +215,7 @@ struct TableRunner {
             let next = index + 1 < hits.count ? hits[index + 1] : nil
             if next?.cell.handle == hit.cell.handle { continue }
             let block = try objects.block(hit.cell.handle)
-            try slots.withUnsafeMutableBufferPointer { slots throws(StoreError) in
+            try slots.withUnsafeBufferPointer { slots throws(StoreError) in
                 try groups.take(block, of: hit.entity, slots)
             }
             slots.removeAll(keepingCapacity: true)

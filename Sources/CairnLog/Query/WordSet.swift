@@ -117,7 +117,7 @@ final class BytesSet: @unchecked Sendable {
             let place = places[index]
             if place.hash == hash, place.count == bytes.count {
                 guard let base = bytes.baseAddress, place.count > 0 else { return index }
-                if cairn_compare(data + place.start, base, place.count) == 0 { return index }
+                if cairn_equal(data + place.start, base, place.count) != 0 { return index }
             }
             index = (index &+ 1) & mask
         }

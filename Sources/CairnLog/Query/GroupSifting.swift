@@ -1,0 +1,224 @@
+// The groups of a scan of which only those of two rows or more are wanted, where nearly every row is a group of its own.
+//
+//   1. Each thread puts the hashes of the keys of the blocks that it takes into a sieve, and the sieves become one.
+//   2. Some blocks at a time: each thread takes blocks and lists the rows whose keys came by again, in parts by their hashes;
+//      then it takes parts, and groups their rows. A group is whole in one part, and its rows come in the order of the scan.
+//   3. The groups of all parts that are wanted are put together.
+//
+// Threads: one reading, with helpers that end before it goes on. They use what is immutable, and what is of the block, the
+// part or the place in a list that they took.
+
+import CairnFormat
+import CairnStore
+import Synchronization
+
+struct GroupSifting {
+    private let runner: FetchRunner
+    private let blocks: [ScanBlock]
+    private let tests: [ZoneTest]
+    /// One for each thread that may be at it.
+    private let parts: [GroupRunner]
+    private let workers: [Worker]
+
+    /// - Parameter group: makes what groups the rows of a part.
+    init(_ runner: FetchRunner, group: () throws(StoreError) -> GroupRunner) throws(StoreError) {
+        self.runner = runner
+        (blocks, tests) = runner.scanned()
+        var parts = [try group()]
+        if parts[0].canBeParts, runner.canBeHelped(blocks) {
+            while parts.count <= runner.engine.crew.helpers { parts.append(try group()) }
+        }
+        self.parts = parts
+        workers = parts.map { _ in Worker() }
+    }
+
+    /// The groups; nil if their keys cannot be hashed.
+    func groups() throws(StoreError) -> GroupRunner? {
+        guard let sieve = try sieve() else { return nil }
+        let list = List(parts: parts.count)
+        // Parts are nearly equal; the first takes what is wanted of the others, too.
+        for part in parts { part.reserve(sieve.again / parts.count * 5 / 4) }
+        var start = 0
+        while start < blocks.count {
+            let end = runner.end(of: start, FetchRunner.mostAhead, blocks)
+            try fill(list, start..<end, sieve)
+            try take(list)
+            start = end
+        }
+        for part in parts.dropFirst() { parts[0].absorb(part) }
+        return parts[0]
+    }
+
+    // MARK: Passes
+
+    /// The hashes of all keys; nil if there are keys that cannot be hashed.
+    private func sieve() throws(StoreError) -> GroupSieve? {
+        let known = runner.family.reduce(0) { $0 + runner.state.counts[$1] }
+        for block in blocks { runner.note(block) }
+        let isDone = try each(blocks.indices) { worker, index throws(StoreError) in
+            guard let (_, hashes) = try hashed(blocks[index], worker) else { return false }
+            let sieve = worker.sieve ?? GroupSieve(rows: known)
+            worker.sieve = sieve
+            sieve.note(hashes)
+            return true
+        }
+        if !isDone { return nil }
+        let sieves = workers.compactMap(\.sieve)
+        for sieve in sieves.dropFirst() { sieves[0].note(sieve) }
+        for worker in workers { worker.sieve = nil }
+        return sieves.first
+    }
+
+    /// Lists the rows of some blocks whose keys came by again.
+    private func fill(_ list: List, _ range: Range<Int>, _ sieve: GroupSieve) throws(StoreError) {
+        for block in blocks[range] { runner.note(block) }
+        list.first = range.lowerBound
+        list.blocks.removeAll(keepingCapacity: true)
+        list.blocks.append(contentsOf: repeatElement(nil, count: range.count))
+        _ = try list.blocks.withUnsafeMutableBufferPointer { cached throws(StoreError) in
+            try each(range) { worker, index throws(StoreError) in
+                guard let (block, hashes) = try hashed(blocks[index], worker) else {
+                    preconditionFailure("the keys were hashed before")
+                }
+                let slots = UnsafeMutableBufferPointer(
+                    start: worker.scratch.slots, count: hashes.count)
+                let kept = sieve.reduce(slots, worker.hashes)
+                if kept > 0 { cached[index - range.lowerBound] = block }
+                list.place(index - range.lowerBound, slots.baseAddress, worker.hashes, kept)
+                return true
+            }
+        }
+    }
+
+    /// Groups the rows that are listed.
+    private func take(_ list: List) throws(StoreError) {
+        _ = try each(parts.indices) { _, part throws(StoreError) in
+            for (place, block) in list.blocks.enumerated() {
+                guard let block else { continue }
+                let (slots, hashes) = list.rows(place, part)
+                if slots.isEmpty { continue }
+                try parts[part].take(
+                    block, of: blocks[list.first + place].entity, slots, hashes: hashes)
+            }
+            return true
+        }
+    }
+
+    /// The rows of a block that match, in the worker's list of slots, and the hashes of their keys.
+    private func hashed(_ block: ScanBlock, _ worker: Worker) throws(StoreError)
+        -> (block: CachedBlock, hashes: UnsafeBufferPointer<UInt64>)?
+    {
+        let (cached, count) = try runner.pick(block, tests, worker.scratch)
+        let slots = UnsafeBufferPointer(start: worker.scratch.slots, count: count)
+        let isHashed = try parts[0].hash(cached, of: block.entity, slots, into: worker.hashes)
+        return isHashed
+            ? (cached, UnsafeBufferPointer(start: worker.hashes, count: count)) : nil
+    }
+
+    // MARK: Threads
+
+    /// Calls a closure with each number of a range, in several threads at once, until it returns false; whether it never did.
+    private func each(
+        _ range: Range<Int>, _ body: (Worker, Int) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        let free = Atomic(0)
+        let next = Atomic(range.lowerBound)
+        let outcome = Mutex((isDone: true, error: StoreError?.none))
+        func work() {
+            let worker = workers[free.wrappingAdd(1, ordering: .relaxed).oldValue]
+            var isDone = true
+            do throws(StoreError) {
+                while isDone {
+                    let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                    if index >= range.upperBound { return }
+                    isDone = try body(worker, index)
+                }
+                outcome.withLock { $0.isDone = false }
+            } catch {
+                outcome.withLock { $0.error = error }
+            }
+            next.store(range.upperBound, ordering: .relaxed)
+        }
+        if parts.count == 1 { work() } else { runner.engine.crew.together(work) }
+        let (isDone, error) = outcome.withLock { $0 }
+        if let error { throw error }
+        return isDone
+    }
+
+    /// What one thread has for itself.
+    private final class Worker {
+        let scratch = ScanScratch()
+        let hashes = UnsafeMutablePointer<UInt64>.allocate(capacity: FormatLimits.maximumRows + 8)
+        var sieve: GroupSieve?
+
+        deinit { hashes.deallocate() }
+    }
+
+    /// The rows of some blocks, by parts.
+    private final class List {
+        /// The place of the first of the blocks among all.
+        var first = 0
+        /// Those that have rows.
+        var blocks: [CachedBlock?] = []
+        private let parts: Int
+        private let width = FormatLimits.maximumRows + 8
+        private let slots: UnsafeMutablePointer<UInt16>
+        private let hashes: UnsafeMutablePointer<UInt64>
+        /// Where the rows of each part of a block end; one more for making them.
+        private let ends: UnsafeMutablePointer<Int>
+
+        init(parts: Int) {
+            self.parts = parts
+            slots = .allocate(capacity: FetchRunner.mostAhead * width)
+            hashes = .allocate(capacity: FetchRunner.mostAhead * width)
+            ends = .allocate(capacity: FetchRunner.mostAhead * (parts + 1))
+        }
+
+        deinit {
+            slots.deallocate()
+            hashes.deallocate()
+            ends.deallocate()
+        }
+
+        /// The place of a hash among the parts.
+        @inline(__always)
+        private func part(_ hash: UInt64) -> Int {
+            // The numbering of values goes by the upper bits.
+            Int(truncatingIfNeeded: (hash & 0xFFFF) &* UInt64(parts) &>> 16)
+        }
+
+        /// Lists the rows of a block.
+        func place(
+            _ block: Int, _ slots: UnsafePointer<UInt16>?, _ hashes: UnsafePointer<UInt64>,
+            _ count: Int
+        ) {
+            let ends = self.ends + block * (parts + 1)
+            ends.update(repeating: 0, count: parts + 1)
+            guard let slots else { return }
+            for row in 0..<count { ends[part(hashes[row])] &+= 1 }
+            // Where each part begins; it has moved to its end when all are placed.
+            var start = 0
+            for part in 0...parts { (ends[part], start) = (start, start + ends[part]) }
+            let (placed, hashed) = (self.slots + block * width, self.hashes + block * width)
+            for row in 0..<count {
+                let part = part(hashes[row])
+                placed[ends[part]] = slots[row]
+                hashed[ends[part]] = hashes[row]
+                ends[part] &+= 1
+            }
+        }
+
+        /// The rows of a part of a block, and their hashes.
+        func rows(_ block: Int, _ part: Int)
+            -> (slots: UnsafeBufferPointer<UInt16>, hashes: UnsafePointer<UInt64>)
+        {
+            let ends = self.ends + block * (parts + 1)
+            let start = part == 0 ? 0 : ends[part - 1]
+            return (
+                UnsafeBufferPointer(
+                    start: slots + block * width + start, count: ends[part] - start),
+                UnsafePointer(hashes + block * width + start)
+            )
+        }
+    }
+}
