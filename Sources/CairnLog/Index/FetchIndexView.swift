@@ -139,6 +139,11 @@ struct FetchIndexView {
         return lower..<max(lower, upper ?? content.ordered.count)
     }
 
+    /// Calls the body with each leaf that has entries of a range, and which of its entries they are, until it returns false.
+    func forEachLeaf(_ range: IndexRange, _ body: (OrderedLeaf, Range<Int>) -> Bool) {
+        content.ordered.forEachLeaf(ranks: ranks(range), body)
+    }
+
     /// How many entries a range has.
     func count(_ range: IndexRange) -> Int { ranks(range).count }
 

@@ -20,6 +20,8 @@ struct RandomPlanTests {
         var found = 0
         /// Tables from the ends of indexes.
         var ends = 0
+        /// Groups from indexes.
+        var groups = 0
         var all: Int { scans + searches + ordered + intersections }
 
         mutating func note(_ plan: QueryPlan) {
@@ -64,6 +66,7 @@ struct RandomPlanTests {
                 #expect(plan.access == found.plan && plan.results == expected.count, text)
                 tally.note(plan)
                 try askExtremes(fetch, one, other, text, &tally, &random)
+                try askGroups(made.groups(fetch, &random), one, other, text, &tally)
             }
             try indexed.close()
             try plain.close()
@@ -74,7 +77,20 @@ struct RandomPlanTests {
         #expect(tally.searches * 8 > tally.all && tally.ordered * 12 > tally.all, "\(tally)")
         #expect(tally.found * 4 > tally.all, "\(tally)")
         #expect(tally.intersections > 0 || !Campaign.isLong, "\(tally)")
-        #expect(tally.ends > 0, "\(tally)")
+        #expect(tally.ends > 0 && tally.groups > 0, "\(tally)")
+    }
+
+    /// Groups of what a fetch finds.
+    private func askGroups(
+        _ request: StoreTableFetch, _ one: any StoreSnapshot, _ other: any StoreSnapshot,
+        _ text: Comment, _ tally: inout Tally
+    ) throws {
+        let found = try one.table(request)
+        let expected = try other.table(request)
+        #expect(found.rows == expected.rows, "\(request.terms) of \(text) by \(found.plan)")
+        if found.plan.hasPrefix("groups of index "), found.plan.hasSuffix(", in its order") {
+            tally.groups += 1
+        }
     }
 
     /// The least and the greatest of two columns, of what a fetch finds.

@@ -60,7 +60,7 @@ extension FetchRunner {
     }
 
     /// Whether all objects of an index are of the entities that are asked for.
-    private func isOfAll(_ path: IndexPath) -> Bool {
+    func isOfAll(_ path: IndexPath) -> Bool {
         Set(family).isSuperset(of: path.view.definition.family)
     }
 

@@ -23,7 +23,7 @@ struct QueryPlanner {
     let conditions: ColumnConditions
     /// How many rows a scan would look at.
     let rows: Int
-    private let views: [FetchIndexView]
+    let views: [FetchIndexView]
 
     init(_ runner: FetchRunner) {
         state = runner.state
@@ -124,7 +124,7 @@ struct QueryPlanner {
     // MARK: Paths
 
     /// The way through an index; without a condition that it answers all its entries.
-    private func path(_ view: FetchIndexView) -> IndexPath? {
+    func path(_ view: FetchIndexView) -> IndexPath? {
         let definition = view.definition
         var equal: [Value] = []
         var answered: Set<Int> = []
