@@ -114,11 +114,12 @@ struct GroupSifting {
         let (cached, count) = try runner.pick(block, tests, worker.scratch)
         let slots = UnsafeBufferPointer(start: worker.scratch.slots, count: count)
         // A block without matches is not looked at any further.
-        let isHashed =
-            try count == 0
-            || parts[0].hash(cached, of: block.entity, slots, into: worker.hashes)
-        return isHashed
-            ? (cached, UnsafeBufferPointer(start: worker.hashes, count: count)) : nil
+        if count > 0 {
+            guard try parts[0].hash(cached, of: block.entity, slots, into: worker.hashes) else {
+                return nil
+            }
+        }
+        return (cached, UnsafeBufferPointer(start: worker.hashes, count: count))
     }
 
     // MARK: Threads

@@ -15,17 +15,23 @@ import CairnStore
 struct IndexGroups {
     private let plan: TablePlan
     private let identity: StoreIdentity
+    private let planner: QueryPlanner
     private let path: IndexPath
     private let parts: [Catalog.IndexPart]
     /// For each key of the groups, the element that it is, and of what kind its values are.
     private let keys: [(element: Int, kind: SchemaColumn.Kind)]
-    /// Whether the groups lie in the order of their keys.
-    private let isInOrder: Bool
+    private let order: Order
 
-    /// - Returns: nil if no index says all that the table asks.
-    init?(_ plan: TablePlan, _ runner: FetchRunner) {
-        guard !plan.keys.isEmpty, QueryPlanner.hasIndexes(runner.catalog, runner.fetch.entity)
-        else { return nil }
+    /// How the groups lie in the index.
+    private enum Order {
+        case byKeys, byKeysBackward, other
+    }
+
+    /// - Returns: nil if no index says all that the table asks, or none in a way that pays.
+    init?(_ plan: TablePlan, _ fetch: StoreFetch, _ state: EngineState, _ identity: StoreIdentity) {
+        guard !plan.keys.isEmpty, QueryPlanner.hasIndexes(state.catalog, fetch.entity) else {
+            return nil
+        }
         var columns: [Int] = []
         for key in plan.keys {
             guard let column = Self.column(key, plan) else { return nil }
@@ -38,30 +44,46 @@ struct IndexGroups {
                 return nil
             }
         }
-        let planner = QueryPlanner(runner)
-        for view in planner.views {
-            let all = view.definition.parts.map(\.column)
-            // All that is asked for, and nothing else unless it is the same everywhere.
+        let planner = QueryPlanner.planner(fetch, state, identity)
+        // All that is asked for, and nothing else unless it is the same everywhere.
+        func width(_ definition: Catalog.FetchIndexDefinition, _ fixed: Int) -> Int? {
+            let all = definition.parts.map(\.column)
             guard let last = all.lastIndex(where: columns.contains),
                 columns.allSatisfy(all.contains),
-                view.definition.parts[...last].allSatisfy({ $0.kind != .decimal }),
-                let path = planner.path(view), planner.isWhole(path), runner.isOfAll(path),
-                all[...last].dropFirst(path.fixed).allSatisfy(columns.contains)
-            else { continue }
-            self.plan = plan
-            self.path = path
-            identity = runner.engine.identity
-            parts = Array(view.definition.parts[...last])
-            keys = columns.map { column in
-                (all.firstIndex(of: column) ?? 0, plan.entity.columns[column].kind)
-            }
-            let free = keys.map(\.element).filter { $0 >= path.fixed }
-            isInOrder =
-                free == free.sorted() && free.allSatisfy { view.definition.parts[$0].isAscending }
-            return
+                definition.parts[...last].allSatisfy({ $0.kind != .decimal }),
+                all[...last].dropFirst(fixed).allSatisfy(columns.contains)
+            else { return nil }
+            return last + 1
         }
-        return nil
+        guard let path = planner.path(where: { width($0, $1) != nil }) else { return nil }
+        let definition = planner.definition(path)
+        let fixed = planner.outline.ways[path.way].equal.count
+        guard let width = width(definition, fixed) else { return nil }
+        self.plan = plan
+        self.identity = identity
+        self.planner = planner
+        self.path = path
+        parts = Array(definition.parts[..<width])
+        let parts = parts
+        keys = columns.map { column in
+            (parts.firstIndex { $0.column == column } ?? 0, plan.entity.columns[column].kind)
+        }
+        let free = keys.map(\.element).filter { $0 >= fixed }
+        if free != free.sorted() {
+            order = .other
+        } else if free.allSatisfy({ parts[$0].isAscending }) {
+            order = .byKeys
+        } else {
+            order = free.contains { parts[$0].isAscending } ? .other : .byKeysBackward
+        }
+        // Rows of groups are sorted for longer than their keys are where they come from a scan.
+        if order == .other, plan.rowsWanted.lowerBound <= 1, path.count > Self.fewRows {
+            return nil
+        }
     }
+
+    /// Rows of which the groups may be sorted, even if each is a group.
+    private static let fewRows = 10_000
 
     private static func column(_ key: ExpressionNode, _ plan: TablePlan) -> Int? {
         guard case .keyPath(let path) = key else { return nil }
@@ -69,7 +91,7 @@ struct IndexGroups {
     }
 
     /// What it is called in a plan.
-    var name: String { path.name.text }
+    var name: String { planner.name(path).text }
 
     // MARK: Going through
 
@@ -89,24 +111,23 @@ struct IndexGroups {
     func rows(offset: Int, limit: Int?) throws(PredicateFormatError) -> [[Value]]? {
         let wanted = plan.rowsWanted
         let asksHaving = !plan.asksRowsAlone || wanted.lowerBound == wanted.upperBound
-        var answer = try GroupRows(plan, asksHaving: asksHaving, inOrder: isInOrder)
+        var answer = try GroupRows(plan, asksHaving: asksHaving, inOrder: order != .other)
         // Groups that nothing else leaves out or moves need not be gone through behind the last that is wanted.
         var most = Int.max
-        if isInOrder, plan.sort.isEmpty, !plan.isDistinct, let limit {
+        if order == .byKeys, plan.sort.isEmpty, !plan.isDistinct, let limit {
             let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, offset))
             if !isTooMuch { most = sum }
         }
         var group = Group()
         var isCut = false
-        for range in path.ranges {
-            path.view.forEachLeaf(range) { leaf, entries in
-                isCut = isCut || !count(leaf, entries, &group, wanted, &answer)
-                return !isCut && answer.rows.values.count < most
-            }
+        planner.forEachLeaf(path) { leaf, entries in
+            isCut = !count(leaf, entries, &group, wanted, &answer)
+            return !isCut && answer.rows.values.count < most
         }
         if isCut { return nil }
         finish(group, wanted, &answer)
-        return plan.arranged(answer.rows, offset, limit, inOrder: isInOrder)
+        if order == .byKeysBackward { answer.reverse() }
+        return plan.arranged(answer.rows, offset, limit, inOrder: order != .other)
     }
 
     /// Counts some entries of a leaf; false if a key is cut.
@@ -115,6 +136,8 @@ struct IndexGroups {
         _ wanted: ClosedRange<Int>, _ answer: inout GroupRows
     ) -> Bool {
         let base = UnsafeRawPointer(leaf.page.data)
+        // A leaf that could not be read is empty; whoever asks is told afterwards.
+        let entries = entries.clamped(to: 0..<leaf.count)
         return withUnsafeTemporaryAllocation(
             byteCount: OrderedLeaf.longestEntry, alignment: 8
         ) { room in

@@ -160,7 +160,7 @@ struct TableRunner {
             return (rows, extremes.plan)
         }
         let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
-        if let index = IndexGroups(plan, runner) {
+        if let index = IndexGroups(plan, fetch, state, engine.identity) {
             let (offset, limit) = (request.fetch.offset, request.fetch.limit)
             let rows = try checked { () throws(PredicateFormatError) in
                 try index.rows(offset: offset, limit: limit)

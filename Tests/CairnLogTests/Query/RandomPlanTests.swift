@@ -63,6 +63,12 @@ struct RandomPlanTests {
                 #expect(found.ids == expected, "\(text) by \(found.plan)")
                 #expect(try one.count(fetch) == expected.count, "count of \(text)")
                 let plan = try one.explain(fetch)
+                // The outline that is kept is the one that would be made.
+                let again = try one.explain(fetch)
+                #expect(again.steps == plan.steps, text)
+                indexed.engine.registry.read { state in
+                    #expect(Self.isPlannedAnew(fetch, state, indexed.identity), text)
+                }
                 #expect(plan.access == found.plan && plan.results == expected.count, text)
                 tally.note(plan)
                 try askExtremes(fetch, one, other, text, &tally, &random)
@@ -90,6 +96,18 @@ struct RandomPlanTests {
         #expect(found.rows == expected.rows, "\(request.terms) of \(text) by \(found.plan)")
         if found.plan.hasPrefix("groups of index "), found.plan.hasSuffix(", in its order") {
             tally.groups += 1
+        }
+    }
+
+    /// Whether a planner that has just made its outline chooses as one does that knew it.
+    private static func isPlannedAnew(
+        _ fetch: StoreFetch, _ state: EngineState, _ identity: StoreIdentity
+    ) -> Bool {
+        let known = QueryPlanner.planner(fetch, state, identity)
+        let anew = QueryPlanner.anew(fetch, state, identity)
+        return [true, false].allSatisfy { wantsOrder in
+            "\(known.choice(wantsOrder: wantsOrder))" == "\(anew.choice(wantsOrder: wantsOrder))"
+                && known.isAnswer(wantsOrder: wantsOrder) == anew.isAnswer(wantsOrder: wantsOrder)
         }
     }
 
