@@ -6,7 +6,7 @@ import CairnModel
 import CairnStore
 
 extension IndexKey {
-    /// How many bytes some parts take that a key begins with; nil if it is cut before they end, or has a decimal among them.
+    /// How many bytes some parts take that a key begins with; nil if it is cut before they end.
     static func length(of parts: ArraySlice<Catalog.IndexPart>, in key: UnsafeRawBufferPointer)
         -> Int?
     {
@@ -34,7 +34,16 @@ extension IndexKey {
             case .text:
                 guard let end = key[(start &+ 1)...].firstIndex(of: turn) else { return nil }
                 length = end &- start &+ 1
-            case .decimal: return nil
+            case .decimal:
+                if tag != 0x7F {
+                    let last = tag == 0x80 ? turn : ~turn
+                    // Behind the exponent there are digits, none of which is the end.
+                    let digits = start &+ 3
+                    guard digits < key.count,
+                        let end = key[digits...].firstIndex(of: last)
+                    else { return nil }
+                    length = end &- start &+ 1
+                }
             }
         }
         return start &+ length <= key.count ? length : nil

@@ -95,6 +95,32 @@ struct OrderedCursor {
         }
     }
 
+    /// Passes over entries, unless the one behind them has a key that is cut: then the order is not known, and it stays where
+    /// it is. Gives how many they are.
+    mutating func skipped(_ entries: Int) -> Int {
+        let entries = min(max(0, entries), count)
+        if entries == 0 { return 0 }
+        var behind = self
+        behind.skip(entries)
+        var next = behind
+        if next.next() != nil, next.isCut { return 0 }
+        self = behind
+        return entries
+    }
+
+    /// Whether the key that the entry has which was given last begins with some bytes.
+    func begins(with bytes: [UInt8]) -> Bool {
+        if current < 0 { return false }
+        let range = keyRange(current)
+        guard range.count >= bytes.count else { return false }
+        let part = range.lowerBound..<range.lowerBound + bytes.count
+        return self.bytes.withUnsafeBytes { all in
+            bytes.withUnsafeBytes {
+                compareCells(UnsafeRawBufferPointer(rebasing: all[part]), $0) == 0
+            }
+        }
+    }
+
     private func number(_ position: Int) -> UInt32 {
         let end = ends[position]
         return bytes.withUnsafeBytes {

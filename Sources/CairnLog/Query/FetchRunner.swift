@@ -137,10 +137,12 @@ struct FetchRunner {
         var hits: [Hit] = []
         let plan: PlanName
         var isOrdered = false
+        var skipped = 0
         if let found = try indexed(wantsOrder: true) {
             hits = found.hits
             plan = found.plan
             isOrdered = found.isOrdered
+            skipped = found.skipped
         } else {
             var bound = SortBound(fetch, catalog)
             try scan { block, entity, slots throws(StoreError) in
@@ -163,14 +165,14 @@ struct FetchRunner {
             }
             plan = PlanName(scanPlan)
         }
-        if isOrdered { return (cut(hits), plan) }
+        if isOrdered { return (cut(hits, skipped), plan) }
         trace?.sorts = !fetch.sort.isEmpty
         if fetch.sort.isEmpty {
             hits.sort { $0.number < $1.number }
         } else {
             try RowSorter(runner: self).sort(&hits, by: fetch.sort)
         }
-        return (cut(hits), plan)
+        return (cut(hits, skipped), plan)
     }
 
     /// What a scan is called.
@@ -178,9 +180,10 @@ struct FetchRunner {
         "scan of \(family.map { catalog.entities[$0].name }.joined(separator: ", "))"
     }
 
-    private func cut(_ hits: [Hit]) -> [Hit] {
+    /// What is within offset and limit of hits that so many come before.
+    private func cut(_ hits: [Hit], _ skipped: Int) -> [Hit] {
         guard fetch.offset > 0 || fetch.limit != nil else { return hits }
-        let rest = hits.dropFirst(max(0, fetch.offset))
+        let rest = hits.dropFirst(max(0, fetch.offset - skipped))
         return Array(fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
     }
 
@@ -271,8 +274,8 @@ struct FetchRunner {
             if case .number(let numbers) = part { return (numbers.sorted(), "object ids") }
         }
         var equal: [Int: Value] = [:]
-        collectEqualities(predicate, into: &equal)
-        guard !equal.isEmpty else { return nil }
+        var lists: [PredicateNode.Comparison] = []
+        collectEqualities(predicate, into: &equal, &lists)
         for unique in catalog.entities[fetch.entity].uniques {
             let definition = catalog.uniques[unique]
             guard definition.columns.allSatisfy({ equal[$0] != nil }) else { continue }
@@ -287,21 +290,71 @@ struct FetchRunner {
             let root = catalog.schemaEntity(catalog.trees[definition.target].root)
             guard engine.identity.owns(id, entity: root), let target = UInt32(exactly: id.reference)
             else { return ([], "inverse table") }
-            var sources: [UInt32] = []
-            state.inverses[reference].sources(of: target, into: &sources)
-            return (
-                sources,
-                "inverse of \(catalog.entities[fetch.entity].columns[definition.column].name)"
-            )
+            return (sources(of: [target], reference), inversePlan(definition.column))
+        }
+        for list in lists {
+            if let found = try listed(list) { return found }
         }
         return nil
     }
 
-    /// Columns that every match has equal to a value.
-    private func collectEqualities(_ node: PredicateNode, into equal: inout [Int: Value]) {
+    /// Numbers that hold every object with one of some unique keys, or that refers to one of some objects.
+    private func listed(_ comparison: PredicateNode.Comparison) throws(StoreError)
+        -> (numbers: [UInt32], plan: String)?
+    {
+        guard case .list(let values) = comparison.right else { return nil }
+        // So many cost more to look up than a scan.
+        let rows = family.reduce(0) { $0 + state.counts[$1] }
+        if values.count > rows / QueryPlanner.look { return nil }
+        if let keys = KeyIndex(comparison, entity: fetch.entity, catalog: catalog) {
+            let hits = try KeyListSearch(self, keys, values).hits()
+            return (hits.map(\.number), catalog.uniques[keys.unique].plan)
+        }
+        guard case .keyPath(let name) = comparison.left,
+            let reference = catalog.entities[fetch.entity].references.first(where: {
+                let column = catalog.references[$0].column
+                return catalog.entities[fetch.entity].columns[column].name == name
+            })
+        else { return nil }
+        let definition = catalog.references[reference]
+        let root = catalog.schemaEntity(catalog.trees[definition.target].root)
+        var targets: Set<UInt32> = []
+        for value in values {
+            // Nil is not in the table.
+            guard case .objectID(let id) = value else { return nil }
+            if engine.identity.owns(id, entity: root), let target = UInt32(exactly: id.reference) {
+                targets.insert(target)
+            }
+        }
+        return (sources(of: targets, reference), inversePlan(definition.column))
+    }
+
+    /// The numbers of the objects that refer to some others, rising.
+    private func sources(of targets: Set<UInt32>, _ reference: Int) -> [UInt32] {
+        var sources: [UInt32] = []
+        for target in targets { state.inverses[reference].sources(of: target, into: &sources) }
+        if targets.count > 1 { NumberSort.sort(&sources) { $0 } }
+        return sources
+    }
+
+    private func inversePlan(_ column: Int) -> String {
+        "inverse of \(catalog.entities[fetch.entity].columns[column].name)"
+    }
+
+    /// Columns that every match has equal to a value, and lists that every match has one of.
+    private func collectEqualities(
+        _ node: PredicateNode, into equal: inout [Int: Value],
+        _ lists: inout [PredicateNode.Comparison]
+    ) {
         switch node {
-        case .and(let nodes): for node in nodes { collectEqualities(node, into: &equal) }
+        case .and(let nodes): for node in nodes { collectEqualities(node, into: &equal, &lists) }
         case .comparison(let comparison):
+            if comparison.operator == .in {
+                if comparison.modifier == .direct, comparison.options.isEmpty {
+                    lists.append(comparison)
+                }
+                return
+            }
             guard let simple = comparison.simple, simple.options.isEmpty,
                 case .key(let key) = simple.subject, simple.operator == .equal,
                 case .value(let value) = simple.operand, !value.isNull,

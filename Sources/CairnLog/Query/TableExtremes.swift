@@ -1,7 +1,8 @@
-// The least and the greatest values of all objects that match, from the ends of ordered indexes.
+// The least and the greatest values of all objects that match, from the ends of ordered indexes, and how many objects do.
 //
-// Each is the first of a fetch that is sorted by the column, with a limit of one: if an index has that order, no more rows are
-// looked at than it takes to find one that matches. If one of the figures has no such index, a scan gives them all.
+// Each extreme is the first of a fetch that is sorted by the column, with a limit of one: if an index has that order, no more
+// rows are looked at than it takes to find one that matches. How many there are is the difference of two ranks in an index
+// that answers all of the condition. If one of the figures has no such index, a scan gives them all.
 //
 // Threads: one reading.
 
@@ -24,27 +25,20 @@ struct TableExtremes {
 
     /// The one row of the table, and how it was found; nil if more is asked than ends of indexes say.
     func table() throws(StoreError) -> (rows: TablePlan.Rows, plan: String)? {
-        guard plan.keys.isEmpty, !plan.aggregates.isEmpty,
-            QueryPlanner.hasIndexes(state.catalog, fetch.entity)
-        else { return nil }
+        guard plan.keys.isEmpty, !plan.aggregates.isEmpty else { return nil }
         // Keys that are listed are looked up.
         if case .comparison(let comparison)? = fetch.predicate, comparison.operator == .in {
             return nil
         }
-        var columns: [(column: Int, isLeast: Bool, floor: Value)] = []
+        var figures: [Figure] = []
         for aggregate in plan.aggregates {
-            guard aggregate.function == .minimum || aggregate.function == .maximum,
-                case .keyPath(let path)? = aggregate.argument,
-                let column = plan.entity.columnIndex(named: path), let floor = floor(column)
-            else { return nil }
-            columns.append((column, aggregate.function == .minimum, floor))
+            guard let figure = figure(aggregate) else { return nil }
+            figures.append(figure)
         }
         var values: [Value] = []
         var words: [String] = []
-        for (column, isLeast, floor) in columns {
-            guard let (value, how) = try extreme(column, isLeast: isLeast, floor) else {
-                return nil
-            }
+        for figure in figures {
+            guard let (value, how) = try answer(figure) else { return nil }
             values.append(value)
             if !words.contains(how) { words.append(how) }
         }
@@ -55,6 +49,56 @@ struct TableExtremes {
         } catch {
             throw StoreError(error, entity: plan.entity)
         }
+    }
+
+    /// What is asked of all objects.
+    private enum Figure {
+        case extreme(Int, isLeast: Bool, floor: Value)
+        /// How many there are, or have a value in a column.
+        case count(Int?)
+    }
+
+    private func figure(_ aggregate: TableAggregate) -> Figure? {
+        var column: Int?
+        if let argument = aggregate.argument {
+            guard case .keyPath(let path) = argument else { return nil }
+            column = plan.entity.columnIndex(named: path)
+            if column == nil { return nil }
+        }
+        switch (aggregate.function, column) {
+        case (.count, _): return .count(column)
+        case (.minimum, let column?), (.maximum, let column?):
+            guard let floor = floor(column) else { return nil }
+            return .extreme(column, isLeast: aggregate.function == .minimum, floor: floor)
+        default: return nil
+        }
+    }
+
+    private func answer(_ figure: Figure) throws(StoreError) -> (value: Value, plan: String)? {
+        switch figure {
+        case .extreme(let column, let isLeast, let floor):
+            try extreme(column, isLeast: isLeast, floor)
+        case .count(let column): try count(column)
+        }
+    }
+
+    private func count(_ column: Int?) throws(StoreError) -> (value: Value, plan: String)? {
+        var all = fetch
+        (all.sort, all.limit, all.offset) = ([], nil, 0)
+        if let column {
+            let some = PredicateNode.compare(
+                plan.entity.columns[column].name, .notEqual, .null)
+            all.predicate = fetch.predicate.map { .and([$0, some]) } ?? some
+        }
+        let runner = try FetchRunner(engine: engine, state: state, fetch: all)
+        guard all.predicate != nil else {
+            let rows = runner.family.reduce(0) { $0 + state.counts[$1] }
+            return (.integer(Int64(rows)), "the number of rows")
+        }
+        guard QueryPlanner.hasIndexes(state.catalog, fetch.entity) else { return nil }
+        let planner = QueryPlanner.planner(all, state, engine.identity)
+        guard let path = planner.countingPath else { return nil }
+        return (.integer(Int64(path.count)), planner.name(path).text)
     }
 
     /// What no value of a column is below; nil if what has none, or is no number, could not be told by it.
@@ -75,6 +119,7 @@ struct TableExtremes {
     private func extreme(_ column: Int, isLeast: Bool, _ floor: Value) throws(StoreError)
         -> (value: Value, plan: String)?
     {
+        guard QueryPlanner.hasIndexes(state.catalog, fetch.entity) else { return nil }
         let name = plan.entity.columns[column].name
         var first = fetch
         let some = PredicateNode.compare(name, .greaterOrEqual, floor)
@@ -83,6 +128,7 @@ struct TableExtremes {
         first.limit = 1
         first.offset = 0
         let planner = QueryPlanner.planner(first, state, engine.identity)
+        planner.takesAnyOfEqual = true
         let runner = try FetchRunner(
             engine: engine, state: state, fetch: first, planner: planner)
         // Another way may be cheaper, and is gone once for all figures.

@@ -241,7 +241,7 @@ struct IndexedItems {
         if random.oneIn(3) { keys.shuffle(using: &random) }
         if random.oneIn(6) { keys.removeFirst() }
         if keys.isEmpty || random.oneIn(8) {
-            keys.append(keys.contains("flag") ? "rank" : "flag")
+            keys.append(["flag", "rank", "text"].first { !keys.contains($0) } ?? "small")
         }
         let count = ExpressionNode.function(.count, [.evaluatedObject])
         var columns = [TableTerms.Column("rows", count)]

@@ -135,7 +135,7 @@ struct QueryPlanTests {
             10, 10, 9),
         Case(
             "in order, backward", nil, sort: ["-name"], limit: 10, offset: 5,
-            "index byName (name), in its order", 4000, 15, 10, 7),
+            "index byName (name), in its order", 4000, 10, 10, 7),
         Case(
             "in order, all", nil, sort: ["name"], "index byName (name), in its order", 4000, 4000,
             4000, 24),
@@ -169,7 +169,23 @@ struct QueryPlanTests {
         Case(
             "in order, beyond the end", "category == 'c7'", sort: ["price"], limit: 10, offset: 99,
             #"index byCategoryAndPrice (category, price) for category = "c7", in its order"#, 100,
-            100, 1, 1),
+            1, 1, 1),
+        Case(
+            "in the order of a first element, where rows that are equal are by number", nil,
+            sort: ["category"], limit: 3, offset: 99,
+            "index byCategoryAndPrice (category, price), in its order", 4000, 200, 3, 2),
+        Case(
+            "in the order of a first element, down", nil, sort: ["-category"], limit: 10,
+            "index byCategoryAndPrice (category, price), in its order", 4000, 100, 10, 1),
+        Case(
+            "a page far behind", nil, sort: ["name"], limit: 10, offset: 3000,
+            "index byName (name), in its order", 4000, 10, 10, 9),
+        Case(
+            "a list of keys, and more", "code IN {'P7', 'P8', 'P9'} AND retired == TRUE",
+            """
+            unique index (code)
+              each row asked: code IN {'P7', 'P8', 'P9'} AND retired == TRUE
+            """, 3, 3, 1, 2),
         Case(
             "two indexes", "stock < 10 AND released < CAST(40, 'NSDate')",
             "index byStock (stock) for stock < 10 and index byReleased (released) for released < 2001-01-01T00:00:40Z",
@@ -244,7 +260,15 @@ struct QueryPlanTests {
         #expect(prices.plan.hasPrefix("index byCategoryAndPrice (category, price) for category"))
         #expect(try ask("category == 'none'", "max:(price)").rows == [[.null]])
         #expect(try ask(nil, "min:(price)").plan.contains("scan"), "no index begins with it")
-        #expect(try ask(nil, "min:(stock)", "count:(SELF)").plan.contains("scan"))
+        let first = try ask(nil, "min:(category)", "max:(category)")
+        #expect(first.rows == [[.string("c0"), .string("c9")]])
+        #expect(first.plan.hasPrefix("index byCategoryAndPrice (category, price) for category"))
+        let both = try ask(nil, "min:(stock)", "count:(SELF)")
+        #expect(both.rows == [[.integer(0), .integer(4000)]])
+        #expect(both.plan.hasPrefix("index byStock (stock) for stock"))
+        #expect(both.plan.hasSuffix(", in its order and the number of rows"))
+        let some = try ask("category == 'c7'", "count:(SELF)", "count:(price)")
+        #expect(some.rows == [[.integer(100), .integer(100)]] && some.plan.contains("byCategory"))
         #expect(try ask(nil, "max:(note)").plan.contains("scan"), "its keys are cut")
     }
 }

@@ -20,6 +20,8 @@ extension FetchRunner {
         let plan: PlanName
         /// Whether the hits are in the order of the fetch.
         var isOrdered = false
+        /// How many come before them, which the offset leaves out.
+        var skipped = 0
     }
 
     /// What matches through a fetch index; nil if another way is cheaper.
@@ -101,27 +103,47 @@ extension FetchRunner {
             return Found(hits: [], plan: PlanName([name], isOrdered: false), isOrdered: true)
         }
         let isWhole = planner.isWhole(path)
+        let isTied = planner.isTied(path)
         let rows = planner.rows
         let family: Set<Int>? = planner.isOfAll(path) ? nil : Set(self.family)
         let directory = state.directories[catalog.entities[fetch.entity].tree]
-        var wanted = Int.max
-        if let limit = fetch.limit {
-            let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
-            if !isTooMuch { wanted = sum }
-        }
+        var wanted = planner.wanted
+        var skipped = 0
         var cursor = planner.cursor(path, ranks, order)
+        if isWhole, family == nil {
+            if !isTied {
+                skipped = cursor.skipped(fetch.offset)
+            } else if !planner.takesAnyOfEqual {
+                let span = planner.span(path, order)
+                cursor = planner.cursor(path, span.ranks, order)
+                skipped = span.skipped
+            }
+            wanted -= min(wanted, skipped)
+        }
         var hits: [Hit] = []
         var looked = 0
         // Rows of entities that are not asked for, which cost as much.
         var others = 0
         var isCut = false
-        // The key that the entry before has, if it is cut.
-        var cutKey: [UInt8]?
+        // What the entry before shares with all that are equal to it, if they are not in order, and where those begin.
+        var tie: [UInt8]?
+        var first = 0
+        func endTie() { hits[first...].sort { $0.number < $1.number } }
         while let number = cursor.next() {
-            let key = cursor.isCut ? Array(cursor.key) : nil
-            if hits.count >= wanted, key == nil || key != cutKey { break }
-            cutKey = key
-            isCut = isCut || key != nil
+            if isTied || cursor.isCut {
+                if tie.map(cursor.begins) != true {
+                    if hits.count >= wanted { break }
+                    if isTied { endTie() }
+                    first = hits.count
+                    let bytes = isTied ? planner.tiedBytes(path, cursor) : cursor.key.count
+                    tie = Array(cursor.key.prefix(bytes))
+                    isCut = isCut || bytes == IndexKey.longest
+                }
+            } else {
+                if hits.count >= wanted { break }
+                tie = nil
+            }
+            if planner.takesAnyOfEqual, !isCut, hits.count >= wanted { break }
             let cell = directory[number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
@@ -141,9 +163,12 @@ extension FetchRunner {
             }
             hits.append(Hit(number: number, cell: cell, entity: entity))
         }
+        if isTied { endTie() }
         trace?.rows = looked
         trace?.asksRows = !isWhole && filter != nil
         try objects?.rethrow()
-        return Found(hits: hits, plan: PlanName([name], isOrdered: !isCut), isOrdered: !isCut)
+        return Found(
+            hits: hits, plan: PlanName([name], isOrdered: !isCut), isOrdered: !isCut,
+            skipped: skipped)
     }
 }

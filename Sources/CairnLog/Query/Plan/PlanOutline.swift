@@ -41,8 +41,11 @@ final class PlanOutline: Sendable {
         /// The terms that the values, and what is asked of the next element, answer.
         let answeredByValues: TermSet
         let answered: TermSet
-        /// The direction in which the index gives the sort order, and rows that are equal in it by number.
+        /// The direction in which the index gives the sort order; nil if it does not.
         let direction: OrderedCursor.Direction?
+        /// The elements that rows which are equal in that order have in common. If they are not all of them, what comes behind
+        /// orders those rows, which are wanted by number.
+        let tied: Int
         /// Whether all objects of the index are of the entities that are asked for.
         let isOfAll: Bool
     }
@@ -210,10 +213,11 @@ private struct PlanConditions {
             let column = definition.parts[equal.count].column
             last = self.last(parts.filter { $0.column == column }, &answered)
         }
+        let order = Self.order(definition, fixed: equal.count, sort)
         return PlanOutline.Way(
             index: index, parts: definition.parts, equal: equal, last: last,
             answeredByValues: answeredByValues, answered: answered,
-            direction: Self.direction(definition, fixed: equal.count, sort),
+            direction: order?.direction, tied: order?.tied ?? definition.parts.count,
             isOfAll: definition.family.allSatisfy(Set(family).contains))
     }
 
@@ -258,17 +262,19 @@ private struct PlanConditions {
         return .between(low: low, high: high, terms: terms)
     }
 
-    private static func direction(
+    private static func order(
         _ index: Catalog.FetchIndexDefinition, fixed: Int, _ sort: [SortKey]
-    ) -> OrderedCursor.Direction? {
+    ) -> (direction: OrderedCursor.Direction, tied: Int)? {
         if sort.isEmpty { return nil }
         let fixedNames = Set(index.names.prefix(fixed))
         let keys = sort.filter { !fixedNames.contains($0.key) }
         // An index has texts in the order of their bytes.
         guard keys.allSatisfy({ $0.comparison == .binary }) else { return nil }
-        // What comes behind in the index would order rows that are equal.
-        guard keys.count == index.parts.count - fixed else { return nil }
-        if keys.isEmpty { return .forward }
+        let tied = fixed + keys.count
+        guard tied <= index.parts.count else { return nil }
+        let isAll = tied == index.parts.count
+        // Where all are equal, there is nothing to be gained.
+        if keys.isEmpty { return isAll ? (.forward, tied) : nil }
         var isForward: Bool?
         for (key, place) in zip(keys, fixed...) {
             guard key.key == index.names[place] else { return nil }
@@ -276,6 +282,7 @@ private struct PlanConditions {
             if isForward == nil { isForward = matches }
             if isForward != matches { return nil }
         }
-        return isForward == true ? .forward : .backwardByKeys
+        if isForward == true { return (.forward, tied) }
+        return (isAll ? .backwardByKeys : .backward, tied)
     }
 }

@@ -26,6 +26,8 @@ final class QueryPlanner {
     private let catalog: Catalog
     private let contents: [FetchIndexContent]
     private let seed: UInt64
+    /// Whether any row will do of those that are equal in the order of the fetch.
+    var takesAnyOfEqual = false
     /// Counted when they are asked for: another way may need no plan.
     private lazy var paths = countedPaths()
 
@@ -124,7 +126,7 @@ final class QueryPlanner {
                 guard path.isNothing || path.onlyRange != nil,
                     let direction = outline.ways[path.way].direction
                 else { continue }
-                let price = min(path.count, wanted(path)) * Self.look
+                let price = orderedPrice(path, direction)
                 if price <= cost {
                     cost = price
                     best = index
@@ -150,18 +152,89 @@ final class QueryPlanner {
 
     /// What a path costs that was chosen.
     func price(of path: IndexPath, in order: OrderedCursor.Direction?) -> Int {
-        order == nil ? price(of: path.count) : min(path.count, wanted(path)) * Self.look
+        order.map { orderedPrice(path, $0) } ?? price(of: path.count)
     }
 
     private func sortCost(_ count: Int) -> Int { fetch.sort.isEmpty ? 0 : count * 12 }
 
     /// How many entries are looked at in order until there are enough rows; if a part of the condition is left, as many more
     /// as if one row in ten met it.
-    private func wanted(_ path: IndexPath) -> Int {
-        guard let limit = fetch.limit else { return path.count }
-        let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
-        if isTooMuch || sum > path.count { return path.count }
-        return isWhole(path) ? sum : sum > Int.max / 10 ? path.count : sum * 10
+    private func looks(_ path: IndexPath, _ direction: OrderedCursor.Direction) -> Int {
+        let wanted = wanted
+        guard isWhole(path) else {
+            return wanted > Int.max / 10 ? path.count : min(path.count, wanted * 10)
+        }
+        let all = min(path.count, wanted)
+        if !isOfAll(path) { return all }
+        if isTied(path) { return takesAnyOfEqual ? all : span(path, direction).ranks.count }
+        // Those of the offset are passed over.
+        return all - min(all, offset)
+    }
+
+    /// What the rows of a path cost in its order. Of two that cost the same, the one that is not tied is taken.
+    private func orderedPrice(_ path: IndexPath, _ direction: OrderedCursor.Direction) -> Int {
+        looks(path, direction) * Self.look + (isTied(path) ? 1 : 0)
+    }
+
+    private var offset: Int { max(0, fetch.offset) }
+
+    /// How many rows are wanted, those of the offset among them.
+    var wanted: Int {
+        guard let limit = fetch.limit else { return .max }
+        let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(offset)
+        return isTooMuch ? .max : sum
+    }
+
+    /// Whether elements of a path's index come behind those of the order, so that rows which are equal in it are in no order.
+    func isTied(_ path: IndexPath) -> Bool {
+        outline.ways[path.way].tied < outline.ways[path.way].parts.count
+    }
+
+    /// The entries that have the wanted rows of a path that is tied, and is all of the condition: whole ties, as the order
+    /// within one is another. Says also how many come before them.
+    func span(_ path: IndexPath, _ direction: OrderedCursor.Direction)
+        -> (ranks: Range<Int>, skipped: Int)
+    {
+        guard let all = path.onlyRange else { return (0..<0, 0) }
+        let isForward = direction == .forward
+        func tie(_ position: Int) -> Range<Int> {
+            let rank =
+                isForward ? all.lowerBound + position : all.upperBound - 1 - position
+            return self.tie(path, rank).clamped(to: all)
+        }
+        if offset >= all.count { return (all.upperBound..<all.upperBound, all.count) }
+        if wanted == 0 { return (all.lowerBound..<all.lowerBound, 0) }
+        let first = offset == 0 ? nil : tie(offset)
+        let last = wanted >= all.count ? nil : tie(wanted - 1)
+        if isForward {
+            let start = first?.lowerBound ?? all.lowerBound
+            let end = last?.upperBound ?? all.upperBound
+            return (start..<max(start, end), start - all.lowerBound)
+        }
+        let end = first?.upperBound ?? all.upperBound
+        let start = last?.lowerBound ?? all.lowerBound
+        return (min(start, end)..<end, all.upperBound - end)
+    }
+
+    /// The entries that are equal to one in the order of the fetch.
+    private func tie(_ path: IndexPath, _ rank: Int) -> Range<Int> {
+        var cursor = cursor(path, rank..<rank + 1)
+        guard cursor.next() != nil else { return rank..<rank }
+        let bytes = Array(cursor.key.prefix(tiedBytes(path, cursor)))
+        let ordered = contents[outline.ways[path.way].index].ordered
+        return bytes.withUnsafeBytes {
+            let first = ordered.rank($0)
+            return first..<first + ordered.count(prefix: $0)
+        }
+    }
+
+    /// How many bytes of the key that a cursor is at all have in common that are equal to it in the order of the fetch; all of
+    /// it if it is cut before they end.
+    func tiedBytes(_ path: IndexPath, _ cursor: borrowing OrderedCursor) -> Int {
+        let way = outline.ways[path.way]
+        return cursor.key.withUnsafeBytes {
+            IndexKey.length(of: way.parts[..<way.tied], in: $0) ?? $0.count
+        }
     }
 
     /// Whether a path answers all of the condition.
@@ -189,13 +262,11 @@ final class QueryPlanner {
     /// Whether all objects of a path's index are of the entities that are asked for.
     func isOfAll(_ path: IndexPath) -> Bool { outline.ways[path.way].isOfAll }
 
-    /// How many rows match, if an index alone says it.
-    func counted() -> Int? {
-        guard case .index(let path, _, _) = choice(wantsOrder: false), isWhole(path),
-            isOfAll(path)
-        else { return nil }
-        return path.count
-    }
+    /// How many rows match, if an index alone says it: that takes two ways down, however many they are.
+    func counted() -> Int? { countingPath?.count }
+
+    /// The entries of which each is a row that matches, and none is missing.
+    var countingPath: IndexPath? { paths.first { isWhole($0) && isOfAll($0) } }
 
     /// The paths that are worth being intersected with one: they answer other parts, and spare more looks than they cost.
     private func others(beside path: IndexPath) -> [IndexPath] {
