@@ -35,6 +35,8 @@ struct PredicateBinder {
     /// Whether only what is stored may be asked.
     let isOfStore: Bool
     var variables: [String: ExpressionKind] = [:]
+    /// What variables stand for that whoever wrote the predicate does not know: errors name that.
+    var written: [String: ExpressionNode] = [:]
 
     init(schema: Schema, entity: SchemaEntity, isOfStore: Bool = false) {
         self.schema = schema
@@ -90,14 +92,15 @@ struct PredicateBinder {
         var (left, leftKind) = try bind(comparison.left)
         var (right, rightKind) = try bind(comparison.right)
         let relation = comparison.operator
-        try checkCollections(comparison, leftKind, rightKind)
+        let said = asWritten(comparison)
+        try checkCollections(said, leftKind, rightKind)
         let isWhole = comparison.modifier == .direct && leftKind.isCollection
-        left = try converted(left, to: rightKind.member, beside: comparison.right)
-        right = try converted(right, to: leftKind.member, beside: comparison.left)
+        left = try converted(left, to: rightKind.member, beside: said.right)
+        right = try converted(right, to: leftKind.member, beside: said.left)
         leftKind = leftKind.member
         rightKind = Self.kind(of: right) ?? rightKind.member
         leftKind = Self.kind(of: left) ?? leftKind
-        let key = Self.key(of: comparison)
+        let key = Self.key(of: said)
         if relation.isOfText || (relation == .contains && !isWhole)
             || (relation == .in && Self.isText(right))
         {
@@ -108,10 +111,19 @@ struct PredicateBinder {
                     key: key)
             }
         } else {
-            try checkKinds(comparison, leftKind, rightKind, key)
+            try checkKinds(said, leftKind, rightKind, key)
         }
         return .compare(
             left, relation, right, modifier: comparison.modifier, options: comparison.options)
+    }
+
+    /// A comparison in the words of whoever wrote it.
+    private func asWritten(_ comparison: PredicateNode.Comparison) -> PredicateNode.Comparison {
+        if written.isEmpty { return comparison }
+        var said = comparison
+        said.left = said.left.substitutingKnown(variables: written)
+        said.right = said.right.substitutingKnown(variables: written)
+        return said
     }
 
     private func checkCollections(
