@@ -66,7 +66,9 @@ struct TableQueryTests {
             ])
     }
 
-    @Test("figures of what is calculated for each object, and what is calculated of figures, are fine")
+    @Test(
+        "figures of what is calculated for each object, and what is calculated of figures, are fine"
+    )
     func figures() throws {
         let work = try filled()
         let run = cairn(
@@ -90,6 +92,33 @@ struct TableQueryTests {
         let rows = cairn(
             "query", work.store, "Thing", "--columns", one, "--distinct", "--json")
         #expect(rows.lines == [#"{"one":1}"#])
+    }
+
+    @Test("with --sql-nulls what is compared with nil is not found, nor is the opposite")
+    func sqlNulls() throws {
+        let work = try filled()
+        func codes(_ options: String...) -> [String] {
+            run(["query", work.store, "Thing", "--columns", "code", "--json"] + options).lines
+        }
+        let others = [#"{"code":"b"}"#, #"{"code":"d"}"#]
+        #expect(codes("--where", "kind != 'x'") == others)
+        #expect(codes("--where", "NOT kind == 'x'", "--sql-nulls") == [others[0]])
+        #expect(codes("--where", "kind == NULL", "--sql-nulls") == [others[1]])
+        let groups = cairn(
+            "query", work.store, "Thing", "--group-by", "kind", "--having", "kind != 'x'",
+            "--sql-nulls", "--json")
+        #expect(groups.lines == [#"{"kind":"y","count":1}"#])
+        let plan = cairn(
+            "query", work.store, "Thing", "--where", "size != 3", "--sql-nulls", "--explain")
+        #expect(plan.output.contains("size != 3 AND #size != NULL"), "\(plan.output)")
+        #expect(
+            cairn("count", work.store, "Thing", "--where", "kind != 'x'", "--sql-nulls").lines
+                == ["1"])
+        #expect(
+            cairn("delete", work.store, "Thing", "--where", "kind != 'x'", "--sql-nulls").lines
+                == ["Thing: 1 deleted"])
+        let wrong = cairn("query", work.store, "Thing", "--where", "NOT nope == 1", "--sql-nulls")
+        #expect(wrong.code == 1 && wrong.errors.contains("nope"))
     }
 
     @Test("equal rows are printed once")
@@ -155,6 +184,10 @@ struct TableQueryTests {
             (["--columns", "max:(sum:(price))"], 1, "max:(sum:(price)) makes no sense"),
             (["--columns", "m=count:(count:(code))"], 1, "count:(code) is a figure"),
             (["--columns", "sum:(TERNARY(size > max:(price), 1, 0))"], 1, "max:(price) is a fig"),
+            (
+                ["--group-by", "kind", "--columns", "{kind, 'x'}"], 1,
+                "--columns {kind, 'x'}: {kind, 'x'} gives many values"
+            ),
             (["--columns", "@count", "--having", "max:(min:(price)) > 1"], 1, "min:(price) is a"),
             (["--group-by", "kind", "--columns", "size"], 1, "--columns size: size is one of"),
             (["--columns", "x=size,x=code"], 1, "two columns are called x"),

@@ -43,12 +43,14 @@ struct FetchRunner {
     ) throws(StoreError) {
         self.engine = engine
         self.state = state
-        self.fetch = fetch
         self.writtenLSN = writtenLSN
         self.trace = trace
         guard state.catalog.schema.entities.indices.contains(fetch.entity) else {
             throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
         }
+        var fetch = fetch
+        try fetch.resolveNulls(in: state.catalog.schema)
+        self.fetch = fetch
         let compiler = FilterCompiler(
             catalog: state.catalog, identity: engine.identity, entity: fetch.entity)
         keys = Self.keys(fetch, state.catalog)

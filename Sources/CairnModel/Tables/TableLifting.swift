@@ -18,11 +18,15 @@ struct TableLifting {
     private var steps = 0
     private static let mostSteps = 1 << 16
 
-    init(_ terms: TableTerms, _ entity: SchemaEntity, _ schema: Schema) {
+    init(
+        _ terms: TableTerms, _ entity: SchemaEntity, _ schema: Schema,
+        _ nullSemantics: NullSemantics
+    ) {
         self.terms = terms
         self.entity = entity
         self.schema = schema
-        binder = PredicateBinder(schema: schema, entity: entity, isOfStore: true)
+        binder = PredicateBinder(
+            schema: schema, entity: entity, isOfStore: true, nullSemantics: nullSemantics)
     }
 
     /// Checks what groups are made by.
@@ -34,6 +38,7 @@ struct TableLifting {
                     key: PredicateBinder.key(of: key))
             }
             let (bound, kind) = try binder.bind(key)
+            if binder.nullSemantics == .sql { try bound.checkSize() }
             if kind.isCollection {
                 throw PredicateFormatError(
                     "\(key) leads through a to-many relationship: objects cannot be grouped by it",
@@ -141,6 +146,7 @@ struct TableLifting {
         _ node: ExpressionNode, written: ExpressionNode? = nil
     ) throws(PredicateFormatError) -> ExpressionNode {
         let (bound, kind) = try binder.bind(node)
+        if binder.nullSemantics == .sql { try bound.checkSize() }
         guard kind.isCollection else { return bound }
         if isMode(node) { return .index(of: bound, .first) }
         throw PredicateFormatError(
@@ -178,7 +184,7 @@ struct TableLifting {
     /// A condition on the variables of a group.
     mutating func lifted(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode {
         let lifted = try lift(node)
-        return try binder.bind(lifted)
+        return try binder.bindWhole(lifted)
     }
 
     private mutating func lift(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode
@@ -274,6 +280,7 @@ struct TableLifting {
         var kind = ExpressionKind.attribute(.integer64)
         if let node = found.argument {
             argument = try binder.bind(node).node
+            if binder.nullSemantics == .sql { try argument?.checkSize() }
             kind = try binder.bind(.function(found.function, [node])).kind
         }
         let bound = TableAggregate(found.function, argument)

@@ -27,8 +27,7 @@ struct QueryCommand: ParsableCommand {
     @Argument(help: "The entity.")
     var entity: String
 
-    @Option(name: .customLong("where"), help: "The condition.")
-    var condition: String?
+    @OptionGroup var which: ConditionOptions
 
     @Option(
         parsing: .unconditional,
@@ -73,7 +72,7 @@ struct QueryCommand: ParsableCommand {
         let sort = try TermList.parts(sort, option: "--sort").map(Self.sortKey)
         try StoreSession.reading(place.store) { session in
             let entity = try session.entity(entity)
-            var fetch = try session.fetch(entity, where: condition)
+            var fetch = try session.fetch(entity, which)
             fetch.limit = limit
             fetch.offset = offset
             fetch.sort = sort
