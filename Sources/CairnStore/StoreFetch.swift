@@ -10,6 +10,15 @@ public struct StoreFetch: Sendable {
     public var includesSubentities = true
     /// The condition; its keys and values must fit the entity.
     public var predicate: PredicateNode?
+    /// What the condition says of nil, and in a table also the one on groups and those in expressions.
+    ///
+    /// ```swift
+    /// var fetch = StoreFetch(entity: 0, predicate: .compare("price", .notEqual, .double(5)))
+    /// fetch.nullSemantics = .sql    // without the objects whose price is nil
+    /// ```
+    ///
+    /// A store of your own follows it by binding the condition with it: `bound(to:in:nullSemantics:)`.
+    public var nullSemantics = NullSemantics.twoValued
     /// The order; objects that are equal in it come by id.
     public var sort: [SortKey] = []
     /// The greatest number of results; nil = all.
@@ -23,6 +32,23 @@ public struct StoreFetch: Sendable {
     public init(entity: Int, predicate: PredicateNode? = nil) {
         self.entity = entity
         self.predicate = predicate
+    }
+}
+
+extension StoreFetch {
+    /// Makes a condition with the nil of SQL one that says the same in two values.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` naming the key or the part that does not fit.
+    package mutating func resolveNulls(in schema: Schema) throws(StoreError) {
+        guard nullSemantics == .sql, let condition = predicate else { return }
+        let description = schema.entities[entity]
+        do throws(PredicateFormatError) {
+            predicate = try condition.boundForStore(
+                to: description, in: schema, nullSemantics: .sql)
+        } catch {
+            throw StoreError(error, entity: description)
+        }
+        nullSemantics = .twoValued
     }
 }
 

@@ -70,12 +70,15 @@ struct StoreSession {
     }
 
     /// A fetch of an entity with the condition that a person wrote.
-    func fetch(_ entity: SchemaEntity, where format: String?) throws -> StoreFetch {
-        guard let format else { return StoreFetch(entity: entity.index) }
+    func fetch(_ entity: SchemaEntity, _ which: ConditionOptions) throws -> StoreFetch {
+        var fetch = StoreFetch(entity: entity.index)
+        fetch.nullSemantics = which.nullSemantics
+        guard let format = which.condition else { return fetch }
         let predicate = try PredicateNode(format: format)
         do {
-            return StoreFetch(
-                entity: entity.index, predicate: try predicate.bound(to: entity, in: schema))
+            fetch.predicate = try predicate.bound(
+                to: entity, in: schema, nullSemantics: which.nullSemantics)
+            return fetch
         } catch {
             throw Failure("the condition: \(error.description)")
         }

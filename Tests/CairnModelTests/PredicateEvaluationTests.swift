@@ -192,6 +192,8 @@ struct PredicateEvaluationTests {
             ("CAST(date, 'NSNumber') == 86400", true), ("CAST(count, 'NSString') == '4'", true),
             ("CAST('4', 'NSNumber') == count", true), ("CAST(count, 'NSDate') < date", true),
             ("CAST(price, 'NSDecimalNumber') == 2.5", true),
+            ("CAST(price, 'Decimal') == 2.5", true), ("CAST('2.5', 'Decimal') == price", true),
+
             ("uuid == '01020304-0506-0708-090A-0B0C0D0E0F10'", true),
             ("CAST(uuid, 'NSString') BEGINSWITH '0102'", true),
             ("date.timeIntervalSinceReferenceDate == 86400", true),

@@ -81,5 +81,15 @@ struct PredicateCommandTests {
             "a text", "4")
         #expect(
             run.lines.first == "a == TRUE AND b IN {1, 'x'} AND c == 'a text' AND d == 4")
+        #expect(cairn("predicate", "a == %@", "'{1, b}'").lines.first == "a == '{1, b}'")
+        #expect(cairn("predicate", "a == %@", "{1, b").lines.first == "a == '{1, b'")
+    }
+
+    @Test(
+        "braces around something else than values are no argument", arguments: ["{1, b}", "{a b}"])
+    func noList(_ argument: String) {
+        let run = cairn("predicate", "a IN %@", argument)
+        #expect(run.code == 1 && run.output.isEmpty)
+        #expect(run.errors.contains("the argument \(argument) is no list of values"))
     }
 }

@@ -66,6 +66,61 @@ struct TableQueryTests {
             ])
     }
 
+    @Test(
+        "figures of what is calculated for each object, and what is calculated of figures, are fine"
+    )
+    func figures() throws {
+        let work = try filled()
+        let run = cairn(
+            "query", work.store, "Thing", "--columns",
+            "sum:(abs:(price)),sum:(max:(size,3)),max:(sum:(size),average:(price)),abs:(min:(price))",
+            "--json")
+        #expect(
+            run.lines == [
+                #"{"sum:(abs:(price))":7.75,"sum:(max:(size,3))":29,"max:(sum:(size),average:(price))":27,"abs:(min:(price))":0.25}"#
+            ])
+    }
+
+    @Test("numbers that are equal are one key and one row, whatever their types")
+    func mixed() throws {
+        let work = try filled()
+        let one = "one=TERNARY(kind == 'x', 1, 1.0)"
+        let groups = cairn(
+            "query", work.store, "Thing", "--group-by", "TERNARY(kind == 'x', 1, 1.0)",
+            "--columns", "@count", "--json")
+        #expect(groups.lines == [#"{"@count":4}"#])
+        let rows = cairn(
+            "query", work.store, "Thing", "--columns", one, "--distinct", "--json")
+        #expect(rows.lines == [#"{"one":1}"#])
+    }
+
+    @Test("with --sql-nulls what is compared with nil is not found, nor is the opposite")
+    func sqlNulls() throws {
+        let work = try filled()
+        func codes(_ options: String...) -> [String] {
+            run(["query", work.store, "Thing", "--columns", "code", "--json"] + options).lines
+        }
+        let others = [#"{"code":"b"}"#, #"{"code":"d"}"#]
+        #expect(codes("--where", "kind != 'x'") == others)
+        #expect(codes("--where", "NOT kind == 'x'", "--sql-nulls") == [others[0]])
+        #expect(codes("--where", "kind == NULL", "--sql-nulls") == [others[1]])
+        let groups = cairn(
+            "query", work.store, "Thing", "--group-by", "kind", "--having", "kind != 'x'",
+            "--sql-nulls", "--json")
+        #expect(groups.lines == [#"{"kind":"y","count":1}"#])
+        let plan = cairn(
+            "query", work.store, "Thing", "--where", "size != 3", "--sql-nulls", "--explain")
+        #expect(plan.output.contains("size != 3 AND #size != NULL"), "\(plan.output)")
+        #expect(
+            cairn("count", work.store, "Thing", "--where", "kind != 'x'", "--sql-nulls").lines
+                == ["1"])
+        #expect(
+            cairn("delete", work.store, "Thing", "--where", "kind != 'x'", "--sql-nulls").lines
+                == ["Thing: 1 deleted"])
+        let wrong = cairn("query", work.store, "Thing", "--where", "NOT nope == 1", "--sql-nulls")
+        #expect(wrong.code == 1 && wrong.errors.contains("nope"))
+    }
+
     @Test("equal rows are printed once")
     func distinct() throws {
         let work = try filled()
@@ -102,9 +157,38 @@ struct TableQueryTests {
             (["--columns", "code,,size"], 2, "--columns: a part of \"code,,size\" is empty"),
             (["--columns", "sum:(size"], 2, "--columns: a comma"),
             (["--having", "size > 1"], 1, "--having: a condition on groups"),
-            (["--group-by", "kind", "--having", "nope > 1"], 1, "--having: nope is one of many"),
+            (
+                ["--group-by", "kind", "--having", "nope > 1"], 1,
+                "--having: Thing has no attribute or relationship nope"
+            ),
+            (["--group-by", "kind", "--having", "code > 'a'"], 1, "--having: code is one of many"),
+            (["--columns", "@count", "--having", "count > 1"], 1, "relationship count, and the"),
+            (["--group-by", "kind", "--having", "kind == 1"], 1, "1 is not a string for kind\n"),
+            (
+                ["--columns", "@count", "--having", "sum:(price) > 'x'"], 1,
+                "--having: \"x\" is not a double for sum:(price)\n"
+            ),
+            (["--columns", "n=@count", "--having", "n > 'x'"], 1, "an integer64 for n\n"),
             (["--group-by", "kind", "--having", "size >"], 2, "--having: "),
-            (["--group-by", "kind", "--sort", "nope"], 1, "--sort: nope is one of many"),
+            (["--group-by", "kind", "--sort", "nope"], 1, "--sort: Thing has no attribute"),
+            (["--group-by", "kind", "--sort", "size"], 1, "--sort: size is one of many"),
+            (["--sort", "-"], 2, "--sort: a key is missing"),
+            (["--limit", "-1"], 2, "--limit is a number from 0 up"),
+            (["--offset", "-1"], 2, "--offset is a number from 0 up"),
+            (["--group-by", "kind,kind"], 2, "--group-by: kind is there twice"),
+            (["--group-by", "@count"], 1, "--group-by @count: @count is a figure of a whole"),
+            (
+                ["--group-by", "size + sum:(price)"], 1,
+                "sum:(price) is a figure of a whole group: objects cannot be grouped by it"
+            ),
+            (["--columns", "max:(sum:(price))"], 1, "max:(sum:(price)) makes no sense"),
+            (["--columns", "m=count:(count:(code))"], 1, "count:(code) is a figure"),
+            (["--columns", "sum:(TERNARY(size > max:(price), 1, 0))"], 1, "max:(price) is a fig"),
+            (
+                ["--group-by", "kind", "--columns", "{kind, 'x'}"], 1,
+                "--columns {kind, 'x'}: {kind, 'x'} gives many values"
+            ),
+            (["--columns", "@count", "--having", "max:(min:(price)) > 1"], 1, "min:(price) is a"),
             (["--group-by", "kind", "--columns", "size"], 1, "--columns size: size is one of"),
             (["--columns", "x=size,x=code"], 1, "two columns are called x"),
             (["--sort", "nope"], 1, "Thing has no attribute nope"),

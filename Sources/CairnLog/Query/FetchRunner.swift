@@ -49,13 +49,15 @@ struct FetchRunner {
     ) throws(StoreError) {
         self.engine = engine
         self.state = state
-        self.fetch = fetch
         self.writtenLSN = writtenLSN
         self.trace = trace
         self.planner = planner
         guard state.catalog.schema.entities.indices.contains(fetch.entity) else {
             throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
         }
+        var fetch = fetch
+        try fetch.resolveNulls(in: state.catalog.schema)
+        self.fetch = fetch
         keys = isAnswered ? nil : Self.keys(fetch, state.catalog)
         // A list of keys is asked of the index alone: thousands of them cost more to compile than to look up.
         if !isAnswered, keys == nil, let predicate = fetch.predicate {

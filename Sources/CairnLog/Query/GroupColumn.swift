@@ -5,7 +5,7 @@
 //
 // If a sieve asks for them, values are hashed first.
 //
-// Nil is 0. Both zeros are one value, and all that is no number is one.
+// Nil is 0. Both zeros are one value, and all that is no number is one; so are equal numbers of different types.
 //
 // Threads: one reading.
 
@@ -159,11 +159,15 @@ final class GroupColumn {
 
     private func number(of value: Value) -> UInt32 {
         if value.isNull { return 0 }
-        let value = value.asGroupKey
         if let known = numbers[value] { return known }
-        values.append(value)
-        let number = UInt32(values.count)
-        numbers[value] = number
+        // A column has values of one type; what is calculated may be a number of another type in each row.
+        let identity = kind == nil ? value.groupIdentity : value.asGroupKey
+        let number = numbers[identity] ?? UInt32(values.count + 1)
+        if number > values.count {
+            values.append(value.asGroupKey)
+            numbers[identity] = number
+        }
+        if identity != value { numbers[value] = number }
         return number
     }
 

@@ -132,6 +132,7 @@ struct TableRunner {
 
     private func grouped(_ plan: TablePlan) throws(StoreError) -> ([[Value]], String) {
         var fetch = request.fetch
+        try fetch.resolveNulls(in: catalog.schema)
         fetch.includesRows = false
         fetch.sort = []
         fetch.limit = nil

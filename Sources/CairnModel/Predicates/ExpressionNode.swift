@@ -122,6 +122,8 @@ public enum ExpressionNode: Sendable, Hashable, Codable {
                 switch name {
                 case "NSClass": self = .class
                 case "ObjectID": self = .objectID
+                case "Decimal", "NSDecimal": self = .decimalNumber
+                case "URI": self = .url
                 default: return nil
                 }
                 return

@@ -38,6 +38,14 @@ extension PredicateNode {
     }
 }
 
+extension ExpressionNode {
+    /// The same expression with others in the place of those variables that have one.
+    func substitutingKnown(variables: [String: ExpressionNode]) -> ExpressionNode {
+        var substitution = Substitution(values: variables, isSearch: true)
+        return (try? substitution.apply(to: self)) ?? self
+    }
+}
+
 private struct Substitution {
     let values: [String: ExpressionNode]
     /// Whether a variable without value is noted instead of being an error.
@@ -80,7 +88,7 @@ private struct Substitution {
         return result
     }
 
-    private mutating func apply(to node: ExpressionNode) throws(PredicateFormatError)
+    mutating func apply(to node: ExpressionNode) throws(PredicateFormatError)
         -> ExpressionNode
     {
         switch node {

@@ -9,7 +9,8 @@
 /// A condition on objects.
 ///
 /// Logic is two-valued: a comparison with nil is true or false, never unknown. `x == nil` and `x != nil`
-/// are exact tests; `x != value` is true where x is nil; every other comparison with nil is false.
+/// are exact tests; `x != value` is true where x is nil; every other comparison with nil is false. A request can ask
+/// for SQL's logic instead: see ``NullSemantics``.
 public indirect enum PredicateNode: Sendable, Hashable, Codable {
     /// Always the same.
     case constant(Bool)

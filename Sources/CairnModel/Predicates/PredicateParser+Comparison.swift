@@ -71,7 +71,9 @@ extension PredicateParser {
             } else if upper == "AND" || upper == "OR" {
                 return nil
             } else if PredicateWords.foreign.contains(upper) {
-                throw error("the operator \(upper) is not supported", at: token)
+                let place = token
+                let name = foreign(upper)
+                throw error("the operator \(name) is not supported", at: place)
             } else {
                 throw error("\(word) is not an operator: one such as == is expected", at: token)
             }
@@ -79,6 +81,18 @@ extension PredicateParser {
         }
         advance()
         return relation
+    }
+
+    /// The whole name of an operator that is none of ours: it may have hyphens.
+    private mutating func foreign(_ beginning: String) -> String {
+        var name = beginning
+        advance()
+        while isSymbol("-"), case .word(let word) = next.kind {
+            name += "-\(word.uppercased())"
+            advance()
+            advance()
+        }
+        return name
     }
 
     /// The letters in brackets after an operator.

@@ -18,17 +18,27 @@ struct TableLifting {
     private var steps = 0
     private static let mostSteps = 1 << 16
 
-    init(_ terms: TableTerms, _ entity: SchemaEntity, _ schema: Schema) {
+    init(
+        _ terms: TableTerms, _ entity: SchemaEntity, _ schema: Schema,
+        _ nullSemantics: NullSemantics
+    ) {
         self.terms = terms
         self.entity = entity
         self.schema = schema
-        binder = PredicateBinder(schema: schema, entity: entity, isOfStore: true)
+        binder = PredicateBinder(
+            schema: schema, entity: entity, isOfStore: true, nullSemantics: nullSemantics)
     }
 
     /// Checks what groups are made by.
     mutating func bindKeys() throws(PredicateFormatError) {
         for (index, key) in terms.groupBy.enumerated() {
+            if let figure = firstAggregate(in: key) {
+                throw PredicateFormatError(
+                    "\(Self.words(figure)) is a figure of a whole group: objects cannot be grouped by it",
+                    key: PredicateBinder.key(of: key))
+            }
             let (bound, kind) = try binder.bind(key)
+            if binder.nullSemantics == .sql { try bound.checkSize() }
             if kind.isCollection {
                 throw PredicateFormatError(
                     "\(key) leads through a to-many relationship: objects cannot be grouped by it",
@@ -36,32 +46,55 @@ struct TableLifting {
             }
             keys.append(bound)
             binder.variables[TablePlan.variable(ofKey: index)] = kind
+            binder.written[TablePlan.variable(ofKey: index)] = key
         }
     }
 
     // MARK: Aggregates
 
     /// Whether there is a figure of a whole group in an expression.
-    func hasAggregate(_ node: ExpressionNode) -> Bool {
-        if aggregate(node) != nil { return true }
-        return switch node {
-        case .function(_, let parts), .aggregate(let parts): parts.contains(where: hasAggregate)
+    func hasAggregate(_ node: ExpressionNode) -> Bool { firstAggregate(in: node) != nil }
+
+    /// The first figure of a whole group in an expression. The conditions of SUBQUERY are about its members, and have none.
+    private func firstAggregate(in node: ExpressionNode) -> ExpressionNode? {
+        if aggregate(node) != nil { return node }
+        switch node {
+        case .function(_, let parts), .aggregate(let parts): return firstAggregate(in: parts)
         case .cast(let base, _), .path(let base, _), .assignment(_, let base):
-            hasAggregate(base)
+            return firstAggregate(in: base)
         case .conditional(let test, let one, let other):
-            hasAggregate(one) || hasAggregate(other) || hasAggregate(test)
-        default: false
+            return firstAggregate(in: test) ?? firstAggregate(in: [one, other])
+        default: return nil
         }
     }
 
-    private func hasAggregate(_ node: PredicateNode) -> Bool {
-        switch node {
-        case .constant: false
-        case .comparison(let comparison):
-            hasAggregate(comparison.left) || hasAggregate(comparison.right)
-        case .and(let parts), .or(let parts): parts.contains(where: hasAggregate)
-        case .not(let part): hasAggregate(part)
+    private func firstAggregate(in parts: [ExpressionNode]) -> ExpressionNode? {
+        for part in parts {
+            if let found = firstAggregate(in: part) { return found }
         }
+        return nil
+    }
+
+    private func firstAggregate(in node: PredicateNode) -> ExpressionNode? {
+        switch node {
+        case .constant: return nil
+        case .comparison(let comparison):
+            return firstAggregate(in: [comparison.left, comparison.right])
+        case .and(let parts), .or(let parts):
+            for part in parts {
+                if let found = firstAggregate(in: part) { return found }
+            }
+            return nil
+        case .not(let part): return firstAggregate(in: part)
+        }
+    }
+
+    /// A figure as people write it.
+    private static func words(_ node: ExpressionNode) -> String {
+        if case .collection(let operation, .evaluatedObject, nil) = node {
+            return "@\(operation.rawValue)"
+        }
+        return "\(node)"
     }
 
     /// The figure that an expression is, if its argument is about one object and no collection.
@@ -103,17 +136,22 @@ struct TableLifting {
 
     /// An expression of the variables of a group.
     mutating func lifted(_ node: ExpressionNode) throws(PredicateFormatError) -> ExpressionNode {
-        try single(try lift(node))
+        try single(try lift(node), written: node)
     }
 
     /// An expression, bound, that gives one value. Of the commonest numbers the first is taken.
-    mutating func single(_ node: ExpressionNode) throws(PredicateFormatError) -> ExpressionNode {
+    ///
+    /// - Parameter written: the expression as the terms say it, if that is another one.
+    mutating func single(
+        _ node: ExpressionNode, written: ExpressionNode? = nil
+    ) throws(PredicateFormatError) -> ExpressionNode {
         let (bound, kind) = try binder.bind(node)
+        if binder.nullSemantics == .sql { try bound.checkSize() }
         guard kind.isCollection else { return bound }
         if isMode(node) { return .index(of: bound, .first) }
         throw PredicateFormatError(
-            "\(node) gives many values: a table has one in each place",
-            key: PredicateBinder.key(of: node))
+            "\(written ?? node) gives many values: a table has one in each place",
+            key: PredicateBinder.key(of: written ?? node))
     }
 
     /// What rows are sorted by: an expression, bound, of texts unless they are compared as they are.
@@ -146,7 +184,7 @@ struct TableLifting {
     /// A condition on the variables of a group.
     mutating func lifted(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode {
         let lifted = try lift(node)
-        return try binder.bind(lifted)
+        return try binder.bindWhole(lifted)
     }
 
     private mutating func lift(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode
@@ -191,7 +229,7 @@ struct TableLifting {
         if let key = terms.groupBy.firstIndex(of: node) {
             return .variable(TablePlan.variable(ofKey: key))
         }
-        if let found = aggregate(node) { return try variable(of: found) }
+        if let found = aggregate(node) { return try variable(of: found, node) }
         switch node {
         case .constant, .list: return node
         case .variable(let name):
@@ -201,6 +239,7 @@ struct TableLifting {
             return column
         case .keyPath(let path):
             if let column = try column(path) { return column }
+            try checkName(path)
             throw PredicateFormatError(
                 "\(path) is one of many in a group: group by it, or ask for its min:, max: or sum:",
                 key: path)
@@ -217,13 +256,31 @@ struct TableLifting {
         }
     }
 
-    private mutating func variable(of found: TableAggregate) throws(PredicateFormatError)
-        -> ExpressionNode
+    /// Refuses what neither the entity nor the table has a name for.
+    private func checkName(_ path: String) throws(PredicateFormatError) {
+        var binder = binder
+        do throws(PredicateFormatError) {
+            _ = try binder.bind(.keyPath(path))
+        } catch {
+            throw PredicateFormatError(
+                "\(error.message), and the table no column of that name", key: error.key)
+        }
+    }
+
+    /// - Parameter written: the figure as the terms say it.
+    private mutating func variable(of found: TableAggregate, _ written: ExpressionNode)
+        throws(PredicateFormatError) -> ExpressionNode
     {
+        if let argument = found.argument, let inner = firstAggregate(in: argument) {
+            throw PredicateFormatError(
+                "\(Self.words(inner)) is a figure of a whole group already: \(Self.words(written)) makes no sense",
+                key: PredicateBinder.key(of: written))
+        }
         var argument: ExpressionNode?
         var kind = ExpressionKind.attribute(.integer64)
         if let node = found.argument {
             argument = try binder.bind(node).node
+            if binder.nullSemantics == .sql { try argument?.checkSize() }
             kind = try binder.bind(.function(found.function, [node])).kind
         }
         let bound = TableAggregate(found.function, argument)
@@ -232,6 +289,7 @@ struct TableLifting {
             aggregates.append(bound)
             binder.variables[TablePlan.variable(ofAggregate: index)] = kind
         }
+        binder.written[TablePlan.variable(ofAggregate: index)] = written
         return .variable(TablePlan.variable(ofAggregate: index))
     }
 
@@ -241,6 +299,9 @@ struct TableLifting {
             column.expression != .keyPath(name), open.insert(name).inserted
         else { return nil }
         defer { open.remove(name) }
-        return try lift(column.expression)
+        let lifted = try lift(column.expression)
+        // Where the name is used, what is wrong is told by the name.
+        if case .variable(let variable) = lifted { binder.written[variable] = .keyPath(name) }
+        return lifted
     }
 }

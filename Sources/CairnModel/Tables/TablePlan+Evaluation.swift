@@ -55,11 +55,12 @@ extension TablePlan {
         var groups: [(key: [Value], values: [[EvaluatedValue]])] = []
         if keys.isEmpty { groups.append(([], aggregates.map { _ in [] })) }
         for object in objects {
-            let key = keys.map { $0.value(for: object).plain.asGroupKey }
-            let index = keys.isEmpty ? 0 : indices[key] ?? groups.count
+            let key = keys.map { $0.value(for: object).plain }
+            let identity = key.map(\.groupIdentity)
+            let index = keys.isEmpty ? 0 : indices[identity] ?? groups.count
             if index == groups.count {
-                indices[key] = index
-                groups.append((key, aggregates.map { _ in [] }))
+                indices[identity] = index
+                groups.append((key.map(\.asGroupKey), aggregates.map { _ in [] }))
             }
             for (aggregate, argument) in arguments.enumerated() {
                 let value = argument.value(for: object)
@@ -112,11 +113,23 @@ extension TablePlan {
 
     /// The first of rows that are equal, as groups are.
     package static func distinct(_ rows: [[Value]]) -> [[Value]] {
+        // Most columns have values of one type, which are told apart as they are.
+        let isMixed = hasMixedNumbers(rows)
         var seen: Set<[Value]> = []
         return rows.filter { row in
+            if isMixed { return seen.insert(row.map(\.groupIdentity)).inserted }
             let hasOther = row.contains { $0 == .double(-0.0) || $0 == .float(-0.0) }
             return seen.insert(hasOther ? row.map(\.asGroupKey) : row).inserted
         }
+    }
+
+    /// Whether numbers of several types are in one column.
+    private static func hasMixedNumbers(_ rows: [[Value]]) -> Bool {
+        var types = [UInt8](repeating: 0, count: rows.first?.count ?? 0)
+        for row in rows {
+            for column in types.indices { types[column] |= row[column].numberType }
+        }
+        return types.contains { $0.nonzeroBitCount > 1 }
     }
 
     /// What a row is sorted by, texts as they are compared.
@@ -124,17 +137,6 @@ extension TablePlan {
         if sort.allSatisfy({ $0.comparison == .binary }) { return order }
         return order.enumerated().map { index, value in
             index < sort.count ? sort[index].comparison.ordered(value) : value
-        }
-    }
-}
-
-extension Value {
-    /// The value as groups are made by it: both zeros are one.
-    package var asGroupKey: Value {
-        switch self {
-        case .double(let value) where value == 0: .double(0)
-        case .float(let value) where value == 0: .float(0)
-        default: self
         }
     }
 }

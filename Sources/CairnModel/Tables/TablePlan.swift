@@ -42,9 +42,11 @@ package struct TablePlan: Sendable {
 
     /// Makes a plan.
     ///
+    /// - Parameter nullSemantics: what conditions say of nil: the one on groups, and those in expressions.
     /// - Throws: `PredicateFormatError` naming the key or the part that does not fit.
     package init(
-        _ terms: TableTerms, sort: [SortKey], of entity: SchemaEntity, in schema: Schema
+        _ terms: TableTerms, sort: [SortKey], of entity: SchemaEntity, in schema: Schema,
+        nullSemantics: NullSemantics = .twoValued
     ) throws(PredicateFormatError) {
         self.entity = entity
         names = terms.columns.map(\.name)
@@ -59,7 +61,7 @@ package struct TablePlan: Sendable {
         for key in terms.groupBy { try key.checkNesting() }
         try terms.having?.checkNesting()
         for key in sort { try ExpressionNode.keyPath(key.key).checkNesting() }
-        var lifting = TableLifting(terms, entity, schema)
+        var lifting = TableLifting(terms, entity, schema, nullSemantics)
         try lifting.bindKeys()
         isDistinct = terms.isDistinct
         isGrouped =

@@ -53,7 +53,8 @@ extension ManagedObjectContext {
     ) throws(StoreError) -> FetchQuestion {
         var evaluator: PredicateEvaluator?
         if let predicate = terms.predicate {
-            evaluator = try PredicateEvaluator(predicate, entity: entity, in: schema)
+            evaluator = try PredicateEvaluator(
+                predicate, entity: entity, in: schema, terms.nullSemantics)
         }
         var fetch = StoreFetch(entity: entity.index, predicate: evaluator?.predicate)
         fetch.includesSubentities = terms.includesSubentities

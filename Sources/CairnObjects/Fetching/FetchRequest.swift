@@ -29,6 +29,21 @@ public struct FetchRequest<Result: FetchRequestResult>: Sendable, Hashable {
         get { terms.predicate }
         set { terms.predicate = newValue }
     }
+    /// What ``predicate`` and ``havingPredicate`` say of nil, and the conditions in expressions of
+    /// ``propertiesToFetch``: what Swift says, or what SQL says.
+    ///
+    /// ```swift
+    /// var request = FetchRequest<Product>(predicate: .compare("note", .notEqual, .string("sold")))
+    /// let all = try context.fetch(request)      // those without a note, too
+    /// request.nullSemantics = .sql
+    /// let noted = try context.fetch(request)    // those with a note that is another one
+    /// ```
+    ///
+    /// A batch delete by a request follows it.
+    public var nullSemantics: NullSemantics {
+        get { terms.nullSemantics }
+        set { terms.rarer.nullSemantics = newValue }
+    }
     /// The order. Objects that are equal in it come by id, new ones last.
     public var sortDescriptors: [SortKey] {
         get { terms.sortDescriptors }

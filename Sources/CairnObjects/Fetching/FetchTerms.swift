@@ -20,6 +20,9 @@ struct FetchTerms: Sendable, Hashable {
         self.predicate = predicate
     }
 
+    /// What conditions say of nil.
+    var nullSemantics: NullSemantics { box?.terms.nullSemantics ?? .twoValued }
+
     /// What few requests say.
     var rarer: RarerFetchTerms {
         get { box?.terms ?? RarerFetchTerms() }
@@ -44,6 +47,7 @@ struct RarerFetchTerms: Sendable, Hashable {
     var propertiesToFetch: [PropertyToFetch] = []
     var propertiesToGroupBy: [PropertyToFetch] = []
     var havingPredicate: PredicateNode?
+    var nullSemantics = NullSemantics.twoValued
     var returnsDistinctResults = false
     var relationshipKeyPathsForPrefetching: [String] = []
     var fetchBatchSize = 0

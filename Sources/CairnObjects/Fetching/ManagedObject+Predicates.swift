@@ -32,9 +32,13 @@ extension PredicateEvaluator {
     /// A predicate checked against an entity and ready to be asked.
     ///
     /// - Throws: `StoreError` with `.invalidRequest` naming the key.
-    init(_ predicate: PredicateNode, entity: SchemaEntity, in schema: Schema) throws(StoreError) {
+    init(
+        _ predicate: PredicateNode, entity: SchemaEntity, in schema: Schema,
+        _ nullSemantics: NullSemantics = .twoValued
+    ) throws(StoreError) {
         do throws(PredicateFormatError) {
-            try self.init(predicate.bound(to: entity, in: schema))
+            try self.init(
+                predicate.bound(to: entity, in: schema, nullSemantics: nullSemantics))
         } catch {
             throw StoreError(error, entity: entity)
         }

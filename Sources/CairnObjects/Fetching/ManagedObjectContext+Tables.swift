@@ -55,7 +55,9 @@ extension ManagedObjectContext {
     func table(_ terms: FetchTerms) throws(StoreError) -> TableQuestion {
         let entity = try entity(of: terms)
         let properties = terms.rarer.properties(of: entity)
-        let fetch = try question(terms, entity).fetch
+        var fetch = try question(terms, entity).fetch
+        // The condition is in two values already, which changes nothing.
+        fetch.nullSemantics = terms.nullSemantics
         var table = TableTerms(columns: properties.map { .init($0.name, $0.expression) })
         table.groupBy = terms.rarer.propertiesToGroupBy.map { key in
             if case .property(let name) = key,

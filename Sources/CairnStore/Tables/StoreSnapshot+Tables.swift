@@ -40,7 +40,9 @@ extension TablePlan {
         }
         let entity = schema.entities[request.fetch.entity]
         do throws(PredicateFormatError) {
-            try self.init(request.terms, sort: request.fetch.sort, of: entity, in: schema)
+            try self.init(
+                request.terms, sort: request.fetch.sort, of: entity, in: schema,
+                nullSemantics: request.fetch.nullSemantics)
         } catch {
             throw StoreError(error, entity: entity)
         }

@@ -15,14 +15,13 @@ struct CountCommand: ParsableCommand {
     @Argument(help: "The entity.")
     var entity: String
 
-    @Option(name: .customLong("where"), help: "The condition.")
-    var condition: String?
+    @OptionGroup var which: ConditionOptions
 
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let count = try StoreSession.reading(place.store) { session in
-            let fetch = try session.fetch(try session.entity(entity), where: condition)
+            let fetch = try session.fetch(try session.entity(entity), which)
             return try session.store.snapshot().count(fetch)
         }
         Console.current.print(

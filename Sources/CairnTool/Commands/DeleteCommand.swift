@@ -19,8 +19,7 @@ struct DeleteCommand: ParsableCommand {
     @Argument(help: "The entity.")
     var entity: String
 
-    @Option(name: .customLong("where"), help: "The condition.")
-    var condition: String?
+    @OptionGroup var which: ConditionOptions
 
     @Flag(help: "Delete all objects of the entity.")
     var all = false
@@ -28,14 +27,14 @@ struct DeleteCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (condition != nil) != all else {
+        guard (which.condition != nil) != all else {
             throw ValidationError("Say which objects: --where with a condition, or --all.")
         }
     }
 
     func run() throws {
         let result = try StoreSession.writing(place.store) { session in
-            let fetch = try session.fetch(try session.entity(entity), where: condition)
+            let fetch = try session.fetch(try session.entity(entity), which)
             var request = BatchDeleteRequest(.fetch(fetch))
             request.author = "cairn delete"
             return try session.store.execute(request)

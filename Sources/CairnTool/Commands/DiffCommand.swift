@@ -30,7 +30,9 @@ struct DiffCommand: ParsableCommand {
     @Option(help: "Only the objects of this entity and those that inherit from it.")
     var entity: String?
 
-    @Option(help: "The greatest number of rows that are printed; all are counted.")
+    @Option(
+        parsing: .unconditional,
+        help: "The greatest number of rows that are printed; all are counted.")
     var limit = 20
 
     @OptionGroup var output: OutputOptions

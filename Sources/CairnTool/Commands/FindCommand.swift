@@ -25,7 +25,7 @@ struct FindCommand: ParsableCommand {
     @Option(help: "Only the objects of this entity and those that inherit from it.")
     var entity: String?
 
-    @Option(help: "The greatest number of places.")
+    @Option(parsing: .unconditional, help: "The greatest number of places.")
     var limit = 20
 
     @OptionGroup var output: OutputOptions

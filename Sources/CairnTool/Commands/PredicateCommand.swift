@@ -27,8 +27,9 @@ struct PredicateCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         let node: PredicateNode
+        let arguments = try arguments.map(Self.argument)
         do throws(PredicateFormatError) {
-            node = try PredicateNode(format: format, arguments: arguments.map(Self.argument))
+            node = try PredicateNode(format: format, arguments: arguments)
         } catch {
             var failure = Failure(output.json ? error.message : error.explanation)
             failure.details = [
@@ -46,11 +47,20 @@ struct PredicateCommand: ParsableCommand {
     }
 
     /// An argument as a person writes it.
-    private static func argument(_ text: String) -> PredicateParser.Argument {
+    ///
+    /// - Throws: `Failure` for braces around something else than values.
+    private static func argument(_ text: String) throws -> PredicateParser.Argument {
         switch try? ExpressionNode(format: text) {
-        case .constant(let value)?: .value(value)
-        case .list(let values)?: .list(values)
-        default: .value(.string(text))
+        case .constant(let value)?: return .value(value)
+        case .list(let values)?: return .list(values)
+        default:
+            let whole = text.filter { $0 != " " }
+            if whole.hasPrefix("{"), whole.hasSuffix("}") {
+                throw Failure(
+                    "the argument \(text) is no list of values: texts in it stand in quotation marks, and so does a text in braces"
+                )
+            }
+            return .value(.string(text))
         }
     }
 }

@@ -27,18 +27,17 @@ struct QueryCommand: ParsableCommand {
     @Argument(help: "The entity.")
     var entity: String
 
-    @Option(name: .customLong("where"), help: "The condition.")
-    var condition: String?
+    @OptionGroup var which: ConditionOptions
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("The order; - puts large values first.", valueName: "key,-key"))
     var sort: String?
 
-    @Option(help: "The greatest number of objects.")
+    @Option(parsing: .unconditional, help: "The greatest number of objects.")
     var limit: Int?
 
-    @Option(help: "How many are left out first.")
+    @Option(parsing: .unconditional, help: "How many are left out first.")
     var offset = 0
 
     @Option(
@@ -70,12 +69,10 @@ struct QueryCommand: ParsableCommand {
         let options = TableQuery.Options(
             columns: columns, groupBy: try TermList.parts(groupBy, option: "--group-by"),
             having: having, isDistinct: distinct)
-        let sort = try TermList.parts(sort, option: "--sort").map { key in
-            key.hasPrefix("-") ? SortKey(String(key.dropFirst()), ascending: false) : SortKey(key)
-        }
+        let sort = try TermList.parts(sort, option: "--sort").map(Self.sortKey)
         try StoreSession.reading(place.store) { session in
             let entity = try session.entity(entity)
-            var fetch = try session.fetch(entity, where: condition)
+            var fetch = try session.fetch(entity, which)
             fetch.limit = limit
             fetch.offset = offset
             fetch.sort = sort
@@ -113,6 +110,14 @@ struct QueryCommand: ParsableCommand {
             for line in table.lines { console.print(line) }
             if console.isTerminal { console.print(PlainText.count(found.ids.count, "object")) }
         }
+    }
+
+    private static func sortKey(_ part: String) throws -> SortKey {
+        guard part.hasPrefix("-") else { return SortKey(part) }
+        guard part != "-" else {
+            throw Failure("--sort: a key is missing behind the -", code: .usage)
+        }
+        return SortKey(String(part.dropFirst()), ascending: false)
     }
 }
 

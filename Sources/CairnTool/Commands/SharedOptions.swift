@@ -1,11 +1,30 @@
 // Options that commands have in common.
 
 import ArgumentParser
+import CairnModel
 
 /// How a command prints.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one value a line.")
     var json = false
+}
+
+/// Which objects.
+struct ConditionOptions: ParsableArguments {
+    @Option(name: .customLong("where"), help: "The condition.")
+    var condition: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Take nil in conditions as SQL does.",
+            discussion: """
+                A comparison with nil is neither true nor false then, nor is its opposite: price != 5 \
+                finds no object without a price. == NULL and != NULL are what they are.
+                """))
+    var sqlNulls = false
+
+    /// What the condition says of nil.
+    var nullSemantics: NullSemantics { sqlNulls ? .sql : .twoValued }
 }
 
 /// Which store.

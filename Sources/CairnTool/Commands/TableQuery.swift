@@ -39,6 +39,10 @@ struct TableQuery {
             if terms.groupBy.isEmpty {
                 terms.columns = entity.columns.map { TableTerms.Column($0.name) }
             } else {
+                var seen: Set<String> = []
+                for key in options.groupBy where !seen.insert(key).inserted {
+                    throw Failure("--group-by: \(key) is there twice", code: .usage)
+                }
                 terms.columns = zip(options.groupBy, terms.groupBy).map { .init($0, $1) }
                 let name = options.groupBy.contains("count") ? "@count" : "count"
                 terms.columns.append(

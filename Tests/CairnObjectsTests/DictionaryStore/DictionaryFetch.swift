@@ -7,6 +7,8 @@ import FoundationEssentials
 extension DictionaryState {
     func fetch(_ request: StoreFetch, in schema: Schema) throws(StoreError) -> StoreFetchResult {
         let entity = schema.entities[request.entity]
+        var request = request
+        try request.resolveNulls(in: schema)
         let objects = SnapshotObjects(DictionarySnapshot(state: self, schema: schema))
         var condition = request.predicate
         var evaluator: PredicateEvaluator?
@@ -68,6 +70,8 @@ extension PredicateNode {
             guard let simple = comparison.simple, comparison.options.isEmpty,
                 !simple.operator.isOfText, simple.operator != .contains
             else { return false }
+            // A text in another one is no matter of columns.
+            if simple.operator == .in, case .value = simple.operand { return false }
             if case .key(let key) = simple.subject { return entity.columnIndex(named: key) != nil }
             return true
         }

@@ -89,6 +89,90 @@ struct StoreTableTests {
         #expect(groups == [[.double(0)], [.double(1)]])
     }
 
+    @Test(
+        "Equal numbers of different types are one key and one row, shown as what came first (B091)",
+        arguments: Backend.allCases)
+    func mixedNumbers(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        _ = try stack.store { context in
+            [0x1p53, 2, 0x1p53, 0.5].enumerated().map { index, price in
+                context.make(
+                    "Product",
+                    ["serialCode": "P\(index)", "price": price, "isFavorite": index % 2 == 1])
+            }
+        }
+        let count = TableTerms.Column("count", try ExpressionNode(format: "count:(SELF)"))
+        func groups(_ format: String) throws -> [[Value]] {
+            let key = try ExpressionNode(format: format)
+            let distinct = try ask(stack, [.init("key", key)]) { $0.terms.isDistinct = true }
+            let groups = try ask(stack, [.init("key", key), count]) { $0.terms.groupBy = [key] }
+            #expect(distinct.count == groups.count, "\(format)")
+            #expect(Set(distinct.map { $0[0] }) == Set(groups.map { $0[0] }), "\(format)")
+            return groups
+        }
+        #expect(
+            try groups("TERNARY(isFavorite == YES, 1, 1.0)") == [[.decimal(1), .integer(4)]])
+        #expect(
+            try groups("TERNARY(isFavorite == NO, 1, 1.0)") == [[.integer(1), .integer(4)]])
+        #expect(
+            try groups("TERNARY(isFavorite == YES, 0.5, price * 0.5 / price)")
+                == [[.double(0.5), .integer(4)]])
+        // The nearest double is another number.
+        #expect(
+            try groups("TERNARY(isFavorite == YES, 9007199254740992, price)")
+                == [[.double(0x1p53), .integer(4)]])
+        #expect(
+            Set(try groups("TERNARY(isFavorite == YES, 9007199254740993, price)")) == [
+                [.integer(9_007_199_254_740_993), .integer(2)], [.double(0x1p53), .integer(2)],
+            ])
+        #expect(try groups("TERNARY(isFavorite == YES, TRUE, 1)").count == 2)
+    }
+
+    @Test("A figure in a figure, or in a key, is refused by its name", arguments: Backend.allCases)
+    func nestedFigures(_ backend: Backend) throws {
+        let (stack, _) = try prepare(backend)
+        for (format, inner) in [
+            ("max:(sum:(price))", "sum:(price)"), ("average:(sum:(price))", "sum:(price)"),
+            ("count:(count:(name))", "count:(name)"), ("sum:(1 + @count)", "@count"),
+            ("sum:(TERNARY(price > min:(price), 1, 0))", "min:(price)"),
+            ("sum:(CAST(max:(price), 'NSNumber'))", "max:(price)"),
+        ] {
+            let expression = try ExpressionNode(format: format)
+            let error = storeError { _ = try ask(stack, [.init("x", expression)]) { _ in } }
+            #expect(error?.code == .invalidRequest, "\(format)")
+            #expect(error?.message.contains("\(inner) is a figure") == true, "\(format)")
+        }
+        for format in ["sum:(price)", "@count", "price + max:(price)"] {
+            let key = try ExpressionNode(format: format)
+            let error = storeError {
+                _ = try ask(stack, [.init("serialCode")]) { $0.terms.groupBy = [key] }
+            }
+            #expect(error?.code == .invalidRequest, "\(format)")
+            #expect(error?.message.contains("is a figure of a whole group") == true, "\(format)")
+        }
+    }
+
+    @Test("Figures of the members of each object have figures", arguments: Backend.allCases)
+    func figuresOfMembers(_ backend: Backend) throws {
+        let (stack, _) = try prepare(backend)
+        let shop = try #require(stack.store.schema.entity(named: "Shop"))
+        for (format, expected) in [
+            ("max:(sum:(products.price))", 6.0), ("sum:(products.@count)", 5),
+            ("min:(products.@sum.price)", 4), ("sum:(max:(products.price))", 7),
+            ("average:(count:(products))", 2.5),
+            ("sum:(SUBQUERY(products, $p, sum:($p.price) > 1).@count)", 3),
+        ] {
+            let terms = TableTerms(columns: [.init("x", try ExpressionNode(format: format))])
+            let table = try stack.store.snapshot().table(
+                StoreTableFetch(StoreFetch(entity: shop.index), terms))
+            #expect(
+                table.rows.map { $0.map(\.groupIdentity) } == [
+                    [Value.double(expected).groupIdentity]
+                ],
+                "\(format)")
+        }
+    }
+
     @Test("What does not fit is refused, naming entity and key", arguments: Backend.allCases)
     func refusals(_ backend: Backend) throws {
         let (stack, _) = try prepare(backend)

@@ -21,7 +21,8 @@ struct QueryExplanation {
         let took = start.duration(to: clock.now).components
         let all = runner.family.reduce(0) { $0 + state.counts[$1] }
         return QueryPlan(
-            access: access.text, condition: trace.asksRows ? fetch.predicate.map { "\($0)" } : nil,
+            access: access.text,
+            condition: trace.asksRows ? runner.fetch.predicate.map { "\($0)" } : nil,
             sort: trace.sorts ? Self.words(fetch.sort) : nil, estimatedRows: trace.estimate,
             allRows: all, rowsLooked: trace.rows, results: hits.count,
             blocksRead: trace.blockCount, blocksSkipped: max(0, blocks(runner) - trace.blockCount),

@@ -52,7 +52,8 @@ final class QueryPlanner {
         _ fetch: StoreFetch, _ state: borrowing EngineState, _ identity: StoreIdentity
     ) -> QueryPlanner? {
         let catalog = state.catalog
-        guard let predicate = fetch.predicate, fetch.entity >= 0,
+        guard let predicate = fetch.predicate, fetch.nullSemantics == .twoValued,
+            fetch.entity >= 0,
             fetch.entity < catalog.schema.entities.count, hasIndexes(catalog, fetch.entity),
             var terms = PlanTerm.usual(predicate)
         else { return nil }
@@ -60,7 +61,7 @@ final class QueryPlanner {
         return QueryPlanner(fetch, terms, outline, state)
     }
 
-    /// A planner for a fetch whose condition is one of a store.
+    /// A planner for a fetch whose condition is one of a store, in two values.
     static func planner(
         _ fetch: StoreFetch, _ state: borrowing EngineState, _ identity: StoreIdentity
     ) -> QueryPlanner {

@@ -1,15 +1,16 @@
 // Binding for whoever has nothing but what is stored.
 
 extension PredicateNode {
-    /// As ``bound(to:in:)``, for a store: properties that no store keeps are refused.
+    /// As ``bound(to:in:nullSemantics:)``, for a store: properties that no store keeps are refused.
     ///
     /// - Throws: `PredicateFormatError` naming the key.
-    package func boundForStore(to entity: SchemaEntity, in schema: Schema)
-        throws(PredicateFormatError) -> PredicateNode
-    {
+    package func boundForStore(
+        to entity: SchemaEntity, in schema: Schema, nullSemantics: NullSemantics = .twoValued
+    ) throws(PredicateFormatError) -> PredicateNode {
         try checkNesting()
-        var binder = PredicateBinder(schema: schema, entity: entity, isOfStore: true)
-        return try binder.bind(self)
+        var binder = PredicateBinder(
+            schema: schema, entity: entity, isOfStore: true, nullSemantics: nullSemantics)
+        return try binder.bindWhole(self)
     }
 
     /// Whether an expression in it gives a value a name: then one part means what it means only after those before it.

@@ -16,15 +16,18 @@ extension PredicateNode {
     /// The same predicate with its constants as values of what they are compared with, checked against an
     /// entity and, across relationships, its schema.
     ///
+    /// - Parameter nullSemantics: What the predicate says of nil. What is given back says the same in two values, for whoever
+    ///   evaluates it.
     /// - Throws: `PredicateFormatError` naming the key, if there is no such property, a to-many relationship is
     ///   compared without ANY or ALL, two kinds cannot be compared, or a variable has no value.
     /// - Complexity: O(n) in the size of the tree.
-    public func bound(to entity: SchemaEntity, in schema: Schema) throws(PredicateFormatError)
-        -> PredicateNode
-    {
+    public func bound(
+        to entity: SchemaEntity, in schema: Schema, nullSemantics: NullSemantics = .twoValued
+    ) throws(PredicateFormatError) -> PredicateNode {
         try checkNesting()
-        var binder = PredicateBinder(schema: schema, entity: entity)
-        return try binder.bind(self)
+        var binder = PredicateBinder(
+            schema: schema, entity: entity, nullSemantics: nullSemantics)
+        return try binder.bindWhole(self)
     }
 }
 
@@ -34,21 +37,38 @@ struct PredicateBinder {
     let entity: SchemaEntity
     /// Whether only what is stored may be asked.
     let isOfStore: Bool
+    /// What conditions say of nil. What was bound says it in two values.
+    let nullSemantics: NullSemantics
     var variables: [String: ExpressionKind] = [:]
+    /// What both sides of the last comparison are that was bound; unknown for an attribute and a value of its type.
+    private(set) var kinds: Kinds = (.unknown, .unknown)
+    /// What variables stand for that whoever wrote the predicate does not know: errors name that.
+    var written: [String: ExpressionNode] = [:]
 
-    init(schema: Schema, entity: SchemaEntity, isOfStore: Bool = false) {
+    init(
+        schema: Schema, entity: SchemaEntity, isOfStore: Bool = false,
+        nullSemantics: NullSemantics = .twoValued
+    ) {
         self.schema = schema
         self.entity = entity
         self.isOfStore = isOfStore
+        self.nullSemantics = nullSemantics
     }
 
     // MARK: Logic
 
+    /// Binds a predicate that is no part of another.
+    mutating func bindWhole(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode {
+        let bound = try bind(node)
+        if nullSemantics == .sql { try bound.checkSize() }
+        return bound
+    }
+
     mutating func bind(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode {
+        if nullSemantics == .sql { return try boundForSQL(node, is: true) }
         switch node {
         case .constant: return node
-        case .comparison(let comparison):
-            return fits(comparison) ? node : try bind(comparison)
+        case .comparison(let comparison): return try boundComparison(comparison)
         case .and(let parts): return .and(try bind(parts))
         case .or(let parts): return .or(try bind(parts))
         case .not(let part): return .not(try bind(part))
@@ -65,6 +85,15 @@ struct PredicateBinder {
     }
 
     // MARK: Comparisons
+
+    /// A comparison, bound, that says of nil what two values say.
+    mutating func boundComparison(_ comparison: PredicateNode.Comparison)
+        throws(PredicateFormatError) -> PredicateNode
+    {
+        guard fits(comparison) else { return try bind(comparison) }
+        kinds = (.unknown, .unknown)
+        return .comparison(comparison)
+    }
 
     /// Whether a comparison is one of an attribute with a value of its type, and so fits as it is: the
     /// commonest one, which must cost nothing.
@@ -90,14 +119,16 @@ struct PredicateBinder {
         var (left, leftKind) = try bind(comparison.left)
         var (right, rightKind) = try bind(comparison.right)
         let relation = comparison.operator
-        try checkCollections(comparison, leftKind, rightKind)
+        kinds = (leftKind, rightKind)
+        let said = asWritten(comparison)
+        try checkCollections(said, leftKind, rightKind)
         let isWhole = comparison.modifier == .direct && leftKind.isCollection
-        left = try converted(left, to: rightKind.member, beside: comparison.right)
-        right = try converted(right, to: leftKind.member, beside: comparison.left)
+        left = try converted(left, to: rightKind.member, beside: said.right)
+        right = try converted(right, to: leftKind.member, beside: said.left)
         leftKind = leftKind.member
         rightKind = Self.kind(of: right) ?? rightKind.member
         leftKind = Self.kind(of: left) ?? leftKind
-        let key = Self.key(of: comparison)
+        let key = Self.key(of: said)
         if relation.isOfText || (relation == .contains && !isWhole)
             || (relation == .in && Self.isText(right))
         {
@@ -108,10 +139,19 @@ struct PredicateBinder {
                     key: key)
             }
         } else {
-            try checkKinds(comparison, leftKind, rightKind, key)
+            try checkKinds(said, leftKind, rightKind, key)
         }
         return .compare(
             left, relation, right, modifier: comparison.modifier, options: comparison.options)
+    }
+
+    /// A comparison in the words of whoever wrote it.
+    private func asWritten(_ comparison: PredicateNode.Comparison) -> PredicateNode.Comparison {
+        if written.isEmpty { return comparison }
+        var said = comparison
+        said.left = said.left.substitutingKnown(variables: written)
+        said.right = said.right.substitutingKnown(variables: written)
+        return said
     }
 
     private func checkCollections(

@@ -90,11 +90,11 @@ extension PredicateEvaluator {
         members.contains { equals($0, member, Self.plain) }
     }
 
-    /// The members, each once. Values of one kind are found by their hash, the rest one by one.
+    /// The members, each once. Equal numbers of different types are one.
     private func distinct(_ members: [EvaluatedValue]) -> [EvaluatedValue] {
         var seen: Set<Value> = []
         var kept: [EvaluatedValue] = []
-        for member in members where seen.insert(member.plain.asNumber).inserted {
+        for member in members where seen.insert(member.plain.groupIdentity).inserted {
             kept.append(member)
         }
         return kept

@@ -1,0 +1,72 @@
+// When two values are one for groups and for rows that are wanted once.
+//
+//   1. Integers, doubles, floats and decimals are one if they are the same number, whatever their types; truth values are no
+//      numbers here. Nothing is rounded: an integer that no double holds is equal to no double.
+//   2. A fraction is the number that its shortest text means, as where decimals are compared with doubles and floats:
+//      0.1 is one number as a decimal, a double and a float.
+//   3. Both zeros are one, and all that is no number is one.
+//
+// Threads: values.
+
+import FoundationEssentials
+
+extension Value {
+    /// The value as a group shows it: both zeros are one.
+    package var asGroupKey: Value {
+        switch self {
+        case .double(let value) where value == 0: .double(0)
+        case .float(let value) where value == 0: .float(0)
+        default: self
+        }
+    }
+
+    /// What a value is told apart by where others may have another type: the same for equal numbers.
+    ///
+    /// A whole number of 64 bits is an integer, any other one a double if that means the same, and a decimal if none does.
+    package var groupIdentity: Value {
+        switch self {
+        case .double(let number): Self.identity(number)
+        case .float(let number):
+            // The double of the same text: of a whole number, the same number.
+            Self.identity(
+                number.rounded() == number
+                    ? Double(number) : Double("\(number)") ?? Double(number))
+        case .decimal(let number): Self.identity(number)
+        default: self
+        }
+    }
+
+    private static func identity(_ number: Double) -> Value {
+        if let whole = Int64(exactly: number) { return .integer(whole) }
+        return .double(number)
+    }
+
+    private static func identity(_ number: Decimal) -> Value {
+        if number.isNaN { return .double(.nan) }
+        let text = "\(number)"
+        if let whole = Int64(text) { return .integer(whole) }
+        guard let double = Double(text), let same = decimal(of: double), same == number else {
+            return .decimal(number)
+        }
+        return .double(double)
+    }
+
+    /// The decimal that is one with a double: exactly the same of a whole number, else that of its text.
+    private static func decimal(of number: Double) -> Decimal? {
+        if abs(number) < 0x1p126, let whole = Int128(exactly: number) {
+            return Decimal(string: whole.description)
+        }
+        return Decimal(exactText: "\(number)")
+    }
+
+    /// A bit for each type of numbers; none for what is no number.
+    var numberType: UInt8 {
+        switch self {
+        case .integer: 1
+        case .double: 2
+        case .float: 4
+        case .decimal: 8
+        default: 0
+        }
+    }
+}
