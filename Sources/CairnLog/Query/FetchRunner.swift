@@ -86,6 +86,13 @@ struct FetchRunner {
 
     // MARK: Answers
 
+    /// Throws if nobody wants the answer any more. Asked for each block, or for each thousand rows of an index.
+    func checkCancelled() throws(StoreError) {
+        if let isCancelled = fetch.isCancelled, isCancelled() {
+            throw StoreError(.cancelled, "the fetch was cancelled")
+        }
+    }
+
     func result() throws(StoreError) -> StoreFetchResult {
         let (hits, plan) = try hits()
         var rows: [Row] = []
@@ -347,5 +354,6 @@ struct FetchRunner {
         }
         try objects?.rethrow()
         return hits
+            if index & 1023 == 0 { try checkCancelled() }
     }
 }

@@ -62,7 +62,8 @@ struct TableRunner {
         let objects = StoredObjects(engine: engine, state: state)
         var rows = TablePlan.Rows()
         rows.reserve(hits.count)
-        for hit in hits {
+        for (index, hit) in hits.enumerated() {
+            if index & 1023 == 0 { try runner.checkCancelled() }
             rows.add(try values(columns, hit, objects), order: try values(order, hit, objects))
         }
         if sort == nil {
@@ -165,7 +166,7 @@ struct TableRunner {
         }
         if let found = try runner.indexed() {
             how += found.plan.text
-            try take(found.hits, groups, objects)
+            try take(found.hits, groups, runner, objects)
         } else {
             how += runner.scanPlan
             var isScattered = false
@@ -204,7 +205,8 @@ struct TableRunner {
     }
 
     private func take(
-        _ hits: [FetchRunner.Hit], _ groups: GroupRunner, _ objects: StoredObjects
+        _ hits: [FetchRunner.Hit], _ groups: GroupRunner, _ runner: FetchRunner,
+        _ objects: StoredObjects
     ) throws(StoreError) {
         let hits = hits.sorted {
             ($0.cell.handle.raw, $0.cell.slot) < ($1.cell.handle.raw, $1.cell.slot)
@@ -220,6 +222,7 @@ struct TableRunner {
             }
             slots.removeAll(keepingCapacity: true)
         }
+            try runner.checkCancelled()
     }
 
     // MARK: Unique keys

@@ -147,6 +147,7 @@ extension FetchRunner {
                     continue
                 }
             }
+            if looked & 1023 == 0 { try checkCancelled() }
             hits.append(Hit(number: number, cell: cell, entity: entity))
         }
         trace?.rows = looked
