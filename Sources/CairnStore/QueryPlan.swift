@@ -10,7 +10,8 @@
 /// //   0.21 ms
 /// ```
 public struct QueryPlan: Sendable, Hashable {
-    /// The way to the rows: a scan, or an index with what was looked for in it, and whether its order is the one wanted.
+    /// The way to the rows: a scan, or an index with what was looked for in it, and whether its order is the one wanted. Of a
+    /// covering index no row was looked at: it says all that is asked.
     public var access: String
     /// What rows were asked beside that; nil if nothing.
     public var condition: String?

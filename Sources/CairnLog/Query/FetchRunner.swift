@@ -119,9 +119,12 @@ struct FetchRunner {
 
     /// What matches, in order, within offset and limit.
     func hits() throws(StoreError) -> (hits: [Hit], plan: PlanName) {
-        if trace == nil, let found = FirstRows.hits(fetch, state) { return found }
+        if trace == nil, var found = FirstRows.hits(fetch, state) {
+            found.plan.isCovering = !fetch.includesRows
+            return found
+        }
         var hits: [Hit] = []
-        let plan: PlanName
+        var plan: PlanName
         var isOrdered = false
         if let found = try indexed(wantsOrder: true) {
             hits = found.hits
@@ -138,6 +141,8 @@ struct FetchRunner {
                     hits.append(
                         Hit(
                             number: number, cell: state.directories[stored.tree][number],
+            plan.isCovering =
+                found.isWhole && !fetch.includesRows && (isOrdered || fetch.sort.isEmpty)
                             entity: entity))
                 }
                 if let limit = bound, limit.isExceeded(by: hits.count) {

@@ -47,7 +47,8 @@ struct TableRunner {
 
     private func plain(_ plan: TablePlan) throws(StoreError) -> ([[Value]], String) {
         var fetch = request.fetch
-        fetch.includesRows = false
+        // Values are read of all that is found.
+        fetch.includesRows = true
         let sort = keys(plan)
         fetch.sort = sort ?? []
         if sort == nil || plan.isDistinct {

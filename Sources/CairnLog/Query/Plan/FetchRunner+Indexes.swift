@@ -20,6 +20,8 @@ extension FetchRunner {
         let plan: PlanName
         /// Whether the hits are in the order of the fetch.
         var isOrdered = false
+        /// Whether the index says it all: no row was asked a condition.
+        var isWhole = false
     }
 
     /// What matches through a fetch index; nil if another way is cheaper.
@@ -45,8 +47,9 @@ extension FetchRunner {
             let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
             if !isTooMuch { most = sum }
         }
+        let areWhole = planner.areWhole(paths)
         return Found(
-            hits: try match(numbers, isMatch: planner.areWhole(paths), most: most), plan: name)
+            hits: try match(numbers, isMatch: areWhole, most: most), plan: name, isWhole: areWhole)
     }
 
     /// How many rows match, if an index alone says it.
@@ -154,6 +157,7 @@ extension FetchRunner {
         trace?.asksRows = !isWhole && filter != nil
         try objects?.rethrow()
         return Found(
-            hits: hits, plan: PlanName([path.name], isOrdered: !isCut), isOrdered: !isCut)
+            hits: hits, plan: PlanName([path.name], isOrdered: !isCut), isOrdered: !isCut,
+            isWhole: isWhole || filter == nil)
     }
 }
