@@ -61,7 +61,8 @@ struct FetchRunner {
             }
         objects =
             filter?.isGeneral == true
-            ? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN) : nil
+            ? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN, trace: trace)
+            : nil
     }
 
     var catalog: Catalog { state.catalog }
@@ -76,7 +77,8 @@ struct FetchRunner {
     /// The rows as objects that expressions can be asked about: those of the condition, if it asks any, which know its
     /// blocks already.
     func storedObjects() -> StoredObjects {
-        objects ?? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN)
+        objects
+            ?? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN, trace: trace)
     }
 
     /// The entities whose rows are asked for.
@@ -84,14 +86,14 @@ struct FetchRunner {
         fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]
     }
 
-    // MARK: Answers
-
     /// Throws if nobody wants the answer any more. Asked for each block, or for each thousand rows of an index.
     func checkCancelled() throws(StoreError) {
         if let isCancelled = fetch.isCancelled, isCancelled() {
             throw StoreError(.cancelled, "the fetch was cancelled")
         }
     }
+
+    // MARK: Answers
 
     func result() throws(StoreError) -> StoreFetchResult {
         let (hits, plan) = try hits()
@@ -102,19 +104,28 @@ struct FetchRunner {
             plan: plan.text)
     }
 
-    func count() throws(StoreError) -> Int {
+    func count() throws(StoreError) -> Int { try counting().count }
+
+    /// How many match, within offset and limit, and how that was found; no words if it was a scan.
+    func counting() throws(StoreError) -> (count: Int, plan: PlanName?) {
         var total: Int
+        var plan: PlanName?
         if fetch.predicate == nil {
             total = family.reduce(0) { $0 + state.counts[$1] }
-        } else if let count = counted() {
+            trace?.estimate = total
+            plan = PlanName("the numbers of objects that are kept")
+        } else if let (count, name) = counted() {
             total = count
+            plan = name
         } else if let found = try indexed() {
             total = found.hits.count
+            plan = found.plan
+            plan?.isCovering = found.isWhole
         } else {
             total = try scanCount()
         }
         total = max(0, total - max(0, fetch.offset))
-        return min(total, max(0, fetch.limit ?? total))
+        return (min(total, max(0, fetch.limit ?? total)), plan)
     }
 
     /// What matches, in order, within offset and limit.
@@ -130,6 +141,8 @@ struct FetchRunner {
             hits = found.hits
             plan = found.plan
             isOrdered = found.isOrdered
+            plan.isCovering =
+                found.isWhole && !fetch.includesRows && (isOrdered || fetch.sort.isEmpty)
         } else {
             var bound = SortBound(fetch, catalog)
             try scan { block, entity, slots throws(StoreError) in
@@ -141,8 +154,6 @@ struct FetchRunner {
                     hits.append(
                         Hit(
                             number: number, cell: state.directories[stored.tree][number],
-            plan.isCovering =
-                found.isWhole && !fetch.includesRows && (isOrdered || fetch.sort.isEmpty)
                             entity: entity))
                 }
                 if let limit = bound, limit.isExceeded(by: hits.count) {
@@ -343,6 +354,7 @@ struct FetchRunner {
         let directory = state.directories[tree]
         for (index, number) in numbers.enumerated() {
             if hits.count >= most { break }
+            if index & 1023 == 0 { try checkCancelled() }
             trace?.rows += 1
             // Where rows are is asked for some rows ahead.
             if index + 16 < numbers.count { directory.cells.table.prefetch(numbers[index + 16]) }
@@ -359,6 +371,5 @@ struct FetchRunner {
         }
         try objects?.rethrow()
         return hits
-            if index & 1023 == 0 { try checkCancelled() }
     }
 }

@@ -14,12 +14,17 @@ struct TableExtremes {
     private let fetch: StoreFetch
     private let engine: Engine
     private let state: EngineState
+    private let trace: QueryTrace?
 
-    init(_ plan: TablePlan, _ fetch: StoreFetch, _ engine: Engine, _ state: EngineState) {
+    init(
+        _ plan: TablePlan, _ fetch: StoreFetch, _ engine: Engine, _ state: EngineState,
+        _ trace: QueryTrace?
+    ) {
         self.plan = plan
         self.fetch = fetch
         self.engine = engine
         self.state = state
+        self.trace = trace
     }
 
     /// The one row of the table, and how it was found; nil if more is asked than ends of indexes say.
@@ -82,7 +87,7 @@ struct TableExtremes {
         first.sort = [SortKey(name, ascending: isLeast)]
         first.limit = 1
         first.offset = 0
-        let runner = try FetchRunner(engine: engine, state: state, fetch: first)
+        let runner = try FetchRunner(engine: engine, state: state, fetch: first, trace: trace)
         // Another way may be cheaper, and is gone once for all figures.
         guard case .index(_, .some, _) = QueryPlanner(runner).choice(wantsOrder: true) else {
             return nil
@@ -91,7 +96,7 @@ struct TableExtremes {
             return nil
         }
         guard let hit = found.hits.first else { return (.null, found.plan.text) }
-        let objects = StoredObjects(engine: engine, state: state)
+        let objects = runner.storedObjects()
         let block = try objects.block(hit.cell.handle)
         let entity = state.catalog.description(of: hit.entity)
         return (try objects.value(column, of: entity, block, hit.cell.slot), found.plan.text)

@@ -18,12 +18,17 @@ struct TableRunner {
     let engine: Engine
     let state: EngineState
     let request: StoreTableFetch
+    /// Who wants to know what is done.
+    var trace: QueryTrace?
 
     private var catalog: Catalog { state.catalog }
 
     func table() throws(StoreError) -> StoreTable {
         let plan = try TablePlan(request, in: catalog.schema)
+        trace?.groups = plan.isGrouped
         let (rows, how) = try plan.isGrouped ? grouped(plan) : plain(plan)
+        // Rows that lie in the order of objects are sorted where these are found.
+        if let trace, plan.isGrouped || keys(plan) == nil { trace.sorts = !plan.sort.isEmpty }
         return StoreTable(columns: plan.names, rows: rows, plan: how)
     }
 
@@ -55,12 +60,12 @@ struct TableRunner {
             fetch.limit = nil
             fetch.offset = 0
         }
-        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
+        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
         let (hits, found) = try runner.hits()
         let how = found.text
         let columns = try sources(plan.columns, plan)
         let order = sort == nil ? try sources(plan.sort.map(\.expression), plan) : []
-        let objects = StoredObjects(engine: engine, state: state)
+        let objects = runner.storedObjects()
         var rows = TablePlan.Rows()
         rows.reserve(hits.count)
         for (index, hit) in hits.enumerated() {
@@ -155,13 +160,13 @@ struct TableRunner {
             fetch.predicate = fetch.predicate.map { .and([$0, hole]) } ?? hole
             how += ", "
         }
-        if let extremes = try TableExtremes(plan, fetch, engine, state).table() {
+        if let extremes = try TableExtremes(plan, fetch, engine, state, trace).table() {
             let rows = plan.arranged(
                 extremes.rows, request.fetch.offset, request.fetch.limit, inOrder: true)
             return (rows, extremes.plan)
         }
-        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
-        let objects = runner.objects ?? StoredObjects(engine: engine, state: state)
+        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
+        let objects = runner.storedObjects()
         var groups = try checked { () throws(PredicateFormatError) in
             try GroupRunner(plan, objects)
         }
@@ -217,13 +222,13 @@ struct TableRunner {
             slots.append(UInt16(hit.cell.slot))
             let next = index + 1 < hits.count ? hits[index + 1] : nil
             if next?.cell.handle == hit.cell.handle { continue }
+            try runner.checkCancelled()
             let block = try objects.block(hit.cell.handle)
             try slots.withUnsafeBufferPointer { slots throws(StoreError) in
                 try groups.take(block, of: hit.entity, slots)
             }
             slots.removeAll(keepingCapacity: true)
         }
-            try runner.checkCancelled()
     }
 
     // MARK: Unique keys

@@ -52,14 +52,19 @@ extension FetchRunner {
             hits: try match(numbers, isMatch: areWhole, most: most), plan: name, isWhole: areWhole)
     }
 
-    /// How many rows match, if an index alone says it.
-    func counted() -> Int? {
+    /// How many rows match, if an index alone says it, and which, if somebody wants to know.
+    func counted() -> (count: Int, plan: PlanName?)? {
         guard QueryPlanner.hasIndexes(catalog, fetch.entity), filter != nil else { return nil }
         let planner = QueryPlanner(self)
         guard case .index(let path, _, _) = planner.choice(wantsOrder: false),
             planner.isWhole(path), isOfAll(path)
         else { return nil }
-        return path.count
+        guard let trace else { return (path.count, nil) }
+        trace.estimate = path.count
+        trace.rows = path.count
+        var name = PlanName([path.name], isOrdered: false)
+        name.isCovering = true
+        return (path.count, name)
     }
 
     /// Whether all objects of an index are of the entities that are asked for.
@@ -142,6 +147,7 @@ extension FetchRunner {
                 continue
             }
             looked += 1
+            if looked & 1023 == 0 { try checkCancelled() }
             if !isWhole, let filter {
                 let place = FilterPlace(
                     block: try block(cell.handle), stored: catalog.entities[entity], entity: entity)
@@ -150,7 +156,6 @@ extension FetchRunner {
                     continue
                 }
             }
-            if looked & 1023 == 0 { try checkCancelled() }
             hits.append(Hit(number: number, cell: cell, entity: entity))
         }
         trace?.rows = looked
