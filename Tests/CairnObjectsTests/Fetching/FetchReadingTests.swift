@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import Dispatch
 import FoundationEssentials
 import Synchronization
 import Testing
@@ -365,6 +366,40 @@ struct FetchReadingTests {
         // Nobody can cancel what is fetched at once.
         let plain = CountingStore(stack.store) { #expect($0.isCancelled == nil) }
         #expect(try ManagedObjectContext(store: plain).fetchObjectIDs(ids).count == 10)
+    }
+
+    @MainActor
+    @Test("What is changed while an asynchronous fetch reads is in its answer, where it belongs")
+    func changedMeanwhile() async throws {
+        let (_, stack) = try prepare(.log)
+        for kind in 0..<3 {
+            let (questions, begin) = AsyncStream<Void>.makeStream()
+            let gate = DispatchSemaphore(value: 0)
+            let store = CountingStore(stack.store) { _ in
+                begin.yield()
+                gate.wait()
+            }
+            let context = ManagedObjectContext(store: store)
+            let asked = request {
+                $0.fetchLimit = 3
+                $0.includesPropertyValues = kind != 0
+            }
+            var ids = FetchRequest<ObjectID>(entityName: "Product")
+            ids.sortDescriptors = asked.sortDescriptors
+            ids.fetchLimit = 3
+            let task = Task { @MainActor [ids] () -> [ObjectID] in
+                if kind == 2 { return try await context.fetchAsynchronously(ids) }
+                return try await context.fetchAsynchronously(asked).map(\.objectID)
+            }
+            var iterator = questions.makeAsyncIterator()
+            await iterator.next()
+            // The store reads, and waits for this.
+            let first = context.make("Product", ["stock": -1])
+            for _ in 0..<9 { gate.signal() }
+            let found = try await task.value
+            #expect(found.count == 3 && found.contains(first.objectID))
+            #expect(try found == context.fetchObjectIDs(ids))
+        }
     }
 
     @Test("An asynchronous fetch ends early when it is cancelled", arguments: Backend.allCases)
