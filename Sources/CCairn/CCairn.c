@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 // MARK: Searching
@@ -195,3 +196,17 @@ int cairn_sync_data(int descriptor) {
 }
 
 __thread const void *cairn_handed = 0;
+
+// MARK: Cores
+
+int cairn_usable_cores(void) {
+#ifdef CPU_COUNT
+    cpu_set_t cores;
+    // It fails where there are more cores than the set has room for.
+    if (sched_getaffinity(getpid(), sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0) {
+        return CPU_COUNT(&cores);
+    }
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}

@@ -16,7 +16,7 @@ extension FetchRequest where Result: PersistentEntity {
     /// Strings are ordered by their bytes; for other orders there is ``SortKey/Comparison``.
     ///
     /// - Throws: `StoreError` with `.invalidRequest` naming a part that a store cannot answer: of the predicate,
-    ///   or a key path that leads to no persistent property of the class itself, or an order of one's own.
+    ///   or a key path that leads to no stored property, be it through to-one relationships, or an order of one's own.
     @_disfavoredOverload
     public init(_ predicate: Predicate<Result>, sortBy order: [SortDescriptor<Result>]) throws {
         try self.init(predicate)
@@ -29,8 +29,8 @@ extension FetchRequest where Result: PersistentEntity {
     /// let dearest = try FetchRequest<Product>(sortBy: [.init(\.price, order: .reverse)])
     /// ```
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` naming a key path that leads to no persistent property of
-    ///   the class itself, or an order of one's own.
+    /// - Throws: `StoreError` with `.invalidRequest` naming a key path that leads to no stored property, be it
+    ///   through to-one relationships, or an order of one's own.
     @_disfavoredOverload
     public init(predicate: PredicateNode? = nil, sortBy order: [SortDescriptor<Result>]) throws {
         self.init(predicate: predicate)

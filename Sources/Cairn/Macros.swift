@@ -46,7 +46,9 @@ public import CairnStore
 ///   - isAbstract: whether it has no objects of its own.
 ///   - originalName: the name under which an older version of the model knows the entity.
 ///   - hashModifier: makes the version hash differ although nothing else does.
-@attached(member, names: named(Columns), named(_typedEntity), named(_property(for:)))
+@attached(
+    member, names: named(Columns), named(_typedEntity), named(_property(for:)),
+    named(_paths(_:of:)))
 @attached(memberAttribute)
 @attached(extension, conformances: PersistentEntity)
 public macro Entity(
@@ -173,7 +175,7 @@ public macro Index<T: PersistentEntity>(_ keys: [IndexElement<T>]...) =
 /// - Parameter name: the composite's name in the model; the struct's if nil.
 @attached(
     extension, conformances: CompositeValue, names: named(_compositeName), named(_elements),
-    named(init(_from:)), named(_write(to:)), named(_key(for:)))
+    named(_paths), named(init(_from:)), named(_write(to:)), named(_key(for:)))
 public macro Composite(_ name: String? = nil) =
     #externalMacro(module: "CairnPlugin", type: "CompositeMacro")
 

@@ -60,11 +60,18 @@ open class CompositeExpansion: ExtensionMacro {
         let keys = elements.map { element in
             "        case \\\(type.trimmed).\(element.name): return \"\(element.name.plainText)\"\n"
         }
+        let paths = elements.map { element in
+            "            Cairn.PropertyPaths(\\\(type.trimmed).\(element.name), \\\(type.trimmed)?.?.\(element.name)),\n"
+        }
         let conformance: DeclSyntax = """
             extension \(type.trimmed): Cairn.CompositeValue {
                 \(raw: access)static var _compositeName: String { \(raw: name) }
                 \(raw: access)static let _elements: [Cairn.CompositeElement] = [
             \(raw: descriptions.joined())    ]
+                \(raw: access)static var _paths: [Cairn.PropertyPaths] {
+                    [
+            \(raw: paths.joined())        ]
+                }
                 \(raw: access)init?(_from reader: inout Cairn.CompositeReader) {
             \(raw: reads.joined())        guard \(raw: unwraps) else { return nil }
             \(raw: sets.joined())    }

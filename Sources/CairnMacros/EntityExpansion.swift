@@ -1,6 +1,7 @@
 // `@Entity`: the code of a typed class.
 //
-//   member           the columns of a batch insert, with the class's description; the numbers of key paths
+//   member           the columns of a batch insert, with the class's description; the numbers of key paths, and key paths
+//                    by number
 //   memberAttribute  each persistent property's accessors, by its number
 //   extension        the conformance that marks typed classes
 //
@@ -24,7 +25,7 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
             """
             \(raw: plan.access)override class var _typedEntity: Cairn.TypedEntity? { Columns._entity }
             """,
-            numbers(plan),
+            numbers(plan), paths(plan),
         ]
     }
 
@@ -55,6 +56,7 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         if !unique.isEmpty { arguments.append("unique: \(text(unique))") }
         let indexes = plan.indexes(context)
         if !indexes.isEmpty { arguments.append("indexes: \(text(indexes))") }
+        arguments.append("paths: { \(name)._paths($0, of: \(name).self) }")
         return """
             \(raw: access)struct Columns: Cairn.EntityColumns {
             \(raw: tokens)    \(raw: access)let _parent: \(raw: plan.superclass).Columns
@@ -88,6 +90,23 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
                 default: return \(raw: plan.superclass)._property(for: path)
                 }
             }
+            """
+    }
+
+    /// The key paths of the property of a number: that of an object, and that of one that there may be. From these, paths
+    /// across relationships are put together.
+    private static func paths(_ plan: EntityPlan) -> DeclSyntax {
+        let cases = plan.properties.enumerated().filter { !$1.isToMany }.map { number, property in
+            "    case \(number): return Cairn.PropertyPaths(\\_Root.\(property.name), \\_Root?.?.\(property.name))\n"
+        }
+        let parent = "\(plan.superclass)._paths(property, of: root)"
+        let body =
+            cases.isEmpty
+            ? "    return \(parent)\n"
+            : "    switch property - Columns._base {\n\(cases.joined())    default: return \(parent)\n    }\n"
+        return """
+            \(raw: plan.access)static func _paths<_Root: \(raw: plan.className)>(_ property: Int, of root: _Root.Type) -> Cairn.PropertyPaths? {
+            \(raw: body)}
             """
     }
 

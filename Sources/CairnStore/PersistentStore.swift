@@ -79,6 +79,12 @@ public protocol StoreSnapshot: AnyObject, Sendable {
     /// Answers a fetch, and says how.
     func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan
 
+    /// Makes a table, and says how.
+    func explain(_ request: StoreTableFetch) throws(StoreError) -> QueryPlan
+
+    /// Counts, and says how.
+    func explainCount(_ request: StoreFetch) throws(StoreError) -> QueryPlan
+
     /// How many objects match; limit and offset are respected.
     func count(_ request: StoreFetch) throws(StoreError) -> Int
 

@@ -1,5 +1,7 @@
 // How a fetch was answered, for people.
 
+import CairnModel
+
 /// How a store answered a fetch: which way it found the rows, what it looked at, and what came of it.
 ///
 /// ```swift
@@ -10,12 +12,19 @@
 /// //   0.21 ms
 /// ```
 public struct QueryPlan: Sendable, Hashable {
-    /// The way to the rows: a scan, or an index with what was looked for in it, and whether its order is the one wanted.
+    /// The way to the rows: a scan, or an index with what was looked for in it, and whether its order is the one wanted. Of a
+    /// covering index no row was looked at: it says all that is asked.
     public var access: String
     /// What rows were asked beside that; nil if nothing.
     public var condition: String?
-    /// What rows were sorted by afterwards; nil if they were not.
+    /// What rows were put into groups by, and what was made of each group; nil if they were not.
+    public var groups: String?
+    /// What groups were asked; nil if nothing.
+    public var having: String?
+    /// What rows, or groups, were sorted by afterwards; nil if they were not.
     public var sort: String?
+    /// Whether of rows that are equal only the first was kept.
+    public var isDistinct: Bool
     /// How many rows the way was expected to lead to. Indexes count exactly.
     public var estimatedRows: Int
     /// How many rows there are of the entities that are asked for.
@@ -33,13 +42,17 @@ public struct QueryPlan: Sendable, Hashable {
 
     /// A plan.
     public init(
-        access: String, condition: String? = nil, sort: String? = nil, estimatedRows: Int = 0,
-        allRows: Int = 0, rowsLooked: Int = 0, results: Int = 0, blocksRead: Int = 0,
-        blocksSkipped: Int = 0, seconds: Double = 0
+        access: String, condition: String? = nil, groups: String? = nil, having: String? = nil,
+        sort: String? = nil, isDistinct: Bool = false, estimatedRows: Int = 0, allRows: Int = 0,
+        rowsLooked: Int = 0, results: Int = 0, blocksRead: Int = 0, blocksSkipped: Int = 0,
+        seconds: Double = 0
     ) {
         self.access = access
         self.condition = condition
+        self.groups = groups
+        self.having = having
         self.sort = sort
+        self.isDistinct = isDistinct
         self.estimatedRows = estimatedRows
         self.allRows = allRows
         self.rowsLooked = rowsLooked
@@ -53,7 +66,10 @@ public struct QueryPlan: Sendable, Hashable {
     public var steps: String {
         var lines = [access]
         if let condition { lines.append("  each row asked: \(condition)") }
+        if let groups { lines.append("  grouped \(groups)") }
+        if let having { lines.append("  each group asked: \(having)") }
         if let sort { lines.append("  sorted by \(sort)") }
+        if isDistinct { lines.append("  equal rows once") }
         return lines.joined(separator: "\n")
     }
 }
@@ -77,5 +93,31 @@ extension StoreSnapshot {
     public func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
         let found = try fetch(request)
         return QueryPlan(access: found.plan, results: found.ids.count)
+    }
+
+    /// How a store answers a question for a table that says no more of it than the way.
+    public func explain(_ request: StoreTableFetch) throws(StoreError) -> QueryPlan {
+        let table = try table(request)
+        return QueryPlan(access: table.plan, results: table.rows.count)
+    }
+
+    /// How a store counts that says nothing of it.
+    public func explainCount(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
+        QueryPlan(access: "count", results: try count(request))
+    }
+}
+
+extension TableTerms {
+    /// What rows are put into groups by, and what else is in the rows of the table, for people.
+    package var groupsInWords: String {
+        let keys = groupBy.map { "\($0)" }
+        let others = columns.filter { column in
+            !groupBy.contains(column.expression) && !keys.contains(column.name)
+        }.map { column in
+            let text = "\(column.expression)"
+            return text == column.name ? text : "\(column.name) = \(text)"
+        }
+        let by = keys.isEmpty ? "all together" : "by \(keys.joined(separator: ", "))"
+        return others.isEmpty ? by : "\(by), with \(others.joined(separator: ", "))"
     }
 }

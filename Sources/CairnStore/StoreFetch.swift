@@ -27,6 +27,9 @@ public struct StoreFetch: Sendable {
     public var offset = 0
     /// Whether the rows are wanted with their values.
     public var includesRows = false
+    /// Asked between blocks while the store reads, by every thread that does: when it returns true, the store throws
+    /// `StoreError` with `.cancelled`. Nil: nobody can cancel.
+    public var isCancelled: (@Sendable () -> Bool)?
 
     /// Asks for all objects of an entity.
     public init(entity: Int, predicate: PredicateNode? = nil) {

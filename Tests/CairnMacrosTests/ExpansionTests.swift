@@ -67,7 +67,9 @@ struct ExpansionTests {
                                                 0
                                             }))
                                 }
-                                return Cairn.TypedEntity("Product", Product.self, parent: ManagedObject.self, properties: properties, unique: [["code"]]) { path in
+                                return Cairn.TypedEntity("Product", Product.self, parent: ManagedObject.self, properties: properties, unique: [["code"]], paths: {
+                                        Product._paths($0, of: Product.self)
+                                    }) { path in
                                     (path as? PartialKeyPath<Product>).flatMap {
                                         Product._property(for: $0)
                                     }
@@ -89,6 +91,17 @@ struct ExpansionTests {
                             return Cairn.TypedEntity._identity
                             default:
                                 return ManagedObject._property(for: path)
+                            }
+                        }
+
+                        static func _paths<_Root: Product>(_ property: Int, of root: _Root.Type) -> Cairn.PropertyPaths? {
+                            switch property - Columns._base {
+                            case 0:
+                                return Cairn.PropertyPaths(\_Root.code, \_Root?.?.code)
+                            case 1:
+                                return Cairn.PropertyPaths(\_Root.price, \_Root?.?.price)
+                            default:
+                                return ManagedObject._paths(property, of: root)
                             }
                         }
                     }
@@ -117,7 +130,8 @@ struct ExpansionTests {
             "@Entity class Employee: Person { var salary: Int }",
             "_read(Columns._base + 0)", "_write(Columns._base + 0, newValue)",
             "let _parent: Person.Columns", "Person.Columns._count", "parent: Person.self",
-            "return Person._property(for: path)"),
+            "return Person._property(for: path)",
+            "return Person._paths(property, of: root)"),
         Case(
             "a public class has public columns, its other properties keep their level",
             "@Entity public final class A: ManagedObject { public var a: Int; var b: Int; private var c: Int }",
@@ -131,7 +145,7 @@ struct ExpansionTests {
         Case(
             "what is said of the entity is passed on",
             #"@Entity("Name", isAbstract: true, originalName: "Old") final class A: ManagedObject { }"#,
-            #"TypedEntity("Name", A.self, parent: ManagedObject.self, isAbstract: true, originalName: "Old", properties: properties)"#,
+            #"TypedEntity("Name", A.self, parent: ManagedObject.self, isAbstract: true, originalName: "Old", properties: properties, paths: {"#,
             "let properties: [Cairn.TypedProperty] = []"),
         Case(
             "constraints come in the order of the text, those of single attributes included",
@@ -158,7 +172,7 @@ struct ExpansionTests {
                 @Relationship(inverse: "others") var other: B?
             }
             """#,
-            #"properties: properties, indexes: [["a", "-home.city"], ["-b"], ["-other", "a"], ["b"]])"#
+            #"properties: properties, indexes: [["a", "-home.city"], ["-b"], ["-other", "a"], ["b"]], paths: {"#
         ),
         Case(
             "an entity indexes what it inherits",
@@ -237,7 +251,8 @@ struct ExpansionTests {
             #"Cairn.CompositeElement("street", Cairn.TypedKind.of((String).self), default: {"#,
             #"Cairn.CompositeElement("city", Cairn.TypedKind.of((String?).self)),"#,
             "guard let value0, let value1 else {", "self.city = value1",
-            "writer.put(Cairn.TypedKind.of((String).self), street)"),
+            "writer.put(Cairn.TypedKind.of((String).self), street)",
+            #"Cairn.PropertyPaths(\Address.street, \Address?.?.street),"#),
         Case(
             "a composite can have another name, and be public",
             #"@Composite("Spot") public struct Place { public var x: Double }"#,

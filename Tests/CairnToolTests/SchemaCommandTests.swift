@@ -34,6 +34,36 @@ struct SchemaCommandTests {
         #expect(cairn("schema", store, "--entity", "Nope").code == 1)
     }
 
+    @Test("indexes that are not kept are named, with the reason")
+    func leftOut() throws {
+        let work = try Workplace()
+        let element = #"type="Binary" order="ascending"/>"#
+        let model = try work.list(
+            "contents",
+            """
+            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Thing" representedClassName="Thing">
+                    <attribute name="code" optional="YES" attributeType="String"/>
+                    <fetchIndex name="byLower">
+                        <fetchIndexElement expression="lowercase:(code)" expressionType="string" \(element)
+                    </fetchIndex>
+                    <fetchIndex name="byCode"><fetchIndexElement property="code" \(element)</fetchIndex>
+                    <fetchIndex name="again"><fetchIndexElement property="code" \(element)</fetchIndex>
+                </entity>
+            </model>
+            """)
+        let made = try work.importing("1.json", #"[{"code":"a"}]"#, "--model", model)
+        #expect(made.code == 0, "\(made.errors)")
+        let run = cairn("schema", work.store)
+        #expect(
+            run.lines.suffix(3) == [
+                "index byLower of Thing is not kept: lowercase:(code) is an expression, and keys are made of stored values alone",
+                "", "index again of Thing is not kept: it repeats byCode",
+            ])
+        #expect(cairn("schema", work.store, "--json").lines.count == 1)
+    }
+
     @Test("what is no store is said to be none")
     func nothing() throws {
         let work = try Workplace()

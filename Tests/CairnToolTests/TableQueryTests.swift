@@ -144,9 +144,27 @@ struct TableQueryTests {
     func explain() throws {
         let work = try filled()
         let run = cairn(
-            "query", work.store, "Thing", "--group-by", "kind", "--explain", "--json")
-        #expect(Int(try run.json[0], "results") == 3)
-        #expect((try run.json[0]["access"] as? String)?.contains("scan of Thing") == true)
+            "query", work.store, "Thing", "--where", "code >= 'a'", "--group-by", "kind",
+            "--having", "count > 0", "--sort", "-count", "--explain", "--json")
+        let plan = try run.json[0]
+        #expect(Int(plan, "results") == 3)
+        #expect(plan["access"] as? String == "groups of scan of Thing")
+        #expect(plan["condition"] as? String == "code >= 'a'")
+        #expect(plan["groups"] as? String == "by kind, with count = SELF.@count")
+        #expect(plan["having"] as? String == "count > 0")
+        #expect(plan["sort"] as? String == "-count")
+        #expect(
+            ["estimatedRows", "allRows", "rowsLooked", "blocksRead", "blocksSkipped"].map {
+                Int(plan, $0)
+            } == [4, 4, 4, 1, 0])
+        let distinct = cairn(
+            "query", work.store, "Thing", "--columns", "kind,double=size * 2", "--distinct",
+            "--sort", "double", "--explain")
+        #expect(
+            distinct.lines.prefix(5) == [
+                "scan of Thing", "  sorted by double", "  equal rows once",
+                "  estimated 4 of 4 rows; 4 looked at, 4 results", "  1 blocks read, 0 not",
+            ])
     }
 
     @Test(

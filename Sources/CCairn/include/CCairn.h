@@ -157,6 +157,11 @@ int cairn_ofd_test(int descriptor, int64_t byte, int32_t *_Nonnull holder);
 /// Data and what is needed to read it back (the size) on the medium, not only in the drive's cache.
 int cairn_sync_data(int descriptor);
 
+// MARK: Cores
+
+/// How many cores the process may use: not those that it was forbidden, by `taskset` or the set of a container. At least 1.
+int cairn_usable_cores(void);
+
 // MARK: Objects that are going
 
 /// One of the Swift runtime's entry points; it has no declaration of its own.

@@ -15,7 +15,7 @@
 //     greatest. One of several elements has postings beside it for equality on all of them: one look instead of a way
 //     down, for about 12 bytes an object with a key of its own and 3 for others.
 
-import CairnModel
+package import CairnModel
 import CairnStore
 
 extension Catalog {
@@ -73,9 +73,11 @@ extension Catalog {
 
     /// The fetch indexes that a model declares for the entities of a schema. The model may be another than the schema's,
     /// if it keeps the same things.
-    static func fetchIndexes(of model: ManagedObjectModel, in schema: Schema)
-        -> [FetchIndexDefinition]
-    {
+    ///
+    /// - Parameter leftOut: told of those that are not kept.
+    static func fetchIndexes(
+        of model: ManagedObjectModel, in schema: Schema, leftOut: ((LeftOutIndex) -> Void)? = nil
+    ) -> [FetchIndexDefinition] {
         var found: [FetchIndexDefinition] = []
         var descriptions: [String: EntityDescription] = [:]
         for entity in model.entities where !entity.indexes.isEmpty {
@@ -87,14 +89,42 @@ extension Catalog {
             (depth($0, schema), $0.index) < (depth($1, schema), $1.index)
         }) {
             for index in descriptions[entity.name]?.indexes ?? [] {
-                guard let definition = definition(index, of: entity) else { continue }
-                let isRepeated = found.contains {
+                guard let definition = definition(index, of: entity) else {
+                    leftOut?(LeftOutIndex(index, of: entity))
+                    continue
+                }
+                let other = found.first {
                     $0.family.contains(entity.index) && $0.parts == definition.parts
                 }
-                if !isRepeated { found.append(definition) }
+                if let other {
+                    leftOut?(
+                        LeftOutIndex(
+                            name: index.name, entity: entity.name,
+                            reason: "it repeats \(other.name)"))
+                } else {
+                    found.append(definition)
+                }
             }
         }
         return found
+    }
+
+    /// An index that a model declares and no store keeps.
+    package struct LeftOutIndex: Sendable, Hashable {
+        package let name: String
+        /// The entity that declares it.
+        package let entity: String
+        /// Why it is not kept, in words.
+        package let reason: String
+    }
+
+    /// The fetch indexes of a model that a store with its schema does not keep. Fetches are answered without them.
+    package static func leftOutIndexes(of model: ManagedObjectModel, in schema: Schema)
+        -> [LeftOutIndex]
+    {
+        var leftOut: [LeftOutIndex] = []
+        _ = fetchIndexes(of: model, in: schema) { leftOut.append($0) }
+        return leftOut
     }
 
     private static func depth(_ entity: SchemaEntity, _ schema: Schema) -> Int {
@@ -118,6 +148,26 @@ extension Catalog {
             columns.append((column, element.isAscending))
         }
         return FetchIndexDefinition(index.name, of: entity, columns)
+    }
+}
+
+extension Catalog.LeftOutIndex {
+    /// One with elements that have no place in keys.
+    fileprivate init(_ index: FetchIndexDescription, of entity: SchemaEntity) {
+        var reason = "it has one property twice"
+        if index.elements.isEmpty { reason = "it has no elements" }
+        for element in index.elements {
+            if let expression = element.expression {
+                reason = "\(expression) is an expression, and keys are made of stored values alone"
+                break
+            }
+            let name = element.propertyName ?? "an element"
+            if entity.columnIndex(named: name) == nil {
+                reason = "\(name) is not stored as one value of the object"
+                break
+            }
+        }
+        self.init(name: index.name, entity: entity.name, reason: reason)
     }
 }
 

@@ -17,6 +17,7 @@
 // prefix of the commits that includes every full one that returned.
 // Threads: any.
 
+import CCairn
 import CairnFileSystem
 import CairnFormat
 import CairnModel
@@ -168,8 +169,8 @@ final class Engine: Sendable {
         return min(256 << 20, pages / 16 * size)
     }
 
-    /// As many as there are cores: at most four, as more wait for the same memory.
-    private static var defaultScanThreads: Int { min(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+    /// As many as there are cores that the process may use: at most four, as more wait for the same memory.
+    private static var defaultScanThreads: Int { min(4, Int(cairn_usable_cores())) }
 
     // MARK: Reading
 

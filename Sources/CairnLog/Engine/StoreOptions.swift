@@ -34,9 +34,9 @@ public struct LogStoreOptions: Sendable {
     public var timeout = 0.25
     /// Bytes that decoded and read blocks may take; nil = a sixteenth of the memory, at most 256 MiB.
     public var cacheBytes: Int?
-    /// Threads that one fetch may use to scan, with the one that fetches; nil = as many as there are cores, at most four.
-    /// Others are used where a condition is asked of 48 blocks or more, which are some fifty thousand rows, and are not waited
-    /// for if they are busy with another fetch. 1 = none.
+    /// Threads that one fetch may use to scan, with the one that fetches; nil = one for each core that the process may use,
+    /// at most four. Others are used where a condition is asked of 48 blocks or more, which are some fifty thousand rows, and
+    /// are not waited for if they are busy with another fetch. 1 = none.
     public var scanThreads: Int?
     /// Told how far opening is, in the thread that opens, when a stage begins and after every few megabytes. Opening is
     /// cancelled when it returns false: `StoreError.cancelled` is thrown, and the store holds what it held.

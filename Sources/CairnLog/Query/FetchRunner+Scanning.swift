@@ -143,6 +143,7 @@ extension FetchRunner {
     private func select(_ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch)
         throws(StoreError) -> CachedBlock
     {
+        try checkCancelled()
         let cached = try untracedBlock(block.entry)
         let stored = catalog.entities[block.entity]
         // What is not published may be given up, and something else be written where it was.

@@ -69,7 +69,8 @@ struct FetchRunner {
         }
         objects =
             filter?.isGeneral == true
-            ? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN) : nil
+            ? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN, trace: trace)
+            : nil
     }
 
     var catalog: Catalog { state.catalog }
@@ -100,12 +101,20 @@ struct FetchRunner {
     /// The rows as objects that expressions can be asked about: those of the condition, if it asks any, which know its
     /// blocks already.
     func storedObjects() -> StoredObjects {
-        objects ?? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN)
+        objects
+            ?? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN, trace: trace)
     }
 
     /// The entities whose rows are asked for.
     var family: [Int] {
         fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]
+    }
+
+    /// Throws if nobody wants the answer any more. Asked for each block, or for each thousand rows of an index.
+    func checkCancelled() throws(StoreError) {
+        if let isCancelled = fetch.isCancelled, isCancelled() {
+            throw StoreError(.cancelled, "the fetch was cancelled")
+        }
     }
 
     // MARK: Answers
@@ -119,25 +128,33 @@ struct FetchRunner {
             plan: plan.text)
     }
 
-    func count() throws(StoreError) -> Int {
+    func count() throws(StoreError) -> Int { try counting().count }
+
+    /// How many match, within offset and limit, and how that was found; no words if it was a scan.
+    func counting() throws(StoreError) -> (count: Int, plan: PlanName?) {
         let total: Int
-        if fetch.predicate == nil {
-            total = family.reduce(0) { $0 + state.counts[$1] }
-        } else if let count = counted() {
+        var plan: PlanName?
+        if let (count, name) = counted() {
             total = count
+            plan = name
         } else if let found = try indexed() {
             total = found.hits.count
+            plan = found.plan
+            plan?.isCovering = found.isWhole
         } else {
             total = try scanCount()
         }
-        return fetch.cut(total)
+        return (fetch.cut(total), plan)
     }
 
     /// What matches, in order, within offset and limit.
     func hits() throws(StoreError) -> (hits: [Hit], plan: PlanName) {
-        if trace == nil, let found = FirstRows.hits(fetch, state) { return found }
+        if trace == nil, var found = FirstRows.hits(fetch, state) {
+            found.plan.isCovering = !fetch.includesRows
+            return found
+        }
         var hits: [Hit] = []
-        let plan: PlanName
+        var plan: PlanName
         var isOrdered = false
         var skipped = 0
         if let found = try indexed(wantsOrder: true) {
@@ -145,6 +162,8 @@ struct FetchRunner {
             plan = found.plan
             isOrdered = found.isOrdered
             skipped = found.skipped
+            plan.isCovering =
+                found.isWhole && !fetch.includesRows && (isOrdered || fetch.sort.isEmpty)
         } else {
             var bound = SortBound(fetch, catalog)
             try scan { block, entity, slots throws(StoreError) in
@@ -408,6 +427,7 @@ struct FetchRunner {
         let directory = state.directories[tree]
         for (index, number) in numbers.enumerated() {
             if hits.count >= most { break }
+            if index & 1023 == 0 { try checkCancelled() }
             trace?.rows += 1
             // Where rows are is asked for some rows ahead.
             if index + 16 < numbers.count { directory.cells.table.prefetch(numbers[index + 16]) }

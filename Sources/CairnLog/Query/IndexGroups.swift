@@ -91,7 +91,14 @@ struct IndexGroups {
     }
 
     /// What it is called in a plan.
-    var name: String { planner.name(path).text }
+    var name: String {
+        var name = PlanName([planner.name(path)], isOrdered: true)
+        name.isCovering = true
+        return name.text
+    }
+
+    /// How many entries it counts.
+    var entries: Int { path.count }
 
     // MARK: Going through
 

@@ -22,6 +22,8 @@ final class StoredObjects {
     let catalog: Catalog
     /// Where what is written for sure ends; a state that is published has nothing behind it.
     private let writtenLSN: UInt64
+    /// Who wants to know which blocks are read.
+    private let trace: QueryTrace?
     private var failure: StoreError?
 
     /// By handle: handles are dense.
@@ -31,10 +33,13 @@ final class StoredObjects {
     /// By condition, what it found of the objects at the other end.
     private var selections: [ObjectIdentifier: AnyObject] = [:]
 
-    init(engine: Engine, state: EngineState, writtenLSN: UInt64 = .max) {
+    init(
+        engine: Engine, state: EngineState, writtenLSN: UInt64 = .max, trace: QueryTrace? = nil
+    ) {
         self.engine = engine
         self.state = state
         self.writtenLSN = writtenLSN
+        self.trace = trace
         catalog = state.catalog
     }
 
@@ -120,6 +125,7 @@ final class StoredObjects {
 
     /// The block of an entry, which is not kept here.
     func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
+        trace?.read(entry)
         if writtenLSN != .max {
             let segment = state.segments.current
             if segment.number == entry.segment,

@@ -15,12 +15,17 @@ struct TableExtremes {
     private let fetch: StoreFetch
     private let engine: Engine
     private let state: EngineState
+    private let trace: QueryTrace?
 
-    init(_ plan: TablePlan, _ fetch: StoreFetch, _ engine: Engine, _ state: EngineState) {
+    init(
+        _ plan: TablePlan, _ fetch: StoreFetch, _ engine: Engine, _ state: EngineState,
+        _ trace: QueryTrace?
+    ) {
         self.plan = plan
         self.fetch = fetch
         self.engine = engine
         self.state = state
+        self.trace = trace
     }
 
     /// The one row of the table, and how it was found; nil if more is asked than ends of indexes say.
@@ -90,15 +95,9 @@ struct TableExtremes {
                 plan.entity.columns[column].name, .notEqual, .null)
             all.predicate = fetch.predicate.map { .and([$0, some]) } ?? some
         }
-        let runner = try FetchRunner(engine: engine, state: state, fetch: all)
-        guard all.predicate != nil else {
-            let rows = runner.family.reduce(0) { $0 + state.counts[$1] }
-            return (.integer(Int64(rows)), "the number of rows")
-        }
-        guard QueryPlanner.hasIndexes(state.catalog, fetch.entity) else { return nil }
-        let planner = QueryPlanner.planner(all, state, engine.identity)
-        guard let path = planner.countingPath else { return nil }
-        return (.integer(Int64(path.count)), planner.name(path).text)
+        let runner = try FetchRunner(engine: engine, state: state, fetch: all, trace: trace)
+        guard let (count, how) = runner.counted() else { return nil }
+        return (.integer(Int64(count)), how.text)
     }
 
     /// What no value of a column is below; nil if what has none, or is no number, could not be told by it.
@@ -130,14 +129,14 @@ struct TableExtremes {
         let planner = QueryPlanner.planner(first, state, engine.identity)
         planner.takesAnyOfEqual = true
         let runner = try FetchRunner(
-            engine: engine, state: state, fetch: first, planner: planner)
+            engine: engine, state: state, fetch: first, trace: trace, planner: planner)
         // Another way may be cheaper, and is gone once for all figures.
         guard case .index(_, .some, _) = planner.choice(wantsOrder: true) else { return nil }
         guard let found = try runner.found(wantsOrder: true, beside: nil), found.isOrdered else {
             return nil
         }
         guard let hit = found.hits.first else { return (.null, found.plan.text) }
-        let objects = StoredObjects(engine: engine, state: state)
+        let objects = runner.storedObjects()
         let block = try objects.block(hit.cell.handle)
         let entity = state.catalog.description(of: hit.entity)
         return (try objects.value(column, of: entity, block, hit.cell.slot), found.plan.text)

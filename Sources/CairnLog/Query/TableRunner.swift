@@ -19,12 +19,17 @@ struct TableRunner {
     let engine: Engine
     let state: EngineState
     let request: StoreTableFetch
+    /// Who wants to know what is done.
+    var trace: QueryTrace?
 
     private var catalog: Catalog { state.catalog }
 
     func table() throws(StoreError) -> StoreTable {
         let plan = try TablePlan(request, in: catalog.schema)
+        trace?.groups = plan.isGrouped
         let (rows, how) = try plan.isGrouped ? grouped(plan) : plain(plan)
+        // Rows that lie in the order of objects are sorted where these are found.
+        if let trace, plan.isGrouped || keys(plan) == nil { trace.sorts = !plan.sort.isEmpty }
         return StoreTable(columns: plan.names, rows: rows, plan: how)
     }
 
@@ -48,22 +53,24 @@ struct TableRunner {
 
     private func plain(_ plan: TablePlan) throws(StoreError) -> ([[Value]], String) {
         var fetch = request.fetch
-        fetch.includesRows = false
+        // Values are read of all that is found.
+        fetch.includesRows = true
         let sort = keys(plan)
         fetch.sort = sort ?? []
         if sort == nil || plan.isDistinct {
             fetch.limit = nil
             fetch.offset = 0
         }
-        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
+        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
         let (hits, found) = try runner.hits()
         let how = found.text
         let columns = try sources(plan.columns, plan)
         let order = sort == nil ? try sources(plan.sort.map(\.expression), plan) : []
-        let objects = StoredObjects(engine: engine, state: state)
+        let objects = runner.storedObjects()
         var rows = TablePlan.Rows()
         rows.reserve(hits.count)
-        for hit in hits {
+        for (index, hit) in hits.enumerated() {
+            if index & 1023 == 0 { try runner.checkCancelled() }
             rows.add(try values(columns, hit, objects), order: try values(order, hit, objects))
         }
         if sort == nil {
@@ -155,26 +162,30 @@ struct TableRunner {
             fetch.predicate = fetch.predicate.map { .and([$0, hole]) } ?? hole
             how += ", "
         }
-        if let extremes = try TableExtremes(plan, fetch, engine, state).table() {
+        if let extremes = try TableExtremes(plan, fetch, engine, state, trace).table() {
             let rows = plan.arranged(
                 extremes.rows, request.fetch.offset, request.fetch.limit, inOrder: true)
             return (rows, extremes.plan)
         }
-        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
+        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
         if let index = IndexGroups(plan, fetch, state, engine.identity) {
             let (offset, limit) = (request.fetch.offset, request.fetch.limit)
             let rows = try checked { () throws(PredicateFormatError) in
                 try index.rows(offset: offset, limit: limit)
             }
-            if let rows { return (rows, "groups of \(how)\(index.name), in its order") }
+            if let rows {
+                trace?.estimate = index.entries
+                trace?.rows = index.entries
+                return (rows, "groups of \(how)\(index.name)")
+            }
         }
-        let objects = runner.objects ?? StoredObjects(engine: engine, state: state)
+        let objects = runner.storedObjects()
         var groups = try checked { () throws(PredicateFormatError) in
             try GroupRunner(plan, objects)
         }
         if let found = try runner.indexed() {
             how += found.plan.text
-            try take(found.hits, groups, objects)
+            try take(found.hits, groups, runner, objects)
         } else {
             how += runner.scanPlan
             var isScattered = false
@@ -211,7 +222,8 @@ struct TableRunner {
     }
 
     private func take(
-        _ hits: [FetchRunner.Hit], _ groups: GroupRunner, _ objects: StoredObjects
+        _ hits: [FetchRunner.Hit], _ groups: GroupRunner, _ runner: FetchRunner,
+        _ objects: StoredObjects
     ) throws(StoreError) {
         let hits = hits.sorted {
             ($0.cell.handle.raw, $0.cell.slot) < ($1.cell.handle.raw, $1.cell.slot)
@@ -221,6 +233,7 @@ struct TableRunner {
             slots.append(UInt16(hit.cell.slot))
             let next = index + 1 < hits.count ? hits[index + 1] : nil
             if next?.cell.handle == hit.cell.handle { continue }
+            try runner.checkCancelled()
             let block = try objects.block(hit.cell.handle)
             try slots.withUnsafeBufferPointer { slots throws(StoreError) in
                 try groups.take(block, of: hit.entity, slots)

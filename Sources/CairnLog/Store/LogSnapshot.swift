@@ -121,7 +121,19 @@ final class LogSnapshot: RowStream {
 
     func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
         try reading { state throws(StoreError) in
-            try QueryExplanation(engine: engine, state: state, fetch: request).plan()
+            try QueryExplanation(engine: engine, state: state).plan(of: request)
+        }
+    }
+
+    func explain(_ request: StoreTableFetch) throws(StoreError) -> QueryPlan {
+        try reading { state throws(StoreError) in
+            try QueryExplanation(engine: engine, state: state).plan(of: request)
+        }
+    }
+
+    func explainCount(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
+        try reading { state throws(StoreError) in
+            try QueryExplanation(engine: engine, state: state).plan(ofCount: request)
         }
     }
 

@@ -35,6 +35,7 @@ package struct SortPath: Sendable {
     package init(_ key: SortKey, of entity: SchemaEntity, in schema: Schema)
         throws(PredicateFormatError)
     {
+        try KeyStandIn.check(key.key)
         try ExpressionNode.keyPath(key.key).checkNesting()
         var steps: [Step] = []
         var current = entity

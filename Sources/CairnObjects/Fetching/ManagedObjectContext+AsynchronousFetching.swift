@@ -1,18 +1,20 @@
 // Fetching beside the caller: the store is read on another thread, and the objects are made in the context at the end.
 //
 //   1. The request is checked, and a snapshot taken.
-//   2. Elsewhere: ids first, so that it is known how many there are, then rows, a block of them at a time.
+//   2. Elsewhere: ids first, so that it is known how many there are, then rows, a block of them at a time. The store asks
+//      between blocks whether anybody wants the answer still.
 //   3. Here: what is changed by then is laid over it. If so much has changed meanwhile that more would have had to be asked
 //      for, all is asked again.
 
-import CairnModel
+public import CairnModel
 public import CairnStore
+import Synchronization
 
 extension ManagedObjectContext {
     /// The objects that match a request, read while the caller's actor does other things.
     ///
     /// The answer is that of ``fetch(_:)``: what was stored when it was called, and what is changed in the context when it
-    /// returns. It ends early if the task or the progress is cancelled.
+    /// returns. It ends early if the task or the progress is cancelled, also in the middle of a scan.
     ///
     /// ```swift
     /// let all = try await context.fetchAsynchronously(FetchRequest<Product>())
@@ -27,11 +29,7 @@ extension ManagedObjectContext {
         do throws(StoreError) {
             return try await answer(request, progress, since: start)
         } catch {
-            if let start {
-                tell(
-                    .objects, request.terms, 0, since: start, nil, isAsynchronous: true,
-                    error: error)
-            }
+            tellOfFailure(.objects, request.terms, since: start, error)
             throw error
         }
     }
@@ -41,35 +39,49 @@ extension ManagedObjectContext {
         _ request: FetchRequest<Result>, _ progress: FetchProgress,
         since start: ContinuousClock.Instant?
     ) async throws(StoreError) -> [Result] {
-        try throwReadError()
-        processPendingChanges()
         let terms = request.terms
-        try terms.rarer.checkForObjects(terms.entityName)
-        let paths = try prefetchPaths(terms.rarer.relationshipKeyPathsForPrefetching, terms)
-        let question = try question(terms)
-        let origin = origin(of: terms)
-        while true {
-            let before = pendingObjects(terms, question)
-            let fetch = widened(question.fetch, before, includesRows: true)
-            let snapshot = try store.snapshot()
-            let found = try await Self.read(fetch, snapshot, progress)
-            processPendingChanges()
-            let pending = pendingObjects(terms, question)
-            let needed = widened(question.fetch, pending, includesRows: true)
-            if let asked = fetch.limit, let limit = needed.limit, limit > asked,
-                found.ids.count == asked
-            {
-                continue
-            }
-            let entries = try overlaid(found, of: snapshot, question, pending)
-            if terms.rarer.shouldRefreshRefetchedObjects { try refresh(entries) }
-            let objects = objects(entries, request)
-            if !paths.isEmpty { try prefetch(paths, of: objects, terms, origin) }
+        let rarer = terms.rarer
+        let paths = try prefetchPaths(rarer.relationshipKeyPathsForPrefetching, terms)
+        let readsRows = rarer.includesPropertyValues || rarer.shouldRefreshRefetchedObjects
+        let origin = origin(of: terms, readsRows: readsRows)
+        let (entries, snapshot) = try await entries(terms, readsRows: readsRows, progress)
+        if rarer.shouldRefreshRefetchedObjects { try refresh(entries) }
+        let objects: [Result]
+        if readsRows {
+            objects = self.objects(entries, request)
+        } else {
+            let root = schema.entities[try entity(of: terms).root]
+            objects = self.objects(with: entries.map(\.id), under: root)
+                .map { result($0, of: request) }
+        }
+        if !paths.isEmpty { try prefetch(paths, of: objects, terms, origin) }
+        if let start {
+            tell(.objects, terms, objects.count, since: start, snapshot, isAsynchronous: true)
+        }
+        enter(objects, origin)
+        return objects
+    }
+
+    /// The ids of the objects that match a request, found while the caller's actor does other things; of new objects the
+    /// temporary ones.
+    ///
+    /// - Throws: As ``fetchObjectIDs(_:)``, and `StoreError` with `.cancelled`.
+    @_disfavoredOverload
+    public func fetchAsynchronously(
+        _ request: FetchRequest<ObjectID>, progress: FetchProgress = FetchProgress()
+    ) async throws(StoreError) -> [ObjectID] {
+        let start = board.wants(.fetches) ? Self.now() : nil
+        do throws(StoreError) {
+            let (entries, snapshot) = try await entries(request.terms, readsRows: false, progress)
             if let start {
-                tell(.objects, terms, objects.count, since: start, snapshot, isAsynchronous: true)
+                tell(
+                    .objectIDs, request.terms, entries.count, since: start, snapshot,
+                    isAsynchronous: true)
             }
-            enter(objects, origin)
-            return objects
+            return entries.map(\.id)
+        } catch {
+            tellOfFailure(.objectIDs, request.terms, since: start, error)
+            throw error
         }
     }
 
@@ -94,12 +106,50 @@ extension ManagedObjectContext {
             }
             return rows
         } catch {
-            if let start {
-                tell(
-                    .values, request.terms, 0, since: start, nil, isAsynchronous: true, error: error
-                )
-            }
+            tellOfFailure(.values, request.terms, since: start, error)
             throw error
+        }
+    }
+
+    private func tellOfFailure(
+        _ kind: FetchEvent.Kind, _ terms: FetchTerms, since start: ContinuousClock.Instant?,
+        _ error: StoreError
+    ) {
+        guard let start else { return }
+        tell(kind, terms, 0, since: start, nil, isAsynchronous: true, error: error)
+    }
+
+    // MARK: Reading elsewhere
+
+    /// What matches, overlaid with what is changed here at the end.
+    private func entries(
+        _ terms: FetchTerms, readsRows: Bool, _ progress: FetchProgress
+    ) async throws(StoreError) -> (entries: [FetchedEntry], snapshot: any StoreSnapshot) {
+        try throwReadError()
+        processPendingChanges()
+        try terms.rarer.checkForObjects(terms.entityName)
+        let question = try question(terms)
+        /// What the store is to be asked, as things are now.
+        func needed(_ pending: [ManagedObject]) -> StoreFetch {
+            var fetch = widened(question.fetch, pending, includesRows: readsRows)
+            // Rows say where changed objects belong among the others.
+            if pending.isEmpty { fetch.includesRows = readsRows }
+            return fetch
+        }
+        while true {
+            let fetch = needed(pendingObjects(terms, question))
+            let snapshot = try store.snapshot()
+            let found = try await Self.read(fetch, snapshot, progress)
+            processPendingChanges()
+            let pending = pendingObjects(terms, question)
+            let needed = needed(pending)
+            if needed.includesRows, !fetch.includesRows { continue }
+            if let asked = fetch.limit, let limit = needed.limit, limit > asked,
+                found.ids.count == asked
+            {
+                continue
+            }
+            return (try overlaid(found, of: snapshot, question, pending), snapshot)
         }
     }
 
@@ -110,37 +160,70 @@ extension ManagedObjectContext {
     private static func read(
         _ fetch: StoreFetch, _ snapshot: any StoreSnapshot, _ progress: FetchProgress
     ) async throws(StoreError) -> StoreFetchResult {
-        try progress.check()
-        var fetch = fetch
-        fetch.includesRows = false
-        var found = try snapshot.fetch(fetch)
-        progress.begin(found.ids.count)
-        found.rows.reserveCapacity(found.ids.count)
-        var next = 0
-        while next < found.ids.count {
-            try progress.check()
-            let end = min(found.ids.count, next + rowsAtOnce)
-            for row in try snapshot.rows(Array(found.ids[next..<end])) {
-                guard let row else {
-                    throw StoreError(.damaged, "a row that was found in a snapshot is not in it")
-                }
-                found.rows.append(row)
+        try await cancellable(progress) { isCancelled throws(StoreError) in
+            var ids = fetch
+            ids.includesRows = false
+            ids.isCancelled = isCancelled
+            var found = try snapshot.fetch(ids)
+            progress.begin(found.ids.count)
+            guard fetch.includesRows else {
+                progress.advance(by: found.ids.count)
+                return found
             }
-            progress.advance(by: end - next)
-            next = end
+            found.rows.reserveCapacity(found.ids.count)
+            var next = 0
+            while next < found.ids.count {
+                try progress.check()
+                let end = min(found.ids.count, next + rowsAtOnce)
+                for row in try snapshot.rows(Array(found.ids[next..<end])) {
+                    guard let row else {
+                        throw StoreError(
+                            .damaged, "a row that was found in a snapshot is not in it")
+                    }
+                    found.rows.append(row)
+                }
+                progress.advance(by: end - next)
+                next = end
+            }
+            return found
         }
-        return found
     }
 
     @concurrent
     private static func read(
         _ request: StoreTableFetch, _ snapshot: any StoreSnapshot, _ progress: FetchProgress
     ) async throws(StoreError) -> StoreTable {
-        try progress.check()
-        let table = try snapshot.table(request)
-        progress.begin(table.rows.count)
-        progress.advance(by: table.rows.count)
-        try progress.check()
-        return table
+        try await cancellable(progress) { isCancelled throws(StoreError) in
+            var request = request
+            request.fetch.isCancelled = isCancelled
+            let table = try snapshot.table(request)
+            progress.begin(table.rows.count)
+            progress.advance(by: table.rows.count)
+            try progress.check()
+            return table
+        }
     }
+
+    /// Reads with a closure that any thread may ask whether the task or the progress was cancelled: threads of a store know
+    /// of no task.
+    private static func cancellable<R: Sendable>(
+        _ progress: FetchProgress,
+        _ body: (@escaping @Sendable () -> Bool) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
+        try progress.check()
+        let flag = CancellationFlag()
+        let result = await withTaskCancellationHandler {
+            Swift.Result { () throws(StoreError) in
+                try body { flag.isSet.load(ordering: .relaxed) || progress.isCancelled }
+            }
+        } onCancel: {
+            flag.isSet.store(true, ordering: .relaxed)
+        }
+        return try result.get()
+    }
+}
+
+/// Whether the task of a fetch was cancelled.
+private final class CancellationFlag: Sendable {
+    let isSet = Atomic(false)
 }

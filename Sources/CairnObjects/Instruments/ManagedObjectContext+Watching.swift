@@ -89,20 +89,22 @@ extension ManagedObjectContext {
         let duration = start.duration(to: Self.now())
         guard board.wants(.fetches) else { return }
         var request = description(of: terms)
-        var fetch = error == nil ? try? question(terms).fetch : nil
         if kind == .values, let entity = schema.entity(named: terms.entityName) {
-            request.properties = terms.rarer.properties(of: entity).map(\.name)
-            // Order, limit and offset are about rows of values.
-            fetch = try? question(terms, entity).fetch
-            fetch?.limit = nil
-            fetch?.offset = 0
-            fetch?.sort = []
+            let rarer = terms.rarer
+            request.properties = rarer.properties(of: entity).map(\.name)
+            request.groupedBy = rarer.propertiesToGroupBy.map(\.name)
+            request.having = rarer.havingPredicate
+            request.isDistinct = rarer.returnsDistinctResults
         }
-        if kind == .count {
-            // Nobody sorts what is counted.
-            fetch?.sort = []
-        }
-        let asked = fetch.flatMap { fetch in snapshot.map { (fetch: fetch, snapshot: $0) } }
+        let result: FetchRequestResultType =
+            switch kind {
+            case .objectIDs: .managedObjectID
+            case .count: .count
+            case .values: .dictionary
+            default: .managedObject
+            }
+        let question = error == nil ? try? storeQuestion(terms, result) : nil
+        let asked = question.flatMap { asked in snapshot.map { (asked: asked, snapshot: $0) } }
         board.send(
             .fetch(
                 FetchEvent(

@@ -49,9 +49,23 @@ public struct AttributeKind<V>: Sendable {
 /// How a composite value is taken apart and put together.
 struct CompositeKind<V>: Sendable {
     let name: String
-    let elements: @Sendable () -> [CompositeElement]
+    let parts: CompositeParts
     let read: @Sendable (inout CompositeReader) -> V?
     let write: @Sendable (V, inout CompositeWriter) -> Void
+
+    var elements: @Sendable () -> [CompositeElement] { parts.elements }
+}
+
+/// What a composite value has in it.
+struct CompositeParts: Sendable {
+    let elements: @Sendable () -> [CompositeElement]
+    /// Their key paths, in the same order.
+    let paths: @Sendable () -> [PropertyPaths]
+
+    init<V: CompositeValue>(of type: V.Type) {
+        elements = { V._elements }
+        paths = { V._paths }
+    }
 }
 
 /// Where a relationship leads and how many objects it holds. Generated code makes these.

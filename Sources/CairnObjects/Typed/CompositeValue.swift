@@ -24,6 +24,8 @@ public protocol CompositeValue: SendableMetatype {
     static var _compositeName: String { get }
     /// The elements, in order.
     static var _elements: [CompositeElement] { get }
+    /// The key paths of the elements, in order.
+    static var _paths: [PropertyPaths] { get }
     /// Takes a value from its leaves; nil if one of them is missing or none of the type.
     init?(_from reader: inout CompositeReader)
     /// Gives the leaves.
@@ -38,6 +40,8 @@ public struct CompositeElement: Sendable {
     let description: AttributeDescription
     /// Whether a column of a type can hold the leaf; of a composite element, those of its leaves.
     let leaves: [@Sendable (AttributeType) -> Bool]
+    /// The parts of a composite element.
+    let parts: CompositeParts?
 
     /// An element. A default that is computed is not part of the model.
     public init<V>(
@@ -45,6 +49,7 @@ public struct CompositeElement: Sendable {
         computed: Bool = false
     ) {
         var description = AttributeDescription(name, kind.type, optional: kind.isOptional)
+        parts = kind.composite?.parts
         if let composite = kind.composite {
             let elements = composite.elements()
             description.compositeName = composite.name

@@ -10,12 +10,15 @@ extension SortKey {
     /// let request = FetchRequest<Product>(sortBy: [SortKey(\Product.price, ascending: false)])
     /// ```
     ///
-    /// - Precondition: the path leads to a persistent property of the class itself.
+    /// The path may lead through to-one relationships, `\Product.maker?.name`, and to an element of a composite attribute,
+    /// `\Person.home.city`; nil on the way gives nil. Behind a `?` there can be no element of a composite that is not
+    /// optional, and no `!`, and there are four relationships at most. A request with another path throws `StoreError` with
+    /// `.invalidRequest` when it is executed: write such a key as text, `SortKey("maker.address.city")`.
     public init<T: PersistentEntity>(
         _ path: PartialKeyPath<T>, ascending: Bool = true, comparison: Comparison = .binary
     ) {
         self.init(
-            TypedEntity.of(T.self).requiredKey(of: path), ascending: ascending,
+            TypedEntity.of(T.self).keyOrStandIn(of: path), ascending: ascending,
             comparison: comparison)
     }
 }
@@ -28,26 +31,33 @@ extension PredicateNode {
     /// let others = PredicateNode.compare(\Product.category, .notEqual, "toys")
     /// ```
     ///
-    /// - Precondition: the path leads to a persistent property of the class itself, whose values are stored
-    ///   as they are or by their raw value.
+    /// The path may be as that of ``CairnModel/SortKey``. What is stored neither as it is nor by its raw value cannot be
+    /// compared: a request with such a condition throws `StoreError` with `.invalidRequest` when it is executed. Of a composite
+    /// attribute compare the elements.
     public static func compare<T: PersistentEntity, V>(
         _ path: KeyPath<T, V>, _ operator: Comparison.Operator, _ value: V
     ) -> PredicateNode {
-        let key = TypedEntity.of(T.self).requiredKey(of: path)
+        let entity = TypedEntity.of(T.self)
         guard let value = Value(typed: value) else {
-            preconditionFailure("\(T.self).\(key): a \(V.self) cannot be compared in a store")
+            let name = entity.key(of: path) ?? "\(path)"
+            return compare(
+                KeyStandIn.key(
+                    because:
+                        "\(name) of \(entity.name): a store cannot compare \(V.self); compare its elements, if it has any"
+                ), `operator`, .null)
         }
-        return compare(key, `operator`, value)
+        return compare(entity.keyOrStandIn(of: path), `operator`, value)
     }
 }
 
 extension TypedEntity {
-    /// The name of the property that a key path leads to, which must be one.
-    fileprivate func requiredKey(of path: AnyKeyPath) -> String {
-        guard let key = key(of: path) else {
-            preconditionFailure("\(path) does not lead to a persistent property of \(name)")
-        }
-        return key
+    /// The key that a key path stands for, or what says that there is none.
+    fileprivate func keyOrStandIn(of path: AnyKeyPath) -> String {
+        key(of: path)
+            ?? KeyStandIn.key(
+                because:
+                    "\(path) leads from \(name) to no stored property, or in a way that cannot be followed: write the key as text"
+            )
     }
 }
 

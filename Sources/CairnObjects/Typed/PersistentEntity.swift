@@ -17,7 +17,8 @@ extension PersistentEntity {
     /// The name of the class's entity.
     public static var entityName: String { TypedEntity.of(self).name }
 
-    /// The name of the persistent property that a key path leads to; nil if it leads to none.
+    /// The key of the persistent property that a key path leads to, be it across to-one relationships; nil if it leads to
+    /// none.
     public static func _key(for path: PartialKeyPath<Self>) -> String? {
         TypedEntity.of(self).key(of: path)
     }

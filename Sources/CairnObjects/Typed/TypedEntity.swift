@@ -4,7 +4,7 @@
 // know the number; which column or relationship it is in a store's schema is the business of
 // `EntityBinding`.
 //
-// Invariants: immutable but for the cache of key paths; a property has one number in a class and all its
+// Invariants: immutable but for the caches of key paths; a property has one number in a class and all its
 // subclasses.
 // Threads: any.
 
@@ -28,7 +28,11 @@ public final class TypedEntity: Sendable {
     private let uniquenessConstraints: [[String]]
     private let indexes: [[String]]
     private let lookUp: @Sendable (AnyKeyPath) -> Int?
+    /// The key paths of properties, by number, and what `_identity` stands for among them; see `KeyPathSearch`.
+    let paths: @Sendable (Int) -> PropertyPaths?
     private let known = Mutex<[KnownPath: Int?]>([:])
+    /// The keys of paths across relationships and into composite values.
+    private let knownKeys = Mutex<[KnownPath: String?]>([:])
     /// Numbers of properties whose default has to be computed for each new object.
     let computedDefaults: [Int]
 
@@ -37,6 +41,7 @@ public final class TypedEntity: Sendable {
         _ name: String, _ type: ManagedObject.Type, parent: ManagedObject.Type,
         isAbstract: Bool = false, originalName: String? = nil, hashModifier: String? = nil,
         properties: [TypedProperty], unique: [[String]] = [], indexes: [[String]] = [],
+        paths: @escaping @Sendable (Int) -> PropertyPaths? = { _ in nil },
         number: @escaping @Sendable (AnyKeyPath) -> Int?
     ) {
         self.name = name
@@ -51,6 +56,7 @@ public final class TypedEntity: Sendable {
         uniquenessConstraints = unique
         self.indexes = indexes
         lookUp = number
+        self.paths = paths
         computedDefaults = self.properties.indices.filter { [properties = self.properties] in
             properties[$0].prepare != nil
         }
@@ -59,10 +65,20 @@ public final class TypedEntity: Sendable {
     /// What stands for the object's id among the numbers of properties.
     public static var _identity: Int { -1 }
 
-    /// The name of the stored property that a key path of the class or an ancestor leads to.
+    /// The key of the stored property that a key path leads to: its name, or a dotted one across to-one relationships or into
+    /// a composite value.
+    ///
+    /// - Complexity: O(1) once the path has been asked for. The first time, O(n) in the properties of the entities that as
+    ///   many relationships lead to as the path has.
     func key(of path: AnyKeyPath) -> String? {
-        guard let number = number(of: path), number != Self._identity else { return nil }
-        return properties[number].name
+        if let number = number(of: path) {
+            return number == Self._identity ? nil : properties[number].name
+        }
+        let known = KnownPath(path: path)
+        if let key = knownKeys.withLock({ $0[known] }) { return key }
+        let key = KeyPathSearch(path, of: self)?.key()
+        knownKeys.withLock { $0[known] = .some(key) }
+        return key
     }
 
     /// The number of the property that a key path of the class or an ancestor leads to; nil if it is none.

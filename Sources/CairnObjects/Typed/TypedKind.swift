@@ -51,7 +51,7 @@ public enum TypedKind {
             .composite, isOptional: false, fits: { $0 == .composite }, encode: { _ in .null },
             decode: { _ in nil }, empty: { nil },
             composite: CompositeKind(
-                name: V._compositeName, elements: { V._elements },
+                name: V._compositeName, parts: CompositeParts(of: V.self),
                 read: { V(_from: &$0) }, write: { $0._write(to: &$1) }))
     }
 
@@ -61,7 +61,7 @@ public enum TypedKind {
             .composite, isOptional: true, fits: { $0 == .composite }, encode: { _ in .null },
             decode: { _ in nil }, empty: { .some(nil) },
             composite: CompositeKind(
-                name: V._compositeName, elements: { V._elements },
+                name: V._compositeName, parts: CompositeParts(of: V.self),
                 read: { $0.readOptional(V.self) }, write: { $1.writeOptional($0) }))
     }
 

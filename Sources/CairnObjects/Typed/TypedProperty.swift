@@ -18,6 +18,8 @@ public struct TypedProperty: Sendable {
     let fallback: AnyDefault?
     /// Gives a new object a default that has to be computed for each one.
     let prepare: (@Sendable (ManagedObject, Int) -> Void)?
+    /// What a composite attribute has in it.
+    var parts: CompositeParts?
 }
 
 /// A declared default, its type forgotten.
@@ -90,7 +92,8 @@ extension TypedProperty {
         }
         return TypedProperty(
             name: name, content: .attribute(description, fits: fits),
-            fallback: `default`.map { DeclaredDefault($0) }, prepare: prepare)
+            fallback: `default`.map { DeclaredDefault($0) }, prepare: prepare,
+            parts: kind.composite?.parts)
     }
 
     /// An attribute that is none.

@@ -34,6 +34,12 @@ public struct FetchEvent: Sendable {
         public var offset = 0
         /// The names of the values that are read; empty if objects are.
         public var properties: [String] = []
+        /// What the values of one row are grouped by.
+        public var groupedBy: [String] = []
+        /// Which groups are wanted; nil = all.
+        public var having: PredicateNode?
+        /// Whether of rows that are equal only the first is wanted.
+        public var isDistinct = false
         /// The relationships that are read along with them.
         public var prefetchedKeyPaths: [String] = []
 
@@ -45,10 +51,13 @@ public struct FetchEvent: Sendable {
         /// - Parameter showsValues: whether the values that the predicate compares with are shown: they may be data of users.
         public func text(showsValues: Bool) -> String {
             var text = properties.isEmpty ? "" : properties.joined(separator: ", ") + " of "
+            if isDistinct { text = "distinct " + text }
             text += entity
             if let predicate {
                 text += " where \(showsValues ? predicate : predicate.withoutValues)"
             }
+            if !groupedBy.isEmpty { text += " grouped by \(groupedBy.joined(separator: ", "))" }
+            if let having { text += " having \(showsValues ? having : having.withoutValues)" }
             if !sort.isEmpty {
                 let keys = sort.map { "\($0.isAscending ? "" : "-")\($0.key)" }
                 text += " sorted by \(keys.joined(separator: ", "))"
@@ -76,12 +85,12 @@ public struct FetchEvent: Sendable {
     /// What went wrong, if anything did.
     public let error: StoreError?
     /// What the store was asked, and in which state.
-    private let question: (fetch: StoreFetch, snapshot: any StoreSnapshot)?
+    private let question: (asked: StoreQuestion, snapshot: any StoreSnapshot)?
 
     package init(
         _ kind: Kind, _ request: Request, keyPath: String? = nil, count: Int, duration: Duration,
         isAsynchronous: Bool = false, contextName: String?, error: StoreError? = nil,
-        question: (fetch: StoreFetch, snapshot: any StoreSnapshot)? = nil
+        question: (asked: StoreQuestion, snapshot: any StoreSnapshot)? = nil
     ) {
         self.kind = kind
         self.request = request
@@ -94,8 +103,8 @@ public struct FetchEvent: Sendable {
         self.question = question
     }
 
-    /// How the store answers such a request: by an index or a scan, with a sort or without, over how many rows and blocks. Nil
-    /// where objects were asked for by their ids, and where there is no answer.
+    /// How the store answers such a request: by an index or a scan, with groups and a sort or without, over how many rows and
+    /// blocks. Nil where objects were asked for by their ids, and where there is no answer.
     ///
     /// The store does it once more for that, as ``StoreSnapshot/explain(_:)`` says, in the state in which it was asked. An
     /// event that is kept keeps that state.
@@ -103,6 +112,6 @@ public struct FetchEvent: Sendable {
     /// - Throws: As the request.
     public func plan() throws(StoreError) -> QueryPlan? {
         guard let question, error == nil else { return nil }
-        return try question.snapshot.explain(question.fetch)
+        return try question.asked.plan(of: question.snapshot)
     }
 }

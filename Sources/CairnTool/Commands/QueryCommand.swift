@@ -88,6 +88,7 @@ struct QueryCommand: ParsableCommand {
             }
             let columns = try RowColumns(columns, entity, session)
             if explain {
+                fetch.includesRows = columns.needsRows
                 let plan = try snapshot.explain(fetch)
                 console.print(output.json ? JSONValue(plan).line : plan.description)
                 return
@@ -123,11 +124,13 @@ struct QueryCommand: ParsableCommand {
 
 extension JSONValue {
     /// How a fetch was answered.
-    fileprivate init(_ plan: QueryPlan) {
+    init(_ plan: QueryPlan) {
         self = .object([
             "access": .string(plan.access),
             "condition": plan.condition.map { .string($0) } ?? .null,
-            "sort": plan.sort.map { .string($0) } ?? .null,
+            "groups": plan.groups.map { .string($0) } ?? .null,
+            "having": plan.having.map { .string($0) } ?? .null,
+            "sort": plan.sort.map { .string($0) } ?? .null, "distinct": .boolean(plan.isDistinct),
             "estimatedRows": .count(plan.estimatedRows), "allRows": .count(plan.allRows),
             "rowsLooked": .count(plan.rowsLooked), "results": .count(plan.results),
             "blocksRead": .count(plan.blocksRead), "blocksSkipped": .count(plan.blocksSkipped),

@@ -46,6 +46,11 @@ struct RowColumns {
         }
     }
 
+    /// Whether an object's id alone does not say it all.
+    var needsRows: Bool {
+        items.contains { if case .objectID = $0.item { false } else { true } }
+    }
+
     /// An empty table for the columns.
     func table(widest: Int) -> TextTable {
         TextTable(

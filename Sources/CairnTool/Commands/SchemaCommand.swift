@@ -1,6 +1,7 @@
 // cairn schema: the model that a store holds, as a person reads it.
 
 import ArgumentParser
+import CairnLog
 import CairnModel
 
 /// Prints the model of a store.
@@ -10,8 +11,9 @@ struct SchemaCommand: ParsableCommand {
         discussion: """
             Entities with their attributes (type, default, what they may be), relationships (where \
             they lead, inverse, what a deletion does), uniqueness constraints and fetch indexes. \
-            What is usual is not said: attributes are optional, relationships nullify. The JSON is \
-            that of cairn model.
+            What is usual is not said: attributes are optional, relationships nullify. Indexes that \
+            a store does not keep, as those of expressions, are named at the end. The JSON is that \
+            of cairn model.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -35,6 +37,11 @@ struct SchemaCommand: ParsableCommand {
                 model.fetchRequestTemplates = []
             }
             try ModelPrinter.print(model, json: output.json)
+            if output.json { return }
+            for index in Catalog.leftOutIndexes(of: model, in: session.schema) {
+                Console.current.print(
+                    "\nindex \(index.name) of \(index.entity) is not kept: \(index.reason)")
+            }
         }
     }
 }

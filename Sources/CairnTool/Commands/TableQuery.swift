@@ -98,16 +98,12 @@ struct TableQuery {
 
     /// Prints the table, or how it was made.
     func run(_ snapshot: any StoreSnapshot, json: Bool, explain: Bool, to console: Console) throws {
-        let table = try snapshot.table(request)
         if explain {
-            let plan = JSONValue.object([
-                "access": .string(table.plan), "results": .count(table.rows.count),
-            ])
-            console.print(
-                json ? plan.line : "\(table.plan)\n  \(PlainText.count(table.rows.count, "result"))"
-            )
+            let plan = try snapshot.explain(request)
+            console.print(json ? JSONValue(plan).line : plan.description)
             return
         }
+        let table = try snapshot.table(request)
         if json {
             for row in table.rows {
                 let members = zip(table.columns, row).map {

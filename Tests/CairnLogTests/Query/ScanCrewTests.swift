@@ -6,6 +6,7 @@ import CairnModel
 import CairnStore
 import CairnTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CairnLog
@@ -180,6 +181,66 @@ struct ScanCrewTests {
                     )
                     #expect(count == 1000 && ids.count == 1000)
                 }
+            }
+        }
+    }
+
+    @Test("A scan that is cancelled ends within some blocks, on every thread")
+    func cancelling() throws {
+        var random = RandomSource()
+        let pair = try Pair(&random, rows: 4000)
+        let asked = Asked()
+        for store in [pair.helped, pair.alone] {
+            let snapshot = try store.snapshot()
+            func questions(_ fetch: StoreFetch) throws -> [() throws -> Void] {
+                var groups = TableTerms(columns: [
+                    .init("name"), .init("n", try .init(format: "count:(SELF)")),
+                ])
+                groups.groupBy = [.keyPath("name")]
+                var unique = groups
+                unique.columns[0] = .init("order")
+                unique.groupBy = [.keyPath("order")]
+                unique.having = try PredicateNode(format: "n > 1")
+                let tables = [groups, unique].map { StoreTableFetch(fetch, $0) }
+                var sorted = fetch
+                sorted.sort = [SortKey("name")]
+                return [
+                    { _ = try snapshot.fetch(fetch) }, { _ = try snapshot.fetch(sorted) },
+                    { _ = try snapshot.count(fetch) }, { _ = try snapshot.table(tables[0]) },
+                    { _ = try snapshot.table(tables[1]) },
+                ]
+            }
+            for predicate in [nil, PredicateNode.compare("order", .less, .integer(90_000))] {
+                var fetch = StoreFetch(entity: 0, predicate: predicate)
+                fetch.isCancelled = { asked.isEnough() }
+                for (number, question) in try questions(fetch).enumerated() {
+                    if predicate == nil, number == 2 { continue }
+                    asked.begin(most: .max)
+                    try question()
+                    let blocks = asked.count
+                    #expect(blocks >= 250, "each block asks: question \(number)")
+                    asked.begin(most: 10)
+                    let error = #expect(throws: StoreError.self) { try question() }
+                    #expect(error?.code == .cancelled)
+                    // Those that threads have begun with ask as well.
+                    #expect(asked.count >= 10 && asked.count < 60, "question \(number)")
+                }
+            }
+        }
+    }
+
+    /// Counts how often it was asked, and says from some time on that it is enough.
+    private final class Asked: Sendable {
+        private let state = Mutex((count: 0, most: Int.max))
+
+        var count: Int { state.withLock { $0.count } }
+
+        func begin(most: Int) { state.withLock { $0 = (0, most) } }
+
+        func isEnough() -> Bool {
+            state.withLock {
+                $0.count += 1
+                return $0.count >= $0.most
             }
         }
     }

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import Dispatch
 import FoundationEssentials
 import Synchronization
 import Testing
@@ -279,6 +280,126 @@ struct FetchReadingTests {
         var rows = FetchRequest<DictionaryResult>(entityName: "Product")
         rows.propertiesToFetch = ["stock"]
         #expect(try await context.fetchAsynchronously(rows) == context.fetch(rows))
+    }
+
+    @Test(
+        "Ids, and objects of which nothing is read but the ids, come beside the caller as well",
+        arguments: Backend.allCases)
+    func asynchronousIDs(_ backend: Backend) async throws {
+        let (_, stack) = try prepare(backend)
+        let context = stack.context()
+        func check() async throws {
+            for (limit, offset) in [(0, 0), (3, 0), (3, 4)] {
+                let asked = request {
+                    $0.fetchLimit = limit
+                    $0.fetchOffset = offset
+                    $0.includesPropertyValues = false
+                }
+                var ids = FetchRequest<ObjectID>(entityName: "Product")
+                ids.sortDescriptors = asked.sortDescriptors
+                ids.fetchLimit = limit
+                ids.fetchOffset = offset
+                let progress = FetchProgress()
+                let found = try await context.fetchAsynchronously(asked, progress: progress)
+                #expect(try found == context.fetch(asked))
+                #expect(progress.totalCount == progress.completedCount)
+                #expect(try await context.fetchAsynchronously(ids) == found.map(\.objectID))
+            }
+        }
+        try await check()
+        let changed = try context.find("Product", "stock", .integer(8))[0]
+        context.make("Product", ["stock": 4])
+        context.delete(changed)
+        try await check()
+        // Rows are not read: counted are the reading of ids, and that of the row which is touched.
+        let counting = CountingStore(stack.store)
+        let other = ManagedObjectContext(store: counting)
+        let faults = try await other.fetchAsynchronously(
+            request { $0.includesPropertyValues = false })
+        #expect(counting.reads == 1 && faults.allSatisfy(\.isFault))
+        _ = faults[0]["stock"]
+        #expect(counting.reads == 2)
+    }
+
+    @Test(
+        "A fetch that is cancelled while the store reads ends there: the store is told between blocks"
+    )
+    func cancellingTheStore() async throws {
+        let (_, stack) = try prepare(.log)
+        let wanted = PredicateNode.compare("stock", .greaterOrEqual, .integer(0))
+        var objects = FetchRequest(entityName: "Product", predicate: wanted)
+        objects.includesPropertyValues = false
+        let ids = FetchRequest<ObjectID>(entityName: "Product", predicate: wanted)
+        var values = FetchRequest<DictionaryResult>(entityName: "Product", predicate: wanted)
+        values.propertiesToFetch = [.expression(try ExpressionDescription("n", "count:(SELF)"))]
+        for cancelsTask in [false, true] {
+            for kind in 0..<3 {
+                let progress = FetchProgress()
+                let store = CountingStore(stack.store) { question in
+                    #expect(question.isCancelled?() == false)
+                    if cancelsTask {
+                        withUnsafeCurrentTask { $0?.cancel() }
+                    } else {
+                        progress.cancel()
+                    }
+                    #expect(question.isCancelled?() == true)
+                }
+                let task = Task { [objects, values] () -> StoreError? in
+                    let context = ManagedObjectContext(store: store)
+                    do throws(StoreError) {
+                        switch kind {
+                        case 0:
+                            _ = try await context.fetchAsynchronously(objects, progress: progress)
+                        case 1: _ = try await context.fetchAsynchronously(ids, progress: progress)
+                        default:
+                            _ = try await context.fetchAsynchronously(values, progress: progress)
+                        }
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                #expect(await task.value?.code == .cancelled)
+                #expect(store.reads == 1 && progress.totalCount == nil)
+            }
+        }
+        // Nobody can cancel what is fetched at once.
+        let plain = CountingStore(stack.store) { #expect($0.isCancelled == nil) }
+        #expect(try ManagedObjectContext(store: plain).fetchObjectIDs(ids).count == 10)
+    }
+
+    @MainActor
+    @Test("What is changed while an asynchronous fetch reads is in its answer, where it belongs")
+    func changedMeanwhile() async throws {
+        let (_, stack) = try prepare(.log)
+        for kind in 0..<3 {
+            let (questions, begin) = AsyncStream<Void>.makeStream()
+            let gate = DispatchSemaphore(value: 0)
+            let store = CountingStore(stack.store) { _ in
+                begin.yield()
+                gate.wait()
+            }
+            let context = ManagedObjectContext(store: store)
+            let asked = request {
+                $0.fetchLimit = 3
+                $0.includesPropertyValues = kind != 0
+            }
+            var ids = FetchRequest<ObjectID>(entityName: "Product")
+            ids.sortDescriptors = asked.sortDescriptors
+            ids.fetchLimit = 3
+            let task = Task { @MainActor [ids] () -> [ObjectID] in
+                if kind == 2 { return try await context.fetchAsynchronously(ids) }
+                return try await context.fetchAsynchronously(asked).map(\.objectID)
+            }
+            var iterator = questions.makeAsyncIterator()
+            await iterator.next()
+            // The store reads, and waits for this.
+            let first = context.make("Product", ["stock": -1])
+            for _ in 0..<9 { gate.signal() }
+            let found = try await task.value
+            #expect(found.count == 3 && found.contains(first.objectID))
+            #expect(try found == context.fetchObjectIDs(ids))
+        }
     }
 
     @Test("An asynchronous fetch ends early when it is cancelled", arguments: Backend.allCases)

@@ -1,5 +1,8 @@
 // A context asks the one store that it is over. Where Core Data has a coordinator of several stores and `affectedStores` to
 // choose among them, here whoever asks chooses the context.
+//
+// Of B098 this has what one store for each context can show. What needs several stores behind one context (`affectedStores`
+// itself, for each kind of request) comes with containers of several stores, and batch updates with these requests.
 
 import CairnLog
 import CairnModel
@@ -10,7 +13,7 @@ import Testing
 @Suite("Stores apart")
 struct StoresApartTests {
     @Test(
-        "Fetch, count, batch insert and batch delete are of the store that is asked, and of no other of the same model (B098)",
+        "Fetch, count, batch insert and batch delete are of the store that is asked, and of no other of the same model (B098: of one store a context; no batch updates yet)",
         arguments: Backend.allCases)
     func oneOfTwo(_ backend: Backend) throws {
         let stacks = [try Stack(Models.shop, backend), try Stack(Models.shop, backend)]

@@ -156,10 +156,10 @@ struct SlowListTests {
             try trace(Kitchen.indexedModel) == [
                 "cairn: fetch Recipe sorted by source, externalID: 300 objects in … ms",
                 "  index byOrigin (source, externalID), in its order",
-                "  estimated 300 of 300 rows; 300 looked at", "  0 blocks read, 1 not",
+                "  estimated 300 of 300 rows; 300 looked at", "  1 blocks read, 0 not",
                 "cairn: fetch Recipe where source == 'web' AND externalID == '17': 1 object in … ms",
                 "  index byOrigin (source, externalID) for source = \"web\", externalID = \"17\"",
-                "  estimated 1 of 300 rows; 1 looked at", "  0 blocks read, 1 not",
+                "  estimated 1 of 300 rows; 1 looked at", "  1 blocks read, 0 not",
             ])
     }
 

@@ -7,15 +7,22 @@ import Synchronization
 /// A store that counts the calls to its snapshots.
 final class CountingStore: PersistentStore {
     private let base: any PersistentStore
-    fileprivate let counter = Counter()
+    fileprivate let counter: Counter
 
     fileprivate final class Counter: Sendable {
         let reads = Atomic<Int>(0)
         let saves = Atomic<Int>(0)
         let columnSaves = Atomic<Int>(0)
+        /// Called with each question before it is answered.
+        let onQuestion: (@Sendable (StoreFetch) -> Void)?
+
+        init(_ onQuestion: (@Sendable (StoreFetch) -> Void)?) { self.onQuestion = onQuestion }
     }
 
-    init(_ base: any PersistentStore) { self.base = base }
+    init(_ base: any PersistentStore, onQuestion: (@Sendable (StoreFetch) -> Void)? = nil) {
+        self.base = base
+        counter = Counter(onQuestion)
+    }
 
     /// How often rows, members, referrers or a fetch were asked for.
     var reads: Int { counter.reads.load(ordering: .relaxed) }
@@ -78,10 +85,12 @@ private final class CountingSnapshot: StoreSnapshot {
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         count()
+        counter.onQuestion?(request)
         return try base.fetch(request)
     }
     func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
         count()
+        counter.onQuestion?(request.fetch)
         return try base.table(request)
     }
     func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)

@@ -272,9 +272,11 @@ struct TypedPredicateTests {
             PredicateNode.compare(\TypedProduct.category, .equal, nil).predicateFormat
                 == "category == NULL")
         let error = storeError {
-            _ = try FetchRequest<TypedThing>(sortBy: [.init(\.home.street)])
+            _ = try FetchRequest<TypedThing>(sortBy: [.init(\.home.street.count)])
         }
         #expect(error?.code == .invalidRequest)
+        let byStreet = try FetchRequest<TypedThing>(sortBy: [.init(\.home.street)])
+        #expect(byStreet.sortDescriptors == [SortKey("home.street")])
         let both = try FetchRequest<TypedProduct>(
             #Predicate { $0.price < 10 }, sortBy: [.init(\.name)])
         #expect(both.sortDescriptors == [SortKey("name")])

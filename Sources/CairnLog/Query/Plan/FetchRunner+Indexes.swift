@@ -22,6 +22,8 @@ extension FetchRunner {
         var isOrdered = false
         /// How many come before them, which the offset leaves out.
         var skipped = 0
+        /// Whether the index says it all: no row was asked a condition.
+        var isWhole = false
     }
 
     /// What matches through a fetch index; nil if another way is cheaper.
@@ -43,18 +45,28 @@ extension FetchRunner {
             let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
             if !isTooMuch { most = sum }
         }
+        let areWhole = planner.areWhole(path, others)
         return Found(
             hits: try match(
-                numbers, isMatch: planner.areWhole(path, others),
-                isOfAll: planner.isOfAll(path), most: most), plan: name)
+                numbers, isMatch: areWhole, isOfAll: planner.isOfAll(path), most: most),
+            plan: name, isWhole: areWhole)
     }
 
-    /// How many rows match, if an index alone says it.
-    func counted() -> Int? {
-        guard fetch.predicate != nil, !listsKeys,
-            QueryPlanner.hasIndexes(catalog, fetch.entity)
-        else { return nil }
-        return (planner ?? .planner(fetch, state, engine.identity)).counted()
+    /// How many rows match, if that is known without a look at any, and how.
+    func counted() -> (count: Int, plan: PlanName)? {
+        guard fetch.predicate != nil else {
+            let all = family.reduce(0) { $0 + state.counts[$1] }
+            trace?.estimate = all
+            return (all, PlanName("the numbers of objects that are kept"))
+        }
+        guard !listsKeys, QueryPlanner.hasIndexes(catalog, fetch.entity) else { return nil }
+        let planner = planner ?? .planner(fetch, state, engine.identity)
+        guard let path = planner.countingPath else { return nil }
+        trace?.estimate = path.count
+        trace?.rows = path.count
+        var name = PlanName([planner.name(path)], isOrdered: false)
+        name.isCovering = true
+        return (path.count, name)
     }
 
     // MARK: In no order
@@ -153,6 +165,7 @@ extension FetchRunner {
                 continue
             }
             looked += 1
+            if looked & 1023 == 0 { try checkCancelled() }
             if !isWhole, let filter {
                 let place = FilterPlace(
                     block: try block(cell.handle), stored: catalog.entities[entity], entity: entity)
@@ -169,6 +182,6 @@ extension FetchRunner {
         try objects?.rethrow()
         return Found(
             hits: hits, plan: PlanName([name], isOrdered: !isCut), isOrdered: !isCut,
-            skipped: skipped)
+            skipped: skipped, isWhole: isWhole || filter == nil)
     }
 }

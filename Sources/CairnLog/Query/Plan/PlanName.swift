@@ -50,6 +50,8 @@ struct PlanName: Sendable {
     }
 
     private let words: Words
+    /// Whether no row was looked at: the index says it all.
+    var isCovering = false
 
     init(_ text: String) { words = .text(text) }
 
@@ -59,6 +61,10 @@ struct PlanName: Sendable {
     }
 
     var text: String {
+        (isCovering ? "covering " : "") + way
+    }
+
+    private var way: String {
         switch words {
         case .text(let text): text
         case .indexes(let indexes, let isOrdered):

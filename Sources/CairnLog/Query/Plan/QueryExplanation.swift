@@ -1,4 +1,4 @@
-// Answers a fetch and says how: the plan that people read.
+// Answers a question and says how: the plan that people read.
 //
 // Threads: one reading.
 
@@ -6,26 +6,65 @@ import CairnModel
 import CairnStore
 
 struct QueryExplanation {
+    /// So many rows are read at once, and let go.
+    private static let rowsAtOnce = 1024
+
     let engine: Engine
     let state: EngineState
-    let fetch: StoreFetch
+    private let trace = QueryTrace()
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
 
-    func plan() throws(StoreError) -> QueryPlan {
-        let trace = QueryTrace()
-        let clock = ContinuousClock()
-        let start = clock.now
+    init(engine: Engine, state: EngineState) {
+        self.engine = engine
+        self.state = state
+        start = clock.now
+    }
+
+    /// Of a fetch.
+    func plan(of fetch: StoreFetch) throws(StoreError) -> QueryPlan {
         let runner = try FetchRunner.planned(
             engine, state, fetch, wantsOrder: true, trace: trace)
         let (hits, access) = try runner.hits()
-        if fetch.includesRows { _ = try runner.rows(hits) }
+        if fetch.includesRows {
+            for start in stride(from: 0, to: hits.count, by: Self.rowsAtOnce) {
+                let end = min(start + Self.rowsAtOnce, hits.count)
+                _ = try runner.rows(Array(hits[start..<end]))
+            }
+        }
+        return plan(access.text, runner.fetch, results: hits.count)
+    }
+
+    /// Of a count.
+    func plan(ofCount fetch: StoreFetch) throws(StoreError) -> QueryPlan {
+        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
+        let (count, access) = try runner.counting()
+        return plan(access?.text ?? runner.scanPlan, runner.fetch, results: count)
+    }
+
+    /// Of a table.
+    func plan(of request: StoreTableFetch) throws(StoreError) -> QueryPlan {
+        let runner = TableRunner(engine: engine, state: state, request: request, trace: trace)
+        let table = try runner.table()
+        var fetch = request.fetch
+        try fetch.resolveNulls(in: state.catalog.schema)
+        var plan = plan(table.plan, fetch, results: table.rows.count)
+        if trace.groups { plan.groups = request.terms.groupsInWords }
+        plan.having = request.terms.having.map { "\($0)" }
+        plan.isDistinct = request.terms.isDistinct
+        return plan
+    }
+
+    private func plan(_ access: String, _ fetch: StoreFetch, results: Int) -> QueryPlan {
         let took = start.duration(to: clock.now).components
-        let all = runner.family.reduce(0) { $0 + state.counts[$1] }
+        let family =
+            fetch.includesSubentities ? state.catalog.family(of: fetch.entity) : [fetch.entity]
+        let skipped = blocks(of: family) - trace.blockCount(of: family)
         return QueryPlan(
-            access: access.text,
-            condition: trace.asksRows ? runner.fetch.predicate.map { "\($0)" } : nil,
+            access: access, condition: trace.asksRows ? fetch.predicate.map { "\($0)" } : nil,
             sort: trace.sorts ? Self.words(fetch.sort) : nil, estimatedRows: trace.estimate,
-            allRows: all, rowsLooked: trace.rows, results: hits.count,
-            blocksRead: trace.blockCount, blocksSkipped: max(0, blocks(runner) - trace.blockCount),
+            allRows: family.reduce(0) { $0 + state.counts[$1] }, rowsLooked: trace.rows,
+            results: results, blocksRead: trace.blockCount, blocksSkipped: max(0, skipped),
             seconds: Double(took.seconds) + Double(took.attoseconds) / 1e18)
     }
 
@@ -33,10 +72,10 @@ struct QueryExplanation {
         sort.map { "\($0.isAscending ? "" : "-")\($0.key)" }.joined(separator: ", ")
     }
 
-    /// How many blocks with rows the entities have.
-    private func blocks(_ runner: FetchRunner) -> Int {
+    /// How many blocks with rows entities have.
+    private func blocks(of family: [Int]) -> Int {
         var count = 0
-        for entity in runner.family {
+        for entity in family {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {
                 let entry = state.blocks.entry(handle)

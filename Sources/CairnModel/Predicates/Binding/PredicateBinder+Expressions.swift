@@ -95,6 +95,7 @@ extension PredicateBinder {
     private func kind(of path: String, of entity: SchemaEntity) throws(PredicateFormatError)
         -> ExpressionKind
     {
+        try KeyStandIn.check(path)
         // The longest beginning that is a property: composite attributes have points in their names.
         // A beginning that is longer than every name is not asked for: paths may have thousands of steps.
         var end = path.endIndex
