@@ -5,57 +5,64 @@ public import FoundationEssentials
 
 extension Int {
     /// The value of a cell; nil if that is nil.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int? {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int? {
         cells.pointee.isNil(row) ? nil : Int(truncatingIfNeeded: cells.pointee.integer(row))
     }
 }
 
 extension Int64 {
     /// The value of a cell; nil if that is nil.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int64? {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int64? {
         cells.pointee.isNil(row) ? nil : cells.pointee.integer(row)
     }
 }
 
 extension Int32 {
     /// The value of a cell; nil if that is nil or greater than the type allows.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int32? {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int32? {
         cells.pointee.isNil(row) ? nil : Int32(exactly: cells.pointee.integer(row))
     }
 }
 
 extension Int16 {
     /// The value of a cell; nil if that is nil or greater than the type allows.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int16? {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int16? {
         cells.pointee.isNil(row) ? nil : Int16(exactly: cells.pointee.integer(row))
     }
 }
 
 extension Bool {
     /// The value of a cell; nil if that is nil.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Bool? {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Bool? {
         cells.pointee.isNil(row) ? nil : cells.pointee.integer(row) != 0
     }
 }
 
 extension Double {
     /// The value of a cell; nil if that is nil.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Double?
-    {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Double? {
         cells.pointee.isNil(row) ? nil : cells.pointee.double(row)
     }
 }
 
 extension Float {
     /// The value of a cell; nil if that is nil.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Float? {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Float? {
         cells.pointee.isNil(row) ? nil : cells.pointee.float(row)
     }
 }
 
 extension Date {
     /// The value of a cell; nil if that is nil.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Date? {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Date? {
         cells.pointee.isNil(row)
             ? nil : Date(timeIntervalSinceReferenceDate: cells.pointee.double(row))
     }
@@ -63,15 +70,16 @@ extension Date {
 
 extension String {
     /// The value of a cell; nil if that is nil.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> String?
-    {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> String? {
         cells.pointee.isNil(row) ? nil : cells.pointee.string(row)
     }
 }
 
 extension Data {
     /// The value of a cell; nil if that is nil.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Data? {
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Data? {
         cells.pointee.isNil(row) ? nil : Data(cells.pointee.bytes(row))
     }
 }
@@ -99,7 +107,8 @@ extension Decimal {
 
 extension Optional where Wrapped: AttributeValue {
     /// The value of a cell, which may be nil.
-    @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int)
+    @inlinable @inline(__always)
+    public static func _load(from cells: UnsafePointer<CellColumn>, row: Int)
         -> Wrapped??
     {
         .some(Wrapped._load(from: cells, row: row))

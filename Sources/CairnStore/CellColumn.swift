@@ -6,6 +6,9 @@
 //   bytes      cell or dictionary entry i begins at starts[i]; its length is ends[i] - (starts[i] & mask): with all ones
 //              for a mask the second list holds ends, with zero it holds lengths
 //
+// A column with a dictionary may come with room for the texts of its entries: each is then made when it is first read, and
+// the rows that have it share it.
+//
 // Invariants: whoever makes one has shown that every row of its batch lies inside the memory.
 // Threads: a view: good as long as the batch that it came with.
 
@@ -20,13 +23,27 @@ public struct CellColumn: BitwiseCopyable {
     @usableFromInline package let nils: UnsafePointer<UInt8>?
     /// A byte a row, 1 where the bytes only say where a large value is; nil if they do so nowhere.
     package let externals: UnsafePointer<UInt8>?
-    @usableFromInline package let base: Int64
+    /// Of integers what is added to each distance; of bytes where there is room for the texts of the dictionary, or 0.
+    @usableFromInline package private(set) var base: Int64
     @usableFromInline package let mask: UInt32
     @usableFromInline package let width: UInt8
     @usableFromInline package let nilMark: UInt8
     package let kind: ColumnBuffer.Kind
     /// Whether the column was asked for.
     @usableFromInline package let isLoaded: Bool
+
+    /// Where the texts of a dictionary's entries are as soon as they were read; nil if there is no room for them.
+    @inlinable var texts: UnsafeMutablePointer<String?>? {
+        @inline(__always) get { UnsafeMutablePointer(bitPattern: Int(truncatingIfNeeded: base)) }
+    }
+
+    /// Gives a column of texts that has a dictionary room for them.
+    ///
+    /// - Parameter texts: nil for each entry; good as long as the cells are.
+    package mutating func keepTexts(in texts: UnsafeMutablePointer<String?>) {
+        precondition(kind == .bytes && codes != nil, "only texts of a dictionary are shared")
+        base = Int64(Int(bitPattern: texts))
+    }
 
     /// Cells of a column with a dictionary or not, as a decoder leaves them.
     package init(
@@ -93,7 +110,7 @@ public struct CellColumn: BitwiseCopyable {
     // MARK: Cells
 
     /// Whether a row is nil.
-    @inlinable public func isNil(_ row: Int) -> Bool {
+    @inlinable @inline(__always) public func isNil(_ row: Int) -> Bool {
         if let nils { return nils[row] == nilMark }
         return false
     }
@@ -105,7 +122,7 @@ public struct CellColumn: BitwiseCopyable {
     }
 
     /// The integer of a row that is not nil.
-    @inlinable public func integer(_ row: Int) -> Int64 {
+    @inlinable @inline(__always) public func integer(_ row: Int) -> Int64 {
         let values = self.values.unsafelyUnwrapped
         return switch width {
         case 8: values.load(fromByteOffset: row &* 8, as: Int64.self)
@@ -117,22 +134,22 @@ public struct CellColumn: BitwiseCopyable {
     }
 
     /// The double of a row that is not nil.
-    @inlinable public func double(_ row: Int) -> Double {
+    @inlinable @inline(__always) public func double(_ row: Int) -> Double {
         values.unsafelyUnwrapped.load(fromByteOffset: row &* 8, as: Double.self)
     }
 
     /// The float of a row that is not nil.
-    @inlinable public func float(_ row: Int) -> Float {
+    @inlinable @inline(__always) public func float(_ row: Int) -> Float {
         values.unsafelyUnwrapped.load(fromByteOffset: row &* 4, as: Float.self)
     }
 
     /// The 16 bytes of a row that is not nil.
-    @inlinable public func fixed16(_ row: Int) -> UnsafeRawBufferPointer {
+    @inlinable @inline(__always) public func fixed16(_ row: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: values.unsafelyUnwrapped + row &* 16, count: 16)
     }
 
     /// The bytes of a row that is not nil.
-    @inlinable public func bytes(_ row: Int) -> UnsafeRawBufferPointer {
+    @inlinable @inline(__always) public func bytes(_ row: Int) -> UnsafeRawBufferPointer {
         let index = if let codes { Int(codes[row]) } else { row }
         let start = starts.unsafelyUnwrapped[index]
         let length = ends.unsafelyUnwrapped[index] &- (start & mask)
@@ -141,7 +158,22 @@ public struct CellColumn: BitwiseCopyable {
     }
 
     /// The text of a row that is not nil.
-    @inlinable public func string(_ row: Int) -> String {
-        String(decoding: bytes(row), as: UTF8.self)
+    @inlinable @inline(__always) public func string(_ row: Int) -> String {
+        if let codes, let texts {
+            let place = texts + Int(codes[row])
+            if let text = place.pointee { return text }
+            return Self.makeText(bytes(row), place)
+        }
+        return String(decoding: bytes(row), as: UTF8.self)
+    }
+
+    /// Makes a text that the rows after it share. Of the cells it is given what it needs: as a method of theirs it would
+    /// have all of them written to memory for each row.
+    @usableFromInline @inline(never) static func makeText(
+        _ bytes: UnsafeRawBufferPointer, _ place: UnsafeMutablePointer<String?>
+    ) -> String {
+        let text = String(decoding: bytes, as: UTF8.self)
+        place.pointee = text
+        return text
     }
 }

@@ -42,4 +42,16 @@ public struct RowBatch: ~Copyable {
             position: positions.map { $0[index] } ?? firstPosition &+ index, numbers: numbers,
             origin: origin)
     }
+
+    /// Calls a closure with each row: one view goes from row to row.
+    @inlinable @inline(__always)
+    func forEachRow(_ body: (borrowing RowView) throws -> Void) rethrows {
+        if count == 0 { return }
+        var view = row(0)
+        for index in 0..<count {
+            view.row = if let slots { Int(slots[index]) } else { index }
+            view.place = if let positions { positions[index] } else { firstPosition &+ index }
+            try body(view)
+        }
+    }
 }

@@ -16,12 +16,14 @@ import FoundationEssentials
 /// ```
 public struct RowView: ~Copyable {
     @usableFromInline let columns: UnsafePointer<CellColumn>
-    @usableFromInline let row: Int
+    @usableFromInline var row: Int
     @usableFromInline let layout: UInt64
-    /// Of rows that were looked up, the position of the row's key among the keys; else the row's own in the answer.
-    public let position: Int
+    @usableFromInline var place: Int
     @usableFromInline let numbers: UnsafePointer<CellColumn>
     @usableFromInline let origin: RowOrigin
+
+    /// Of rows that were looked up, the position of the row's key among the keys; else the row's own in the answer.
+    @inlinable public var position: Int { place }
 
     @inlinable init(
         columns: UnsafePointer<CellColumn>, row: Int, layout: UInt64, position: Int,
@@ -30,7 +32,7 @@ public struct RowView: ~Copyable {
         self.columns = columns
         self.row = row
         self.layout = layout
-        self.position = position
+        place = position
         self.numbers = numbers
         self.origin = origin
     }
@@ -40,13 +42,16 @@ public struct RowView: ~Copyable {
     /// - Precondition: the column is one of the request's entity and was asked for, and the row has a value in it
     ///   or the column's type is an optional.
     @inlinable public subscript<Value: AttributeValue>(_ column: Column<Value>) -> Value {
-        precondition(column.layout == layout, "the column belongs to another entity")
-        let cells = columns + column.index
-        precondition(cells.pointee.isLoaded, "the column is none of those that were asked for")
-        guard let value = Value._load(from: cells, row: row) else {
-            preconditionFailure("the attribute is nil in this row: read it as an optional")
+        @inline(__always) get {
+            precondition(column.layout == layout, "the column belongs to another entity")
+            let cells = columns + column.index
+            precondition(
+                cells.pointee.isLoaded, "the column is none of those that were asked for")
+            guard let value = Value._load(from: cells, row: row) else {
+                preconditionFailure("the attribute is nil in this row: read it as an optional")
+            }
+            return value
         }
-        return value
     }
 
     /// Whether the row has no value in a column.

@@ -58,7 +58,7 @@ extension StoreSnapshot {
         var failure: (any Error)?
         try readRelatedBatches(request, of: owners) { batch in
             do {
-                for index in 0..<batch.count { try body(batch.row(index)) }
+                try batch.forEachRow(body)
                 return true
             } catch {
                 failure = error

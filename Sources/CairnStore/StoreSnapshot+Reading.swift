@@ -17,7 +17,7 @@ extension StoreSnapshot {
         var failure: (any Error)?
         try readBatches(request) { batch in
             do {
-                for index in 0..<batch.count { try body(batch.row(index)) }
+                try batch.forEachRow(body)
                 return true
             } catch {
                 failure = error
@@ -59,7 +59,7 @@ extension StoreSnapshot {
         var failure: (any Error)?
         try lookUpBatches(request, keys: keys) { batch in
             do {
-                for index in 0..<batch.count { try body(batch.row(index)) }
+                try batch.forEachRow(body)
                 return true
             } catch {
                 failure = error

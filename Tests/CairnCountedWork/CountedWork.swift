@@ -9,22 +9,32 @@
 
 @main
 enum CountedWork {
-    /// What there is to do, and whether rows are stored before.
-    static let all: [(name: String, isFilled: Bool, work: @Sendable (Fixture) throws -> Void)] = [
-        ("insert", false, { try $0.insert() }),
-        ("upsert", true, { try $0.upsert() }),
-        ("delete", true, { try $0.delete() }),
-        ("commits", false, { try $0.commits() }),
-        ("lookup", true, { try $0.lookUp() }),
-        ("filter", true, { try $0.filter() }),
-        ("scan", true, { try $0.scan() }),
-        ("open", true, { try $0.open() }),
-        ("saveObjects", false, { try $0.saveObjects() }),
-        ("changeObjects", true, { try $0.changeObjects() }),
-        ("fetchByKey", true, { try $0.fetchByKey() }),
-        ("allObjects", true, { try $0.allObjects() }),
-        ("saveByName", false, { try $0.saveByName() }),
-        ("allByName", true, { try $0.allByName() }),
+    /// What there is before.
+    enum Start {
+        case empty
+        /// Rows.
+        case filled
+        /// Rows, and fetch indexes over them.
+        case indexed
+    }
+
+    /// What there is to do, and before it.
+    static let all: [(name: String, start: Start, work: @Sendable (Fixture) throws -> Void)] = [
+        ("insert", .empty, { try $0.insert() }),
+        ("upsert", .filled, { try $0.upsert() }),
+        ("delete", .filled, { try $0.delete() }),
+        ("commits", .empty, { try $0.commits() }),
+        ("lookup", .filled, { try $0.lookUp() }),
+        ("query", .indexed, { try $0.query() }),
+        ("filter", .filled, { try $0.filter() }),
+        ("scan", .filled, { try $0.scan() }),
+        ("open", .filled, { try $0.open() }),
+        ("saveObjects", .empty, { try $0.saveObjects() }),
+        ("changeObjects", .filled, { try $0.changeObjects() }),
+        ("fetchByKey", .filled, { try $0.fetchByKey() }),
+        ("allObjects", .filled, { try $0.allObjects() }),
+        ("saveByName", .empty, { try $0.saveByName() }),
+        ("allByName", .filled, { try $0.allByName() }),
     ]
 
     nonisolated(unsafe) static var task: (() throws -> Void)?
@@ -38,7 +48,8 @@ enum CountedWork {
             return
         }
         let fixture = try Fixture(folder: arguments[2])
-        if chosen.isFilled { try fixture.fill() }
+        if chosen.start != .empty { try fixture.fill() }
+        if chosen.start == .indexed { try fixture.index() }
         task = { try chosen.work(fixture) }
         countedWork()
         try fixture.close()

@@ -85,6 +85,22 @@ final class Fixture {
 
     func fill() throws { try insert() }
 
+    /// Opens the store with a model that declares a fetch index.
+    func index() throws {
+        try store.close()
+        var model = Self.model
+        model.entities[0].indexes = [
+            FetchIndexDescription(
+                "byCategory", elements: [.init("category"), .init("price")]),
+            FetchIndexDescription("byPrice", elements: [.init("price")]),
+        ]
+        var options = LogStoreOptions()
+        options.durability = .relaxed
+        store = try LogStore.open(at: path, schema: Schema(model), options: options)
+        // What is read for the first time is read here.
+        try query()
+    }
+
     func insert() throws {
         let result = try store.execute(request(raising: 0, 0..<Self.rows))
         precondition(result.insertedCount == Self.rows, "every row is new")
@@ -129,6 +145,27 @@ final class Fixture {
             let count = try snapshot.count(fetch)
             precondition(count == 100, "every fiftieth of the first half matches")
         }
+    }
+
+    /// Counts and first rows by two conditions that an index answers: hardly more than planning.
+    func query() throws {
+        let snapshot = try store.snapshot()
+        var found = 0
+        for index in 0..<500 {
+            var fetch = StoreFetch(
+                entity: entity.index,
+                predicate: .and([
+                    .compare("category", .equal, .string(categories[index % 50])),
+                    .compare("price", .greaterOrEqual, .double(Double(index * 10))),
+                ]))
+            let count = try snapshot.count(fetch)
+            fetch.sort = [SortKey("price")]
+            fetch.limit = 5
+            let first = try snapshot.fetch(fetch).ids
+            precondition(first.count == 5 && count >= 100, "half of a category is left, or more")
+            found += count
+        }
+        precondition(found > 50_000, "a category has 200 rows")
     }
 
     func scan() throws {

@@ -301,7 +301,13 @@ struct PredicateEvaluationTests {
     func patterns() throws {
         let node = try PredicateNode(format: "name MATCHES '('")
         let error = #expect(throws: PredicateFormatError.self) { _ = try PredicateEvaluator(node) }
-        #expect(error?.message.contains("regular expression") == true)
+        #expect(error?.message.contains("regular expression: expected ')'") == true)
+        // What the library has not is not called wrong.
+        let behind = try PredicateNode(format: "name MATCHES '(?<=a)b'")
+        let refusal = #expect(throws: PredicateFormatError.self) {
+            _ = try PredicateEvaluator(behind)
+        }
+        #expect(refusal?.message.contains("lookbehind is not currently supported") == true)
         let deep = PredicateNode.compare(
             "name", .matches, .string(String(repeating: "(", count: 100_000)))
         #expect(throws: PredicateFormatError.self) { _ = try PredicateEvaluator(deep) }

@@ -37,6 +37,8 @@ package final class Catalog: Sendable {
     package let fetchIndexesOfEntity: [[Int]]
     /// Whether there is any.
     package let hasFetchIndexes: Bool
+    /// What is planned of fetches by them.
+    let plans = PlanCache()
 
     private let entityIndexes: [UInt32: Int]
     private let treeIndexes: [UInt32: Int]

@@ -52,6 +52,13 @@ struct FetchIndexContent: Sendable {
         return cursor.next() == number
     }
 
+    /// The objects that have a value for each element, rising, and how many there are. Their keys may differ all the same, if
+    /// their hashes do not, or they are cut.
+    func postings(_ key: borrowing IndexKey, seed: UInt64) -> (count: Int, numbers: PostingCursor) {
+        let hash = Self.hash(key.bytes, seed: seed)
+        return (postings.count(hash: hash), postings.numbers(hash: hash))
+    }
+
     /// Bytes of its pages. Leaves need not be read for that, hash tables are.
     var byteCount: Int { ordered.byteCount + postings.byteCount }
 

@@ -45,6 +45,25 @@ struct IndexKey: ~Copyable {
 
     @inline(__always) mutating func clear() { count = 0 }
 
+    /// Forgets all but the first bytes.
+    @inline(__always) mutating func cut(to length: Int) {
+        count = length
+        start = length
+    }
+
+    /// Becomes the same as another one.
+    @inline(__always) mutating func copy(_ other: borrowing IndexKey) {
+        base.copyMemory(from: other.base, byteCount: other.count)
+        cut(to: other.count)
+    }
+
+    /// Becomes the least bytes that are above all that begin with its own; false, and without bytes, if nothing is above
+    /// them.
+    @inline(__always) mutating func raise() -> Bool {
+        count = Self.raise(UnsafeMutableRawBufferPointer(start: base, count: count))
+        return count > 0
+    }
+
     @inline(__always) private mutating func put(_ byte: UInt8) {
         if count < Self.longest {
             base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
@@ -182,12 +201,5 @@ struct IndexKey: ~Copyable {
         while length > 0, bytes[length - 1] == 0xFF { length -= 1 }
         if length > 0 { bytes[length - 1] += 1 }
         return length
-    }
-
-    /// The same of an array; nil if nothing is above.
-    static func raised(_ bytes: [UInt8]) -> [UInt8]? {
-        var copy = bytes
-        let length = copy.withUnsafeMutableBytes { raise($0) }
-        return length > 0 ? Array(copy[..<length]) : nil
     }
 }

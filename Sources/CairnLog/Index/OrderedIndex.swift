@@ -82,6 +82,32 @@ struct OrderedIndex: Sendable {
         return (OrderedLeaf(page), left)
     }
 
+    /// Calls the body with each leaf that has entries of some ranks, and which of its entries they are, in order, until it
+    /// returns false.
+    func forEachLeaf(ranks: Range<Int>, _ body: (OrderedLeaf, Range<Int>) -> Bool) {
+        let ranks = ranks.clamped(to: 0..<count)
+        if ranks.isEmpty { return }
+        _ = Self.forEachLeaf(root, height, ranks, body)
+    }
+
+    private static func forEachLeaf(
+        _ page: Page, _ height: Int, _ ranks: Range<Int>, _ body: (OrderedLeaf, Range<Int>) -> Bool
+    ) -> Bool {
+        if height == 0 { return body(OrderedLeaf(page), ranks) }
+        let node = OrderedInner(page)
+        var start = 0
+        for index in 0..<node.count {
+            if start >= ranks.upperBound { break }
+            let end = start &+ node.entries(index)
+            if end > ranks.lowerBound {
+                let part = max(ranks.lowerBound, start) - start..<min(ranks.upperBound, end) - start
+                if !forEachLeaf(node.child(index), height - 1, part, body) { return false }
+            }
+            start = end
+        }
+        return true
+    }
+
     /// Whether it has the entries that another one has.
     func isEqual(to other: OrderedIndex) -> Bool {
         guard count == other.count else { return false }

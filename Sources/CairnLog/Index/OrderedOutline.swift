@@ -2,6 +2,7 @@
 //
 // Threads: made by one owner, then only read.
 
+import CCairn
 import CairnFormat
 
 /// By leaf: how many entries it has, and what separates it from the one before.
@@ -61,28 +62,37 @@ final class OrderedOutline: Sendable {
     func separator(_ leaf: Int) -> ArraySlice<UInt8> { bytes[range(leaf)] }
 
     /// Whether bytes are those of a leaf: in form, in order, and within the separators.
+    ///
+    /// An entry shares its first bytes with the one before, so that what lies behind them decides which is less.
     func isLeaf(_ leaf: Int, _ content: UnsafeRawBufferPointer) -> Bool {
-        guard OrderedLeaf.isLeaf(content),
+        let first = separator(leaf)
+        guard OrderedLeaf.isLeaf(content), let base = content.baseAddress,
             Int(content.loadUnaligned(as: UInt16.self)) == entries(leaf)
         else { return false }
-        var before = separator(leaf)
-        var isFirst = true
-        var entry: [UInt8] = []
-        var offset = OrderedLeaf.headerBytes
-        while offset < content.count {
-            let shared = Int(content[offset])
-            let rest = Int(content[offset + 1])
-            guard shared <= entry.count else { return false }
-            entry.removeLast(entry.count - shared)
-            entry.append(contentsOf: content[offset + 2..<offset + 2 + rest])
-            let rises = before.lexicographicallyPrecedes(entry)
-            guard rises || isFirst && before.elementsEqual(entry),
-                isFirst || !entry.starts(with: before)
-            else { return false }
-            isFirst = false
-            before = entry[...]
-            offset += 2 + rest
+        return withUnsafeTemporaryAllocation(
+            byteCount: OrderedLeaf.longestEntry, alignment: 1
+        ) { entry in
+            guard let before = entry.baseAddress else { return false }
+            // Before the first entry lies the separator, which it may be equal to and shares nothing with.
+            first.withUnsafeBytes { entry.copyMemory(from: $0) }
+            var length = first.count
+            var offset = OrderedLeaf.headerBytes
+            while offset < content.count {
+                let shared = Int(content[offset])
+                let rest = Int(content[offset + 1])
+                guard shared <= length else { return false }
+                let common = min(length - shared, rest)
+                let order =
+                    common > 0 ? cairn_compare(before + shared, base + offset + 2, common) : 0
+                // No entry begins with another one.
+                let isFirst = offset == OrderedLeaf.headerBytes
+                guard order < 0 || order == 0 && isFirst && length <= rest else { return false }
+                (before + shared).copyMemory(from: base + offset + 2, byteCount: rest)
+                length = shared + rest
+                offset += 2 + rest
+            }
+            if leaf + 1 == count { return true }
+            return entry.prefix(length).lexicographicallyPrecedes(separator(leaf + 1))
         }
-        return leaf + 1 == count || before.lexicographicallyPrecedes(separator(leaf + 1))
     }
 }

@@ -77,6 +77,8 @@ struct BatchReader {
         cells.initialize(repeating: .absent, count: width + 1)
         defer { cells.deallocate() }
         let columns = Array(request.columns)
+        let isText = request.entity.columns.map { $0.kind == .attribute(.string) }
+        var texts = SharedTexts(columns: width)
         var position = 0
         var goesOn = true
         try runner.scan { block, entity, slots throws(StoreError) in
@@ -96,6 +98,12 @@ struct BatchReader {
             }
             let isAll = slots.count == block.rows
             if slots.count * 4 < block.rows { prefetch(cells, columns, slots) }
+            for column in columns where isText[column] && cells[column].codes != nil {
+                guard let dictionary = try block.column(stored.columns[column]) else { continue }
+                // Where hardly two rows have the same text there is nothing to gain.
+                if dictionary.dictionaryCount * 2 > slots.count { continue }
+                texts.make(for: &cells[column], entries: dictionary.dictionaryCount, at: column)
+            }
             goesOn = withExtendedLifetime(block) {
                 body(
                     RowBatch(

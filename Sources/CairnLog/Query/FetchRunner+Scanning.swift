@@ -1,7 +1,7 @@
 // Goes through the blocks of an entity and its descendants.
 //
-//   1. If there is a condition, the blocks are listed; those that no match can be in, by what is known of their values, are
-//      left out.
+//   1. If there is a condition, or more than one pass, the blocks are listed; those that no match can be in, by what is
+//      known of their values, are left out.
 //   2. The condition is asked block by block. What is asked of columns alone is asked by several threads, if there is much of
 //      it: each takes the next blocks that nobody has, and what they select is handed over in order.
 //

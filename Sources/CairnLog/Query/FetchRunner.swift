@@ -26,8 +26,10 @@ struct FetchRunner {
     let engine: Engine
     let state: EngineState
     let fetch: StoreFetch
-    /// The condition; nil if there is none, or if it is a list of keys.
+    /// The condition; nil if there is none, if it is a list of keys, or if indexes alone answer it.
     let filter: Filter?
+    /// Who has planned the fetch before; nil if nobody has.
+    let planner: QueryPlanner?
     /// The uniqueness constraint whose keys are listed, if that is the condition.
     private let keys: KeyIndex?
     /// What a condition across relationships or row by row is asked of; nil if there is none.
@@ -37,36 +39,56 @@ struct FetchRunner {
     /// Who wants to know what is done.
     let trace: QueryTrace?
 
+    /// - Parameters:
+    ///   - planner: who has planned the fetch already.
+    ///   - isAnswered: whether indexes answer it in the way that it is asked, as the planner says: its condition is not
+    ///     compiled then.
     init(
         engine: Engine, state: EngineState, fetch: StoreFetch, writtenLSN: UInt64 = .max,
-        trace: QueryTrace? = nil
+        trace: QueryTrace? = nil, planner: QueryPlanner? = nil, isAnswered: Bool = false
     ) throws(StoreError) {
         self.engine = engine
         self.state = state
         self.writtenLSN = writtenLSN
         self.trace = trace
+        self.planner = planner
         guard state.catalog.schema.entities.indices.contains(fetch.entity) else {
             throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
         }
-        var fetch = fetch
-        try fetch.resolveNulls(in: state.catalog.schema)
+        let fetch = try fetch.inTwoValues(in: state.catalog.schema)
         self.fetch = fetch
-        let compiler = FilterCompiler(
-            catalog: state.catalog, identity: engine.identity, entity: fetch.entity)
-        keys = Self.keys(fetch, state.catalog)
+        keys = isAnswered ? nil : Self.keys(fetch, state.catalog)
         // A list of keys is asked of the index alone: thousands of them cost more to compile than to look up.
-        filter =
-            keys != nil
-            ? nil
-            : try fetch.predicate.map { predicate throws(StoreError) in
-                try compiler.compile(predicate)
-            }
+        if !isAnswered, keys == nil, let predicate = fetch.predicate {
+            filter = try FilterCompiler(
+                catalog: state.catalog, identity: engine.identity, entity: fetch.entity
+            ).compile(predicate)
+        } else {
+            filter = nil
+        }
         objects =
             filter?.isGeneral == true
             ? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN) : nil
     }
 
     var catalog: Catalog { state.catalog }
+
+    /// A runner whose fetch is planned first: what indexes alone answer needs no more.
+    ///
+    /// - Parameter wantsOrder: whether `hits` will be asked, and not only `count` or `indexed`.
+    static func planned(
+        _ engine: Engine, _ state: EngineState, _ fetch: StoreFetch, wantsOrder: Bool,
+        trace: QueryTrace? = nil
+    ) throws(StoreError) -> FetchRunner {
+        let fetch = try fetch.inTwoValues(in: state.catalog.schema)
+        let planner = QueryPlanner.prepared(fetch, state, engine.identity)
+        return try FetchRunner(
+            engine: engine, state: state, fetch: fetch, trace: trace, planner: planner,
+            isAnswered: planner?.isAnswer(wantsOrder: wantsOrder) == true)
+    }
+
+    /// Whether the condition is a list of keys.
+    var listsKeys: Bool { keys != nil }
 
     private static func keys(_ fetch: StoreFetch, _ catalog: Catalog) -> KeyIndex? {
         guard case .comparison(let comparison)? = fetch.predicate, comparison.operator == .in,
@@ -98,7 +120,7 @@ struct FetchRunner {
     }
 
     func count() throws(StoreError) -> Int {
-        var total: Int
+        let total: Int
         if fetch.predicate == nil {
             total = family.reduce(0) { $0 + state.counts[$1] }
         } else if let count = counted() {
@@ -108,8 +130,7 @@ struct FetchRunner {
         } else {
             total = try scanCount()
         }
-        total = max(0, total - max(0, fetch.offset))
-        return min(total, max(0, fetch.limit ?? total))
+        return fetch.cut(total)
     }
 
     /// What matches, in order, within offset and limit.
@@ -321,11 +342,12 @@ struct FetchRunner {
     ///
     /// - Parameters:
     ///   - isMatch: whether all that exist are known to match.
+    ///   - isOfAll: whether all are of the entities that are asked for.
     ///   - most: how many are enough; the first ones are given.
-    func match(_ numbers: [UInt32], isMatch: Bool = false, most: Int = .max) throws(StoreError)
-        -> [Hit]
-    {
-        let family = Set(self.family)
+    func match(
+        _ numbers: [UInt32], isMatch: Bool = false, isOfAll: Bool = false, most: Int = .max
+    ) throws(StoreError) -> [Hit] {
+        let family: Set<Int>? = isOfAll ? nil : Set(self.family)
         let tree = catalog.entities[fetch.entity].tree
         var hits: [Hit] = []
         hits.reserveCapacity(min(numbers.count, most))
@@ -339,7 +361,7 @@ struct FetchRunner {
             let cell = directory[number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
-            guard family.contains(entity) else { continue }
+            guard family?.contains(entity) != false else { continue }
             if let filter, !isMatch {
                 let place = FilterPlace(
                     block: try block(cell.handle), stored: catalog.entities[entity], entity: entity)
@@ -349,5 +371,13 @@ struct FetchRunner {
         }
         try objects?.rethrow()
         return hits
+    }
+}
+
+extension StoreFetch {
+    /// How many of some rows lie within offset and limit.
+    func cut(_ total: Int) -> Int {
+        let rest = max(0, total - max(0, offset))
+        return min(rest, max(0, limit ?? rest))
     }
 }

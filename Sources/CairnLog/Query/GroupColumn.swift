@@ -13,7 +13,6 @@ import CCairn
 import CairnFormat
 import CairnModel
 import CairnStore
-import FoundationEssentials
 
 final class GroupColumn {
     private enum Source {
@@ -393,17 +392,8 @@ final class GroupColumn {
         switch source {
         case .values, .expression: return values[Int(number) - 1]
         case .words:
-            let word = words.words[Int(number) - 1]
-            switch kind {
-            case .reference(let root): return .objectID(identity.id(word, entity: root))
-            case .attribute(.boolean): return .boolean(word != 0)
-            case .attribute(.double): return .double(Double(bitPattern: word))
-            case .attribute(.date):
-                return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: word)))
-            case .attribute(.float):
-                return .float(Float(bitPattern: UInt32(truncatingIfNeeded: word)))
-            default: return .integer(Int64(bitPattern: word))
-            }
+            guard let kind else { return .null }
+            return StoredObjects.value(word: words.words[Int(number) - 1], kind, identity)
         case .bytes:
             guard case .attribute(let type) = kind else { return .null }
             return StoredObjects.value(runs.run(number), type)

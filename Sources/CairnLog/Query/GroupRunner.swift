@@ -59,7 +59,8 @@ final class GroupRunner {
             && keys.allSatisfy(\.hasHashes)
     }
 
-    /// Whether groups of several of them can be put together (`absorb`), and made by as many threads.
+    /// Whether groups of several of them can be put together (`absorb`), and made by as many threads: then nothing is asked
+    /// of `objects` but the catalog.
     var canBeParts: Bool { keys.count == 1 && figures.allSatisfy { !$0.asksObjects } }
 
     /// Hashes the keys of the rows in some slots of a block; false if they cannot be hashed.
@@ -78,9 +79,9 @@ final class GroupRunner {
 
     // MARK: Taking
 
-    /// Makes room for so many groups, of one key as of many.
+    /// Makes room for so many groups.
     func reserve(_ groups: Int) {
-        for key in keys { key.reserve(groups) }
+        if let last = pairs.last { last.reserve(groups) } else { keys.first?.reserve(groups) }
         counts.reserve(groups + 1)
     }
 

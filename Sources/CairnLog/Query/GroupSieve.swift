@@ -13,12 +13,14 @@ final class GroupSieve {
     private let words: UnsafeMutablePointer<UInt64>
     private let bits: Int
 
-    /// - Parameter rows: about how many hashes there will be.
-    init(rows: Int) {
-        // Four places for each: one key in five that came by once shares a place. 32 MiB at most: a fuller sieve lets more
-        // through, and is not wrong.
+    /// - Parameters:
+    ///   - rows: about how many hashes there will be.
+    ///   - others: how many more there are that become one with it.
+    init(rows: Int, others: Int = 0) {
+        // Four places for each: one key in five that came by once shares a place. 32 MiB at most, together with the others:
+        // a fuller sieve lets more through, and is not wrong.
         var bits = 10
-        while bits < 27, 1 << bits < rows * 4 { bits += 1 }
+        while bits < 27, (others + 1) << bits < 1 << 27, 1 << bits < rows * 4 { bits += 1 }
         self.bits = bits
         words = .allocate(capacity: 1 << (bits - 5))
         words.initialize(repeating: 0, count: 1 << (bits - 5))
@@ -53,7 +55,7 @@ final class GroupSieve {
         }
     }
 
-    /// How many places came by again: about as many keys, unless they are many more than places.
+    /// How many places came by again: those of keys that did, and nearly as many that several keys share.
     var again: Int {
         (0..<1 << (bits - 5)).reduce(0) { $0 + (words[$1] & 0xAAAA_AAAA_AAAA_AAAA).nonzeroBitCount }
     }

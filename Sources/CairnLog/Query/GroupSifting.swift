@@ -36,8 +36,8 @@ struct GroupSifting {
     func groups() throws(StoreError) -> GroupRunner? {
         guard let sieve = try sieve() else { return nil }
         let list = List(parts: parts.count)
-        // Parts are nearly equal; the first takes what is wanted of the others, too.
-        for part in parts { part.reserve(sieve.again / parts.count * 5 / 4) }
+        // Of keys that share a place two come by at least. Parts are nearly equal.
+        for part in parts { part.reserve(sieve.again * 2 / parts.count) }
         var start = 0
         while start < blocks.count {
             let end = runner.end(of: start, FetchRunner.mostAhead, blocks)
@@ -53,11 +53,11 @@ struct GroupSifting {
 
     /// The hashes of all keys; nil if there are keys that cannot be hashed.
     private func sieve() throws(StoreError) -> GroupSieve? {
-        let known = runner.family.reduce(0) { $0 + runner.state.counts[$1] }
+        let known = blocks.reduce(0) { $0 + Int($1.entry.live) }
         for block in blocks { runner.note(block) }
         let isDone = try each(blocks.indices) { worker, index throws(StoreError) in
             guard let (_, hashes) = try hashed(blocks[index], worker) else { return false }
-            let sieve = worker.sieve ?? GroupSieve(rows: known)
+            let sieve = worker.sieve ?? GroupSieve(rows: known, others: parts.count - 1)
             worker.sieve = sieve
             sieve.note(hashes)
             return true
@@ -77,7 +77,10 @@ struct GroupSifting {
         list.blocks.append(contentsOf: repeatElement(nil, count: range.count))
         _ = try list.blocks.withUnsafeMutableBufferPointer { cached throws(StoreError) in
             try each(range) { worker, index throws(StoreError) in
-                guard let (block, hashes) = try hashed(blocks[index], worker) else {
+                // What is to be known of its values has been noted.
+                var listed = blocks[index]
+                listed.look = .plainly
+                guard let (block, hashes) = try hashed(listed, worker) else {
                     preconditionFailure("the keys were hashed before")
                 }
                 let slots = UnsafeMutableBufferPointer(
@@ -110,9 +113,13 @@ struct GroupSifting {
     {
         let (cached, count) = try runner.pick(block, tests, worker.scratch)
         let slots = UnsafeBufferPointer(start: worker.scratch.slots, count: count)
-        let isHashed = try parts[0].hash(cached, of: block.entity, slots, into: worker.hashes)
-        return isHashed
-            ? (cached, UnsafeBufferPointer(start: worker.hashes, count: count)) : nil
+        // A block without matches is not looked at any further.
+        if count > 0 {
+            guard try parts[0].hash(cached, of: block.entity, slots, into: worker.hashes) else {
+                return nil
+            }
+        }
+        return (cached, UnsafeBufferPointer(start: worker.hashes, count: count))
     }
 
     // MARK: Threads

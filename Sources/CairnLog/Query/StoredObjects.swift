@@ -169,6 +169,20 @@ final class StoredObjects {
         }
     }
 
+    /// The value of a cell that is a word.
+    static func value(word: UInt64, _ kind: SchemaColumn.Kind, _ identity: StoreIdentity) -> Value {
+        switch kind {
+        case .reference(let root): .objectID(identity.id(word, entity: root))
+        case .attribute(.boolean): .boolean(word != 0)
+        case .attribute(.double): .double(Double(bitPattern: word))
+        case .attribute(.date):
+            .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: word)))
+        case .attribute(.float):
+            .float(Float(bitPattern: UInt32(truncatingIfNeeded: word)))
+        default: .integer(Int64(bitPattern: word))
+        }
+    }
+
     static func value(_ bytes: UnsafeRawBufferPointer, _ type: AttributeType) -> Value {
         switch type {
         case .string: .string(String(decoding: bytes, as: UTF8.self))

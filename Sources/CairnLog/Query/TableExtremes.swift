@@ -82,11 +82,11 @@ struct TableExtremes {
         first.sort = [SortKey(name, ascending: isLeast)]
         first.limit = 1
         first.offset = 0
-        let runner = try FetchRunner(engine: engine, state: state, fetch: first)
+        let planner = QueryPlanner.planner(first, state, engine.identity)
+        let runner = try FetchRunner(
+            engine: engine, state: state, fetch: first, planner: planner)
         // Another way may be cheaper, and is gone once for all figures.
-        guard case .index(_, .some, _) = QueryPlanner(runner).choice(wantsOrder: true) else {
-            return nil
-        }
+        guard case .index(_, .some, _) = planner.choice(wantsOrder: true) else { return nil }
         guard let found = try runner.found(wantsOrder: true, beside: nil), found.isOrdered else {
             return nil
         }

@@ -5,7 +5,8 @@
 //      wanted once each, or sorted by what is calculated, are all made first.
 //   3. With groups: a scan or an index names the rows, and `GroupRunner` takes them block by block.
 //   4. The least and the greatest of all are the ends of an ordered index, if there is one (`TableExtremes`).
-//   5. Objects with the same unique key are never two. If only groups of two or more are wanted, and they are made by a
+//   5. Groups by the elements that an ordered index begins with are counted in the index (`IndexGroups`).
+//   6. Objects with the same unique key are never two. If only groups of two or more are wanted, and they are made by a
 //      unique key, nil in the key is all that can bring two together: mostly the index alone shows that there is none.
 //
 // Threads: one reading; the state is pinned by whoever made it.
@@ -17,13 +18,15 @@ import CairnStore
 struct TableRunner {
     let engine: Engine
     let state: EngineState
-    let request: StoreTableFetch
+    private(set) var request: StoreTableFetch
 
     private var catalog: Catalog { state.catalog }
 
     func table() throws(StoreError) -> StoreTable {
         let plan = try TablePlan(request, in: catalog.schema)
-        let (rows, how) = try plan.isGrouped ? grouped(plan) : plain(plan)
+        var runner = self
+        runner.request.fetch = try request.fetch.inTwoValues(in: catalog.schema)
+        let (rows, how) = try plan.isGrouped ? runner.grouped(plan) : runner.plain(plan)
         return StoreTable(columns: plan.names, rows: rows, plan: how)
     }
 
@@ -159,6 +162,13 @@ struct TableRunner {
             return (rows, extremes.plan)
         }
         let runner = try FetchRunner(engine: engine, state: state, fetch: fetch)
+        if let index = IndexGroups(plan, fetch, state, engine.identity) {
+            let (offset, limit) = (request.fetch.offset, request.fetch.limit)
+            let rows = try checked { () throws(PredicateFormatError) in
+                try index.rows(offset: offset, limit: limit)
+            }
+            if let rows { return (rows, "groups of \(how)\(index.name), in its order") }
+        }
         let objects = runner.objects ?? StoredObjects(engine: engine, state: state)
         var groups = try checked { () throws(PredicateFormatError) in
             try GroupRunner(plan, objects)
@@ -196,10 +206,8 @@ struct TableRunner {
     }
 
     private func rows(_ groups: GroupRunner) throws(StoreError) -> [[Value]] {
-        do throws(PredicateFormatError) {
-            return try groups.rows(offset: request.fetch.offset, limit: request.fetch.limit)
-        } catch {
-            throw StoreError(error, entity: catalog.description(of: request.fetch.entity))
+        try checked { () throws(PredicateFormatError) in
+            try groups.rows(offset: request.fetch.offset, limit: request.fetch.limit)
         }
     }
 

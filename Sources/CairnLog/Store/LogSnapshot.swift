@@ -45,9 +45,10 @@ final class LogSnapshot: RowStream {
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         let pinned = try readable()
+        defer { withExtendedLifetime(pinned) {} }
         return try engine.withWholeState { () throws(StoreError) in
             if let result = try KeyFetch.result(request, engine, pinned) { return result }
-            return try FetchRunner(engine: engine, state: pinned.state, fetch: request).result()
+            return try FetchRunner.planned(engine, pinned.state, request, wantsOrder: true).result()
         }
     }
 
@@ -89,7 +90,7 @@ final class LogSnapshot: RowStream {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
         try engine.withWholeState { () throws(StoreError) in
-            let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: request)
+            let runner = try FetchRunner.planned(engine, pinned.state, request, wantsOrder: false)
             if let hits = try runner.indexed()?.hits {
                 return try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
             }
@@ -106,7 +107,7 @@ final class LogSnapshot: RowStream {
             if let (hits, _) = FirstRows.hits(request, pinned.state) {
                 return try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
             }
-            let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: request)
+            let runner = try FetchRunner.planned(engine, pinned.state, request, wantsOrder: true)
             let hits = try runner.hits().hits
             try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
         }
@@ -125,8 +126,18 @@ final class LogSnapshot: RowStream {
     }
 
     func count(_ request: StoreFetch) throws(StoreError) -> Int {
-        try reading { state throws(StoreError) in
-            try FetchRunner(engine: engine, state: state, fetch: request).count()
+        let pinned = try readable()
+        defer { withExtendedLifetime(pinned) {} }
+        return try engine.withWholeState { () throws(StoreError) in
+            let request = try request.inTwoValues(in: pinned.state.catalog.schema)
+            let planner = QueryPlanner.prepared(request, pinned.state, engine.identity)
+            if let planner, planner.outline.isAlone, let count = planner.counted() {
+                return request.cut(count)
+            }
+            return try FetchRunner(
+                engine: engine, state: pinned.state, fetch: request, planner: planner,
+                isAnswered: planner?.isAnswer(wantsOrder: false) == true
+            ).count()
         }
     }
 

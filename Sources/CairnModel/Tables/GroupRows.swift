@@ -48,6 +48,9 @@ package struct GroupRows {
     /// Makes room for so many rows.
     package mutating func reserve(_ count: Int) { rows.reserve(count) }
 
+    /// Turns the rows so far around.
+    package mutating func reverse() { rows.reverse() }
+
     /// Adds the row of a group, if it is wanted, by what is in its keys and its figures.
     package mutating func add(key: (Int) -> Value, figure: (Int) -> EvaluatedValue) {
         if having == nil, let places {

@@ -21,6 +21,11 @@ extension TablePlan {
             values.append(row)
             if !order.isEmpty { orders.append(order) }
         }
+
+        mutating func reverse() {
+            values.reverse()
+            orders.reverse()
+        }
     }
 
     /// The rows of the table for objects in the order of their ids; conditions on objects have been met.

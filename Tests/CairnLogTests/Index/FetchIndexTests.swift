@@ -62,7 +62,7 @@ struct FetchIndexTests {
 
     // MARK: Comparing
 
-    private static func ids(_ view: FetchIndexView, _ range: IndexRange) -> [UInt32] {
+    private static func ids(_ view: FetchIndexView, _ range: FetchIndexView.Range) -> [UInt32] {
         var cursor = view.cursor(range)
         var found: [UInt32] = []
         while let number = cursor.next() { found.append(number) }

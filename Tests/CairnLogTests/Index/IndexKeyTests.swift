@@ -107,9 +107,14 @@ struct IndexKeyTests {
 
     @Test("Bytes are raised to the least above all that begin with them")
     func raised() {
-        #expect(IndexKey.raised([1, 2]) == [1, 3])
-        #expect(IndexKey.raised([1, 255]) == [2])
-        #expect(IndexKey.raised([255, 255]) == nil)
-        #expect(IndexKey.raised([]) == nil)
+        func raised(_ bytes: [UInt8]) -> [UInt8] {
+            var bytes = bytes
+            let count = bytes.withUnsafeMutableBytes { IndexKey.raise($0) }
+            return Array(bytes.prefix(count))
+        }
+        #expect(raised([1, 2]) == [1, 3])
+        #expect(raised([1, 255]) == [2])
+        #expect(raised([255, 255]) == [])
+        #expect(raised([]) == [])
     }
 }

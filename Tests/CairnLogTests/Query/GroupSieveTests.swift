@@ -46,15 +46,18 @@ struct GroupSieveTests {
     }
 
     @Test(
-        "Groups of two or more are the same as in memory",
+        "Groups of two or more are the same as in memory, whoever helps",
         arguments: [
             ["name"], ["size"], ["mark"], ["weight"], ["plan"], ["name", "size"],
             ["weight", "mark", "name"],
-        ])
-    func groups(_ keys: [String]) throws {
+        ], [1, 5])
+    func groups(_ keys: [String], threads: Int) throws {
         var random = RandomSource()
         var options = LogStoreOptions()
         options.fileSystem = MemoryFileSystem()
+        options.scanThreads = threads
+        // More blocks than are listed at once.
+        options.sizes.rowsPerBlock = 128
         let store = try LogStore.open(
             at: "/store", schema: Schema(Self.model), options: options)
         var rows: [[String: Any]] = []
@@ -67,15 +70,52 @@ struct GroupSieveTests {
         var terms = TableTerms(
             columns: keys.map { .init($0) } + [
                 .init("count", count), .init("most", try ExpressionNode(format: "max:(size)")),
+                .init("first", try ExpressionNode(format: "min:(name)")),
+                .init("sizes", try ExpressionNode(format: "count:(size)")),
+                .init("plans", try ExpressionNode(format: "count:(plan)")),
             ])
         terms.groupBy = keys.map { .keyPath($0) }
         terms.having = .compare(count, .greater, .constant(.integer(1)))
         var table = StoreTableFetch(StoreFetch(entity: 0), terms)
         table.fetch.offset = 3
+        if random.oneIn(2) {
+            table.fetch.predicate = .compare("weight", .less, .float(Float(Self.rows - 2000)))
+        }
         let snapshot = try store.snapshot()
         let found = try snapshot.table(table).rows
         #expect(found.count > 20)
         let known = try PlainSnapshot(snapshot).table(table).rows
         #expect(found == known)
+    }
+
+    @Test("Two sieves made one know what one knows that met all")
+    func together() {
+        var random = RandomSource()
+        let hashes = (0..<3000).map { _ in random.next() % 2000 &* 0x9E37_79B9_7F4A_7C15 }
+        let (all, first, second) = (
+            GroupSieve(rows: 1000), GroupSieve(rows: 1000), GroupSieve(rows: 1000)
+        )
+        hashes.withUnsafeBufferPointer { hashes in
+            all.note(hashes)
+            first.note(UnsafeBufferPointer(rebasing: hashes[..<1300]))
+            second.note(UnsafeBufferPointer(rebasing: hashes[1300...]))
+        }
+        first.note(second)
+        #expect(first.again == all.again && first.again > 0)
+        func kept(_ sieve: GroupSieve) -> [UInt16] {
+            var slots = (0..<3000).map { UInt16($0) }
+            var copy = hashes
+            let count = slots.withUnsafeMutableBufferPointer { slots in
+                copy.withUnsafeMutableBufferPointer { hashes in
+                    hashes.baseAddress.map { sieve.reduce(slots, $0) } ?? 0
+                }
+            }
+            return Array(slots[..<count])
+        }
+        let again = Dictionary(grouping: hashes.indices, by: { hashes[$0] }).values
+            .filter { $0.count > 1 }.joined()
+        #expect(kept(first) == kept(all))
+        #expect(Set(again.map { UInt16($0) }).isSubset(of: kept(all)))
+        #expect(kept(all).count < 3000)
     }
 }

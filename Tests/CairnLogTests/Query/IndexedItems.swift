@@ -230,6 +230,36 @@ struct IndexedItems {
         return fetch
     }
 
+    /// Groups of what a fetch finds, mostly by what an index begins with.
+    func groups(_ fetch: StoreFetch, _ random: inout RandomSource) -> StoreTableFetch {
+        let entity = schema.entities[fetch.entity]
+        var fetch = fetch
+        if random.oneIn(2) { fetch.predicate = nil }
+        let index = entity.description.indexes.randomElement(using: &random)
+        var keys = index?.elements.compactMap(\.propertyName) ?? ["rank"]
+        keys = Array(keys.prefix(Int.random(in: 1...keys.count, using: &random)))
+        if random.oneIn(3) { keys.shuffle(using: &random) }
+        if random.oneIn(6) { keys.removeFirst() }
+        if keys.isEmpty || random.oneIn(8) {
+            keys.append(keys.contains("flag") ? "rank" : "flag")
+        }
+        let count = ExpressionNode.function(.count, [.evaluatedObject])
+        var columns = [TableTerms.Column("rows", count)]
+        for key in keys where !random.oneIn(4) { columns.append(.init(key)) }
+        if random.oneIn(4) {
+            columns.append(.init("some", .function(.count, [.keyPath(keys[0])])))
+        }
+        var terms = TableTerms(columns: columns)
+        terms.groupBy = keys.map { .keyPath($0) }
+        if random.oneIn(2) {
+            let limit = ExpressionNode.constant(.integer(random.oneIn(2) ? 1 : 3))
+            terms.having = .compare(count, random.oneIn(3) ? .less : .greater, limit)
+        }
+        fetch.sort = random.oneIn(5) ? [SortKey("rows", ascending: random.oneIn(2))] : []
+        if random.oneIn(2) { (fetch.limit, fetch.offset) = (nil, 0) }
+        return StoreTableFetch(fetch, terms)
+    }
+
     /// The order of an index or its reverse, perhaps but for something; or any order.
     private func sort(
         _ index: FetchIndexDescription?, _ entity: SchemaEntity, _ random: inout RandomSource

@@ -20,6 +20,8 @@ struct RandomPlanTests {
         var found = 0
         /// Tables from the ends of indexes.
         var ends = 0
+        /// Groups from indexes.
+        var groups = 0
         var all: Int { scans + searches + ordered + intersections }
 
         mutating func note(_ plan: QueryPlan) {
@@ -61,9 +63,16 @@ struct RandomPlanTests {
                 #expect(found.ids == expected, "\(text) by \(found.plan)")
                 #expect(try one.count(fetch) == expected.count, "count of \(text)")
                 let plan = try one.explain(fetch)
+                // The outline that is kept is the one that would be made.
+                let again = try one.explain(fetch)
+                #expect(again.steps == plan.steps, text)
+                indexed.engine.registry.read { state in
+                    #expect(Self.isPlannedAnew(fetch, state, indexed.identity), text)
+                }
                 #expect(plan.access == found.plan && plan.results == expected.count, text)
                 tally.note(plan)
                 try askExtremes(fetch, one, other, text, &tally, &random)
+                try askGroups(made.groups(fetch, &random), one, other, text, &tally)
             }
             try indexed.close()
             try plain.close()
@@ -74,7 +83,32 @@ struct RandomPlanTests {
         #expect(tally.searches * 8 > tally.all && tally.ordered * 12 > tally.all, "\(tally)")
         #expect(tally.found * 4 > tally.all, "\(tally)")
         #expect(tally.intersections > 0 || !Campaign.isLong, "\(tally)")
-        #expect(tally.ends > 0, "\(tally)")
+        #expect(tally.ends > 0 && tally.groups > 0, "\(tally)")
+    }
+
+    /// Groups of what a fetch finds.
+    private func askGroups(
+        _ request: StoreTableFetch, _ one: any StoreSnapshot, _ other: any StoreSnapshot,
+        _ text: Comment, _ tally: inout Tally
+    ) throws {
+        let found = try one.table(request)
+        let expected = try other.table(request)
+        #expect(found.rows == expected.rows, "\(request.terms) of \(text) by \(found.plan)")
+        if found.plan.hasPrefix("groups of index "), found.plan.hasSuffix(", in its order") {
+            tally.groups += 1
+        }
+    }
+
+    /// Whether a planner that has just made its outline chooses as one does that knew it.
+    private static func isPlannedAnew(
+        _ fetch: StoreFetch, _ state: EngineState, _ identity: StoreIdentity
+    ) -> Bool {
+        let known = QueryPlanner.planner(fetch, state, identity)
+        let anew = QueryPlanner.anew(fetch, state, identity)
+        return [true, false].allSatisfy { wantsOrder in
+            "\(known.choice(wantsOrder: wantsOrder))" == "\(anew.choice(wantsOrder: wantsOrder))"
+                && known.isAnswer(wantsOrder: wantsOrder) == anew.isAnswer(wantsOrder: wantsOrder)
+        }
     }
 
     /// The least and the greatest of two columns, of what a fetch finds.

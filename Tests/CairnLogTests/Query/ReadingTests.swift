@@ -106,6 +106,51 @@ struct ReadingTests {
         }
     }
 
+    @Test("Texts that rows share are those that were stored, and stay when the block is gone")
+    func sharedTexts() throws {
+        try Rounds.run("shared texts", everyDay: 5, whole: 100) { random in
+            let shop = try ReadableStore(cacheBytes: random.oneIn(2) ? 0 : nil)
+            let columns = try ReadableStore.Columns(shop.thing)
+            // In one block the texts are few, in the next one they are many or others, and some are nil.
+            var stored: [String: [String?]] = [:]
+            var next = 0
+            for block in 0..<6 {
+                let different = [1, 3, 40, 300, 5000][Int.random(in: 0..<5, using: &random)]
+                let long = random.oneIn(2) ? " auf der übergroßen Straße 東京" : ""
+                let rows = (0..<[5, 400, 1024][Int.random(in: 0..<3, using: &random)]).map { _ in
+                    var row = ReadableStore.row(next, &random)
+                    row["key"] = "key \(next)"
+                    let number = Int.random(in: 0..<different, using: &random)
+                    let category = random.oneIn(9) ? nil : "\(block) \(number)\(long)"
+                    let group = random.oneIn(9) ? nil : "\(number % 7)"
+                    row["category"] = category ?? NSNull()
+                    row["group"] = group ?? NSNull()
+                    stored["key \(next)"] = [category, group]
+                    next += 1
+                    return row
+                }
+                _ = try shop.store.execute(BatchInsertRequest(entityName: "Thing", objects: rows))
+            }
+            let snapshot = try shop.store.snapshot()
+            var found: [String: [String?]] = [:]
+            var inside: [String: [String?]] = [:]
+            try snapshot.read(StoreRead(shop.thing)) { row in
+                // Twice: once they are made, and once they are there.
+                let texts = [row[columns.category], row[columns.group]]
+                #expect(texts == [row[columns.category], row[columns.group]])
+                if found.count == next / 2 {
+                    try snapshot.read(StoreRead(shop.thing)) {
+                        inside[$0[columns.key] ?? ""] = [$0[columns.category], $0[columns.group]]
+                    }
+                }
+                found[row[columns.key] ?? ""] = texts
+            }
+            try shop.store.close()
+            #expect(found == stored, "seed \(random.seed)")
+            #expect(inside == stored, "seed \(random.seed)")
+        }
+    }
+
     @Test("Rows by their keys, in the order of the keys", arguments: [nil, 0])
     func lookingUp(cacheBytes: Int?) throws {
         try Rounds.run("looking up by keys", everyDay: 5, whole: 200) { random in

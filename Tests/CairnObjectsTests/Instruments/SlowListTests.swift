@@ -162,4 +162,32 @@ struct SlowListTests {
                 "  estimated 1 of 300 rows; 1 looked at", "  0 blocks read, 1 not",
             ])
     }
+
+    @Test("Who is there twice is counted in a compound index, and scanned for without one")
+    func duplicates() throws {
+        let directory = try TemporaryDirectory()
+        func plan(_ model: ManagedObjectModel) throws -> String {
+            let path = directory.path("kitchen.cairn")
+            let store = try LogStore.open(at: path, schema: Schema(model))
+            defer { try? store.close() }
+            if try store.snapshot().count(StoreFetch(entity: 0)) == 0 {
+                // The same recipes from the same source, twice.
+                for _ in 0..<2 { try Kitchen.fill(store, recipes: 100) }
+            }
+            let count = ExpressionNode.function(.count, [.evaluatedObject])
+            var terms = TableTerms(columns: [
+                .init("source"), .init("externalID"), .init("count", count),
+            ])
+            terms.groupBy = [.keyPath("source"), .keyPath("externalID")]
+            terms.having = .compare(count, .greater, .constant(.integer(1)))
+            let table = try store.snapshot().table(StoreTableFetch(StoreFetch(entity: 0), terms))
+            #expect(table.rows.count == 100)
+            #expect(table.rows.allSatisfy { $0[2] == .integer(2) })
+            return table.plan
+        }
+        #expect(try plan(Kitchen.model) == "groups of scan of Recipe")
+        #expect(
+            try plan(Kitchen.indexedModel)
+                == "groups of index byOrigin (source, externalID), in its order")
+    }
 }

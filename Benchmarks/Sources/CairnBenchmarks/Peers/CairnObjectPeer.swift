@@ -131,7 +131,7 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
         let count = ExpressionDescription(
             "count", expression: .function(.count, [.evaluatedObject]))
         var request = FetchRequest<DictionaryResult>(entityName: "Product")
-        request.propertiesToFetch = [.property(text.rawValue), .expression(count)]
+        request.propertiesToFetch = [.expression(count)]
         request.propertiesToGroupBy = [.property(text.rawValue)]
         request.havingPredicate = .compare(count.expression, .greater, .constant(.integer(1)))
         var groups = Groups()

@@ -174,13 +174,14 @@ final class CairnPeer: Peer {
 
     func groups(by text: ProductText) throws -> Groups {
         let count = ExpressionNode.function(.count, [.evaluatedObject])
-        var terms = TableTerms(columns: [.init(text.rawValue), .init("count", count)])
+        // The sizes alone, as the other peers are asked.
+        var terms = TableTerms(columns: [.init("count", count)])
         terms.groupBy = [.keyPath(text.rawValue)]
         terms.having = .compare(count, .greater, .constant(.integer(1)))
         let fetch = StoreFetch(entity: columns.entity.index)
         var groups = Groups()
         for row in try store.snapshot().table(StoreTableFetch(fetch, terms)).rows {
-            if case .integer(let size) = row[1] { groups.add(Int(size)) }
+            if case .integer(let size) = row[0] { groups.add(Int(size)) }
         }
         return groups
     }

@@ -27,18 +27,14 @@ extension FetchRunner {
     /// - Parameter other: how many rows another way would look at, in no order.
     func found(wantsOrder: Bool, beside other: Int?) throws(StoreError) -> Found? {
         guard QueryPlanner.hasIndexes(catalog, fetch.entity) else { return nil }
-        let planner = QueryPlanner(self)
+        let planner = planner ?? .planner(fetch, state, engine.identity)
         guard case .index(let path, let order, let others) = planner.choice(wantsOrder: wantsOrder)
         else { return nil }
         if let other, planner.price(of: other) <= planner.price(of: path, in: order) { return nil }
-        let isWhole = planner.isWhole(path)
         trace?.estimate = path.count
-        if let order {
-            return try ordered(path, order, isWhole: isWhole, rows: planner.rows)
-        }
-        let paths = [path] + others
-        let numbers = collect(path, others)
-        let name = PlanName(paths.map(\.name), isOrdered: false)
+        if let order { return try ordered(path, order, planner) }
+        let numbers = collect(path, others, planner)
+        let name = PlanName(([path] + others).map(planner.name), isOrdered: false)
         // Numbers rise, which is the order of a fetch that asks for none: the first that match will do.
         var most = Int.max
         if wantsOrder, fetch.sort.isEmpty, let limit = fetch.limit {
@@ -46,30 +42,27 @@ extension FetchRunner {
             if !isTooMuch { most = sum }
         }
         return Found(
-            hits: try match(numbers, isMatch: planner.areWhole(paths), most: most), plan: name)
+            hits: try match(
+                numbers, isMatch: planner.areWhole(path, others),
+                isOfAll: planner.isOfAll(path), most: most), plan: name)
     }
 
     /// How many rows match, if an index alone says it.
     func counted() -> Int? {
-        guard QueryPlanner.hasIndexes(catalog, fetch.entity), filter != nil else { return nil }
-        let planner = QueryPlanner(self)
-        guard case .index(let path, _, _) = planner.choice(wantsOrder: false),
-            planner.isWhole(path), isOfAll(path)
+        guard fetch.predicate != nil, !listsKeys,
+            QueryPlanner.hasIndexes(catalog, fetch.entity)
         else { return nil }
-        return path.count
-    }
-
-    /// Whether all objects of an index are of the entities that are asked for.
-    private func isOfAll(_ path: IndexPath) -> Bool {
-        Set(family).isSuperset(of: path.view.definition.family)
+        return (planner ?? .planner(fetch, state, engine.identity)).counted()
     }
 
     // MARK: In no order
 
-    private func collect(_ path: IndexPath, _ others: [IndexPath]) -> [UInt32] {
-        var numbers = numbers(path)
+    private func collect(_ path: IndexPath, _ others: [IndexPath], _ planner: QueryPlanner)
+        -> [UInt32]
+    {
+        var numbers = numbers(path, planner)
         for other in others {
-            let more = self.numbers(other)
+            let more = self.numbers(other, planner)
             var kept: [UInt32] = []
             kept.reserveCapacity(min(numbers.count, more.count))
             var place = 0
@@ -83,19 +76,15 @@ extension FetchRunner {
     }
 
     /// The numbers that a path names, rising, each once.
-    private func numbers(_ path: IndexPath) -> [UInt32] {
+    private func numbers(_ path: IndexPath, _ planner: QueryPlanner) -> [UInt32] {
         var numbers: [UInt32] = []
         numbers.reserveCapacity(path.count)
-        if let equal = path.equal, let (count, cursor) = path.view.postings(equal: equal),
-            count == path.count
-        {
-            // As many as the ordered index counts: no other key has the hash.
-            var cursor = cursor
+        if var cursor = planner.postings(path) {
             while let number = cursor.next() { numbers.append(number) }
             return numbers
         }
-        for range in path.ranges {
-            var cursor = path.view.cursor(range)
+        for ranks in path.list ?? [path.ranks] {
+            var cursor = planner.cursor(path, ranks)
             while let number = cursor.next() { numbers.append(number) }
         }
         NumberSort.sort(&numbers) { $0 }
@@ -105,19 +94,22 @@ extension FetchRunner {
     // MARK: In order
 
     private func ordered(
-        _ path: IndexPath, _ order: OrderedCursor.Direction, isWhole: Bool, rows: Int
+        _ path: IndexPath, _ order: OrderedCursor.Direction, _ planner: QueryPlanner
     ) throws(StoreError) -> Found? {
-        guard let range = path.ranges.first else {
-            return Found(hits: [], plan: PlanName([path.name], isOrdered: false), isOrdered: true)
+        let name = planner.name(path)
+        guard let ranks = path.onlyRange else {
+            return Found(hits: [], plan: PlanName([name], isOrdered: false), isOrdered: true)
         }
-        let family = Set(self.family)
+        let isWhole = planner.isWhole(path)
+        let rows = planner.rows
+        let family: Set<Int>? = planner.isOfAll(path) ? nil : Set(self.family)
         let directory = state.directories[catalog.entities[fetch.entity].tree]
         var wanted = Int.max
         if let limit = fetch.limit {
             let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
             if !isTooMuch { wanted = sum }
         }
-        var cursor = path.view.cursor(range, order)
+        var cursor = planner.cursor(path, ranks, order)
         var hits: [Hit] = []
         var looked = 0
         // Rows of entities that are not asked for, which cost as much.
@@ -133,7 +125,7 @@ extension FetchRunner {
             let cell = directory[number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
-            guard family.contains(entity) else {
+            guard family?.contains(entity) != false else {
                 others += 1
                 if others * QueryPlanner.look > rows * 2 { return nil }
                 continue
@@ -152,7 +144,6 @@ extension FetchRunner {
         trace?.rows = looked
         trace?.asksRows = !isWhole && filter != nil
         try objects?.rethrow()
-        return Found(
-            hits: hits, plan: PlanName([path.name], isOrdered: !isCut), isOrdered: !isCut)
+        return Found(hits: hits, plan: PlanName([name], isOrdered: !isCut), isOrdered: !isCut)
     }
 }

@@ -32,7 +32,10 @@ struct PlanName: Sendable {
     /// One index.
     struct Index: Sendable {
         let definition: Catalog.FetchIndexDefinition
-        let conditions: [Condition]
+        let way: PlanOutline.Way
+        let terms: [PlanTerm]
+        /// How many values are listed; nil if no list is looked up.
+        let listed: Int?
 
         var text: String {
             let columns = definition.names.joined(separator: ", ")

@@ -14,7 +14,8 @@ struct QueryExplanation {
         let trace = QueryTrace()
         let clock = ContinuousClock()
         let start = clock.now
-        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
+        let runner = try FetchRunner.planned(
+            engine, state, fetch, wantsOrder: true, trace: trace)
         let (hits, access) = try runner.hits()
         if fetch.includesRows { _ = try runner.rows(hits) }
         let took = start.duration(to: clock.now).components

@@ -1,37 +1,96 @@
 // Chooses how a fetch finds its rows.
 //
-//   1. Each fetch index that has all objects of the entity is held against the conditions on columns: as many of its first
-//      elements as have one value, then an interval, a beginning or a list. How many entries that are is counted, not guessed.
+//   1. The outline of the fetch says which of its terms each fetch index answers; a shape that was asked before has one. With
+//      the constants of the terms, how many entries of an index that is is counted, not guessed.
 //   2. An entry costs a look at the row, which is as much as scanning some rows; the cheapest way wins, and a scan wins where
 //      the index would name much of the entity.
 //   3. A sort that an index gives in its order needs no sorting, and with a limit no more entries than are wanted.
 //   4. Two indexes that answer different parts are intersected where that spares looks at rows.
 //
-// Threads: lives in one call.
+// Threads: lives in one call; the state is pinned by whoever made it.
 
 import CairnModel
 import CairnStore
 
-struct QueryPlanner {
+final class QueryPlanner {
     /// What a look at one row through an index costs, in rows that are scanned.
     static let look = 12
     /// What a number in a list costs, in the same measure.
     static let step = 1
 
-    let state: EngineState
-    let fetch: StoreFetch
-    let conditions: ColumnConditions
     /// How many rows a scan would look at.
     let rows: Int
-    private let views: [FetchIndexView]
+    let outline: PlanOutline
+    private let fetch: StoreFetch
+    private let terms: [PlanTerm]
+    private let catalog: Catalog
+    private let contents: [FetchIndexContent]
+    private let seed: UInt64
+    /// Counted when they are asked for: another way may need no plan.
+    private lazy var paths = countedPaths()
 
-    init(_ runner: FetchRunner) {
-        state = runner.state
-        fetch = runner.fetch
-        conditions = ColumnConditions(
-            fetch.predicate, of: fetch.entity, runner.catalog, runner.engine.identity)
-        rows = runner.family.reduce(0) { $0 + runner.state.counts[$1] }
-        views = runner.state.fetchIndexViews(of: fetch.entity)
+    private init(
+        _ fetch: StoreFetch, _ terms: [PlanTerm], _ outline: PlanOutline,
+        _ state: borrowing EngineState
+    ) {
+        self.fetch = fetch
+        self.terms = terms
+        self.outline = outline
+        catalog = state.catalog
+        contents = state.fetchIndexes
+        seed = state.hashSeed
+        var rows = 0
+        for entity in outline.family { rows += state.counts[entity] }
+        self.rows = rows
+    }
+
+    /// A planner for a fetch, before anything is known of it; nil if there is no index to think of, or the fetch is not
+    /// of the usual kind.
+    static func prepared(
+        _ fetch: StoreFetch, _ state: borrowing EngineState, _ identity: StoreIdentity
+    ) -> QueryPlanner? {
+        let catalog = state.catalog
+        guard let predicate = fetch.predicate, fetch.entity >= 0,
+            fetch.entity < catalog.schema.entities.count, hasIndexes(catalog, fetch.entity),
+            var terms = PlanTerm.usual(predicate)
+        else { return nil }
+        let outline = outline(fetch, &terms, catalog, identity, catalog.plans)
+        return QueryPlanner(fetch, terms, outline, state)
+    }
+
+    /// A planner for a fetch whose condition is one of a store.
+    static func planner(
+        _ fetch: StoreFetch, _ state: borrowing EngineState, _ identity: StoreIdentity
+    ) -> QueryPlanner {
+        prepared(fetch, state, identity) ?? anew(fetch, state, identity)
+    }
+
+    /// A planner that knows no outline.
+    static func anew(
+        _ fetch: StoreFetch, _ state: borrowing EngineState, _ identity: StoreIdentity
+    ) -> QueryPlanner {
+        var terms = PlanTerm.all(fetch.predicate)
+        let outline = outline(fetch, &terms, state.catalog, identity, nil)
+        return QueryPlanner(fetch, terms, outline, state)
+    }
+
+    /// The outline for some terms, of which those become others whose constants are none of their columns.
+    private static func outline(
+        _ fetch: StoreFetch, _ terms: inout [PlanTerm], _ catalog: Catalog,
+        _ identity: StoreIdentity, _ cache: PlanCache?
+    ) -> PlanOutline {
+        let outline =
+            cache?.outline(fetch, terms, catalog) ?? PlanOutline(fetch, terms, catalog)
+        var isUsable = true
+        for index in terms.indices {
+            guard let column = outline.columns[index],
+                !terms[index].isUsable(column, identity)
+            else { continue }
+            terms[index] = .other
+            isUsable = false
+        }
+        if isUsable { return outline }
+        return cache?.outline(fetch, terms, catalog) ?? PlanOutline(fetch, terms, catalog)
     }
 
     /// Whether there is an index to think of at all.
@@ -50,34 +109,39 @@ struct QueryPlanner {
 
     /// The cheapest way; `wantsOrder` if the rows are wanted in the order of the fetch.
     func choice(wantsOrder: Bool) -> Choice {
-        let paths = views.compactMap(path)
-        var best = Choice.scan
+        var best: Int?
+        var order: OrderedCursor.Direction?
         var cost = scanCost(wantsOrder: wantsOrder)
-        for path in paths where !path.answered.isEmpty {
+        for (index, path) in paths.enumerated() where !path.answered.isEmpty {
             let price = path.count * Self.look + (wantsOrder ? sortCost(path.count) : 0)
             if price < cost {
                 cost = price
-                best = .index(path, order: nil, others: [])
+                best = index
             }
         }
         if wantsOrder, !fetch.sort.isEmpty {
-            for path in paths {
-                guard let order = path.direction(for: fetch.sort) else { continue }
+            for (index, path) in paths.enumerated() {
+                guard path.isNothing || path.onlyRange != nil,
+                    let direction = outline.ways[path.way].direction
+                else { continue }
                 let price = min(path.count, wanted(path)) * Self.look
                 if price <= cost {
                     cost = price
-                    best = .index(path, order: order, others: [])
+                    best = index
+                    order = direction
                 }
             }
         }
-        guard case .index(let path, nil, _) = best else { return best }
-        return .index(path, order: nil, others: others(beside: path, paths))
+        guard let best else { return .scan }
+        let path = paths[best]
+        return .index(
+            path, order: order, others: order == nil ? others(beside: path) : [])
     }
 
     private func scanCost(wantsOrder: Bool) -> Int {
         let hasLimit = fetch.limit != nil
         // With a limit a scan keeps few rows to sort; without a condition all are sorted.
-        let sorted = wantsOrder && !fetch.sort.isEmpty && !hasLimit && conditions.members == 0
+        let sorted = wantsOrder && !fetch.sort.isEmpty && !hasLimit && terms.isEmpty
         return rows + (sorted ? sortCost(rows) : 0)
     }
 
@@ -101,21 +165,44 @@ struct QueryPlanner {
     }
 
     /// Whether a path answers all of the condition.
-    func isWhole(_ path: IndexPath) -> Bool { areWhole([path]) }
+    func isWhole(_ path: IndexPath) -> Bool {
+        (path.isExact ? path.answered.count : 0) == terms.count
+    }
 
     /// Whether paths that are intersected answer all of the condition.
-    func areWhole(_ paths: [IndexPath]) -> Bool {
-        var answered: Set<Int> = []
-        for path in paths where path.isExact { answered.formUnion(path.answered) }
-        return answered.count == conditions.members
+    func areWhole(_ path: IndexPath, _ others: [IndexPath]) -> Bool {
+        var answered = PlanOutline.TermSet()
+        if path.isExact { answered = path.answered }
+        for other in others where other.isExact { answered = answered.union(other.answered) }
+        return answered.count == terms.count
+    }
+
+    /// Whether the rows are what a way finds that an index alone goes: nobody need know the condition.
+    func isAnswer(wantsOrder: Bool) -> Bool {
+        guard outline.isAlone,
+            case .index(let path, let order, let others) = choice(wantsOrder: wantsOrder)
+        else { return false }
+        // In order, a scan may yet take over where an index has objects of other entities.
+        return order == nil ? areWhole(path, others) : isWhole(path) && isOfAll(path)
+    }
+
+    /// Whether all objects of a path's index are of the entities that are asked for.
+    func isOfAll(_ path: IndexPath) -> Bool { outline.ways[path.way].isOfAll }
+
+    /// How many rows match, if an index alone says it.
+    func counted() -> Int? {
+        guard case .index(let path, _, _) = choice(wantsOrder: false), isWhole(path),
+            isOfAll(path)
+        else { return nil }
+        return path.count
     }
 
     /// The paths that are worth being intersected with one: they answer other parts, and spare more looks than they cost.
-    private func others(beside path: IndexPath, _ paths: [IndexPath]) -> [IndexPath] {
+    private func others(beside path: IndexPath) -> [IndexPath] {
         guard path.count > 64, rows > 0 else { return [] }
         return paths.filter { other in
             if other.answered.isSubset(of: path.answered) || other.count == 0 { return false }
-            if other.view.definition.name == path.view.definition.name { return false }
+            if definition(other).name == definition(path).name { return false }
             let spared = Double(path.count) * (1 - Double(other.count) / Double(rows))
             return spared * Double(Self.look) > Double(other.count * Self.step) * 2
         }
@@ -123,120 +210,176 @@ struct QueryPlanner {
 
     // MARK: Paths
 
-    /// The way through an index; without a condition that it answers all its entries.
-    private func path(_ view: FetchIndexView) -> IndexPath? {
-        let definition = view.definition
-        var equal: [Value] = []
-        var answered: Set<Int> = []
-        var words: [PlanName.Condition] = []
-        for part in definition.parts {
-            guard let (value, member) = conditions.value(of: part.column) else { break }
-            equal.append(value)
-            answered.insert(member)
-            words.append(.equal(definition.names[equal.count - 1], value))
+    private func countedPaths() -> [IndexPath] {
+        var keys = IndexRangeKeys()
+        var paths: [IndexPath] = []
+        paths.reserveCapacity(outline.ways.count)
+        for way in outline.ways.indices {
+            if let path = path(way, &keys) { paths.append(path) }
         }
-        guard equal.count < definition.parts.count else {
-            return made(view, [(equal, nil)], answered, equal.count, words)
-        }
-        let part = definition.parts[equal.count]
-        let name = definition.names[equal.count]
-        let parts = conditions.parts(of: part.column)
-        for found in parts {
-            if case .among(let values) = found.condition {
-                // So many ways down the tree cost more than a scan before a row is looked at.
-                if values.count > max(16, rows / Self.look) {
-                    return made(view, [(equal, nil)], answered, equal.count, words)
-                }
-                var seen: Set<Value> = []
-                let lists = values.filter { seen.insert($0.asGroupKey).inserted }
-                    .map { (equal + [$0], IndexInterval?.none) }
-                return made(
-                    view, lists, answered.union([found.member]), equal.count,
-                    words + [.among(name, lists.count)])
-            }
-        }
-        guard let (interval, members, said) = interval(parts, name) else {
-            return made(view, [(equal, nil)], answered, equal.count, words)
-        }
-        return made(
-            view, [(equal, interval)], answered.union(members), equal.count, words + said)
+        return paths
     }
 
-    private func made(
-        _ view: FetchIndexView, _ wanted: [([Value], IndexInterval?)], _ answered: Set<Int>,
-        _ fixed: Int, _ conditions: [PlanName.Condition]
+    /// The path that a way is with the constants; nil if the index has no such keys.
+    private func path(_ index: Int, _ keys: inout IndexRangeKeys) -> IndexPath? {
+        let way = outline.ways[index]
+        keys.reopen()
+        for (place, term) in way.equal.enumerated() {
+            guard keys.append(terms[term].value, way.parts[place]) else { return nil }
+        }
+        var answered = way.answered
+        switch way.last {
+        case .none: keys.close()
+        case .among(let term):
+            let values = terms[term].values
+            // So many ways down the tree cost more than a scan before a row is looked at.
+            if values.count <= max(16, rows / Self.look) {
+                return path(index, way, among: values, &keys)
+            }
+            answered = way.answeredByValues
+            keys.close()
+        case .beginning(let term):
+            guard case .string(let text) = terms[term].value,
+                keys.close(.beginning(text), way.parts[way.equal.count])
+            else { return nil }
+        case .between(let low, let high, _):
+            let interval = IndexInterval.between(bound(low), bound(high))
+            guard keys.close(interval, way.parts[way.equal.count]) else { return nil }
+        }
+        let ranks = keys.ranks(in: contents[way.index].ordered)
+        return IndexPath(
+            way: index, ranks: ranks, list: nil, count: ranks.count, answered: answered,
+            isExact: keys.isExact, listed: nil)
+    }
+
+    /// The path to the entries with one of a list of values.
+    private func path(
+        _ index: Int, _ way: PlanOutline.Way, among values: [Value], _ keys: inout IndexRangeKeys
     ) -> IndexPath? {
-        var ranges: [IndexRange] = []
-        var count = 0
-        var isExact = true
-        var seen: Set<[UInt8]> = []
-        for (equal, interval) in wanted {
-            guard let range = view.range(equal: equal, then: interval) else { return nil }
-            isExact = isExact && range.isExact
+        let part = way.parts[way.equal.count]
+        let prefix = keys.count
+        var list: [Range<Int>] = []
+        var (count, listed, isExact) = (0, 0, true)
+        var known: Set<Value> = []
+        var knownKeys: Set<[UInt8]> = []
+        for value in values where known.insert(value.asGroupKey).inserted {
+            keys.reopen(at: prefix)
+            guard keys.append(value, part) else { return nil }
+            keys.close()
+            listed += 1
+            isExact = isExact && keys.isExact
             // Keys that are cut are the same for many values.
-            if !range.isExact, wanted.count > 1, !seen.insert(range.lower).inserted { continue }
-            ranges.append(range)
-            count += view.count(range)
+            if !keys.isExact, !knownKeys.insert(keys.lower).inserted { continue }
+            let ranks = keys.ranks(in: contents[way.index].ordered)
+            list.append(ranks)
+            count += ranks.count
         }
         return IndexPath(
-            view: view, ranges: ranges, count: count, answered: answered, isExact: isExact,
-            fixed: fixed,
-            equal: fixed == view.definition.parts.count && wanted.count == 1 ? wanted[0].0 : nil,
-            conditions: conditions)
+            way: index, ranks: 0..<0, list: list, count: count, answered: way.answered,
+            isExact: isExact, listed: listed)
     }
 
-    /// The interval that conditions on one column leave, and which of them it answers.
-    private func interval(_ parts: [ColumnConditions.Part], _ name: String)
-        -> (interval: IndexInterval, members: Set<Int>, words: [PlanName.Condition])?
-    {
-        var low = IndexBound.open
-        var high = IndexBound.open
-        var members: Set<Int> = []
-        var words: [PlanName.Condition] = []
-        for part in parts {
-            switch part.condition {
-            case .beginning(let text):
-                return (.beginning(text), [part.member], [.beginning(name, text)])
-            case .above(let value, let isIncluded):
-                // A second bound on one side is left to the rows, and with it its whole member.
-                guard case .open = low else { continue }
-                low = isIncluded ? .including(value) : .excluding(value)
-                words.append(.above(name, value, isIncluded: isIncluded))
-                members.insert(part.member)
-            case .below(let value, let isIncluded):
-                guard case .open = high else { continue }
-                high = isIncluded ? .including(value) : .excluding(value)
-                words.append(.below(name, value, isIncluded: isIncluded))
-                members.insert(part.member)
-            case .some:
-                words.append(.some(name))
-                members.insert(part.member)
-            case .equal, .among: continue
-            }
-        }
-        if members.isEmpty { return nil }
-        // Of BETWEEN both ends must have been taken for it to be answered.
-        for member in members {
-            let all = parts.filter { $0.member == member }.count
-            let taken = taken(parts, member)
-            if taken < all { members.remove(member) }
-        }
-        return (.between(low, high), members, words)
+    private func bound(_ bound: PlanOutline.Bound?) -> IndexBound {
+        guard let bound else { return .open }
+        let value = Self.value(bound, terms)
+        return bound.isIncluded ? .including(value) : .excluding(value)
     }
 
-    /// How many conditions of a member are the first on their side.
-    private func taken(_ parts: [ColumnConditions.Part], _ member: Int) -> Int {
-        var first: (low: Int?, high: Int?) = (nil, nil)
-        // A column that has a value is a condition by itself.
-        if case .some? = parts.first(where: { $0.member == member })?.condition { return 1 }
-        for (index, part) in parts.enumerated() {
-            switch part.condition {
-            case .above where first.low == nil: first.low = index
-            case .below where first.high == nil: first.high = index
-            default: break
+    fileprivate static func value(_ bound: PlanOutline.Bound, _ terms: [PlanTerm]) -> Value {
+        switch terms[bound.term].operand {
+        case .value(let value): value
+        case .list(let values): values[bound.place]
+        }
+    }
+
+    /// The first path that answers all of the condition through an index that says all that is asked of it.
+    ///
+    /// - Parameter says: asked of an index and how many of its elements have one value.
+    func path(where says: (Catalog.FetchIndexDefinition, Int) -> Bool) -> IndexPath? {
+        paths.first { path in
+            isWhole(path) && isOfAll(path)
+                && says(definition(path), outline.ways[path.way].equal.count)
+        }
+    }
+
+    // MARK: What a path leads to
+
+    func definition(_ path: IndexPath) -> Catalog.FetchIndexDefinition {
+        catalog.fetchIndexes[outline.ways[path.way].index]
+    }
+
+    /// Calls the body with each leaf that has entries of a path, in their order, and which of the leaf's they are, until it
+    /// returns false.
+    func forEachLeaf(_ path: IndexPath, _ body: (OrderedLeaf, Range<Int>) -> Bool) {
+        let ordered = contents[outline.ways[path.way].index].ordered
+        var isDone = false
+        // A list may name its values in any order.
+        for ranks in path.list?.sorted(by: { $0.lowerBound < $1.lowerBound }) ?? [path.ranks] {
+            ordered.forEachLeaf(ranks: ranks) { leaf, entries in
+                isDone = !body(leaf, entries)
+                return !isDone
+            }
+            if isDone { return }
+        }
+    }
+
+    /// The entries of a path's index.
+    func cursor(
+        _ path: IndexPath, _ ranks: Range<Int>, _ direction: OrderedCursor.Direction = .forward
+    ) -> OrderedCursor {
+        OrderedCursor(contents[outline.ways[path.way].index].ordered, ranks: ranks, direction)
+    }
+
+    /// The numbers of the objects of a path, rising, if each element of its index has one value and no other values have the
+    /// same hash: as many as the ordered index counts.
+    func postings(_ path: IndexPath) -> PostingCursor? {
+        let way = outline.ways[path.way]
+        guard way.parts.count > 1, way.equal.count == way.parts.count else { return nil }
+        var key = IndexKey()
+        for (place, term) in way.equal.enumerated() {
+            guard key.append(terms[term].value, way.parts[place]) else { return nil }
+        }
+        let (count, numbers) = contents[way.index].postings(key, seed: seed)
+        return count == path.count ? numbers : nil
+    }
+
+    /// What a path is called in a plan.
+    func name(_ path: IndexPath) -> PlanName.Index {
+        PlanName.Index(
+            definition: definition(path), way: outline.ways[path.way], terms: terms,
+            listed: path.listed)
+    }
+}
+
+extension PlanName.Index {
+    /// What the index is asked of its columns.
+    var conditions: [PlanName.Condition] {
+        let names = definition.names
+        var found: [PlanName.Condition] = []
+        for (place, term) in way.equal.enumerated() {
+            found.append(.equal(names[place], terms[term].value))
+        }
+        switch way.last {
+        case .none: break
+        case .among: if let listed { found.append(.among(names[way.equal.count], listed)) }
+        case .beginning(let term):
+            if case .string(let text) = terms[term].value {
+                found.append(.beginning(names[way.equal.count], text))
+            }
+        case .between(let low, let high, let members):
+            let name = names[way.equal.count]
+            for term in members {
+                if let low, low.term == term {
+                    let value = QueryPlanner.value(low, terms)
+                    found.append(.above(name, value, isIncluded: low.isIncluded))
+                }
+                if let high, high.term == term {
+                    let value = QueryPlanner.value(high, terms)
+                    found.append(.below(name, value, isIncluded: high.isIncluded))
+                }
+                if terms[term].kind == .isSome { found.append(.some(name)) }
             }
         }
-        return [first.low, first.high].compactMap { $0 }.filter { parts[$0].member == member }
-            .count
+        return found
     }
 }

@@ -184,7 +184,8 @@ package struct PredicateEvaluator: Sendable {
             return try StringPattern(
                 plain, ignoresCase: options.contains(.caseInsensitive))
         } catch {
-            throw PredicateFormatError("'\(source)' is no regular expression")
+            throw PredicateFormatError(
+                "'\(source)' cannot be used as a regular expression: \(error)")
         }
     }
 }

@@ -1,0 +1,95 @@
+// Values from the bytes of keys, and where the parts of a key end.
+//
+// Decimals are not read back: what they are made of has no one way to be written.
+
+import CairnModel
+import CairnStore
+
+extension IndexKey {
+    /// How many bytes some parts take that a key begins with; nil if it is cut before they end, or has a decimal among them.
+    static func length(of parts: ArraySlice<Catalog.IndexPart>, in key: UnsafeRawBufferPointer)
+        -> Int?
+    {
+        var end = 0
+        for part in parts {
+            guard let length = length(of: part, in: key, from: end) else { return nil }
+            end &+= length
+        }
+        return end
+    }
+
+    private static func length(
+        of part: Catalog.IndexPart, in key: UnsafeRawBufferPointer, from start: Int
+    ) -> Int? {
+        guard start < key.count else { return nil }
+        let turn: UInt8 = part.isAscending ? 0 : 0xFF
+        let tag = key[start] ^ turn
+        var length = 1
+        if tag != 0 {
+            switch part.kind {
+            case .integer: length = tag >= 0x80 ? Int(tag) &- 0x7F : 0x80 &- Int(tag)
+            case .double: length = 9
+            case .float: length = 5
+            case .fixed16: length = 17
+            case .text:
+                guard let end = key[(start &+ 1)...].firstIndex(of: turn) else { return nil }
+                length = end &- start &+ 1
+            case .decimal: return nil
+            }
+        }
+        return start &+ length <= key.count ? length : nil
+    }
+
+    /// The value of a part that some bytes begin with, all of which are there.
+    static func value(
+        of part: Catalog.IndexPart, in bytes: UnsafeRawBufferPointer, _ kind: SchemaColumn.Kind,
+        _ identity: StoreIdentity
+    ) -> Value {
+        guard let length = length(of: part, in: bytes, from: 0), length > 0 else { return .null }
+        let turn: UInt8 = part.isAscending ? 0 : 0xFF
+        let tag = bytes[0] ^ turn
+        if tag == 0 { return .null }
+        let rest = bytes[1..<length]
+        // Of negative integers the bytes that are all ones are left out.
+        var word: UInt64 = part.kind == .integer && tag < 0x80 ? .max : 0
+        switch part.kind {
+        case .integer, .double, .float:
+            for byte in rest { word = word &<< 8 | UInt64(byte ^ turn) }
+        case .fixed16, .text:
+            guard case .attribute(let type) = kind else { return .null }
+            var run: [UInt8] = []
+            run.reserveCapacity(rest.count)
+            if part.kind == .fixed16 {
+                for byte in rest { run.append(byte ^ turn) }
+            } else {
+                var isEscaped = false
+                for byte in rest.dropLast() {
+                    let byte = byte ^ turn
+                    if byte == 1, !isEscaped {
+                        isEscaped = true
+                    } else {
+                        run.append(isEscaped ? byte &- 1 : byte)
+                        isEscaped = false
+                    }
+                }
+            }
+            return run.withUnsafeBytes { StoredObjects.value($0, type) }
+        case .decimal: return .null
+        }
+        switch part.kind {
+        case .double:
+            word = word >> 63 == 1 ? word & ~(1 << 63) : ~word
+            if length == 9, bytes[1..<9].allSatisfy({ $0 ^ turn == 0xFF }) {
+                word = Double.nan.bitPattern
+            }
+        case .float:
+            let bits = UInt32(truncatingIfNeeded: word)
+            word =
+                bits == .max
+                ? UInt64(Float.nan.bitPattern)
+                : UInt64(bits >> 31 == 1 ? bits & ~(1 << 31) : ~bits)
+        default: break
+        }
+        return StoredObjects.value(word: word, kind, identity)
+    }
+}

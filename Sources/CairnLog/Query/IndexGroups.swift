@@ -1,0 +1,205 @@
+// Groups by the elements that an ordered index begins with, from the index alone.
+//
+// Entries of one group lie side by side, and each says how much it shares with the one before it: as long as that is all of
+// the key of the group, it is counted without a look at its bytes. The keys of groups that are wanted are made into values
+// from the index, too, so no block is read.
+//
+// Only how many rows there are can be said of a group. Keys that are cut do not tell groups apart: then the rows are asked.
+//
+// Threads: one reading.
+
+import CCairn
+import CairnModel
+import CairnStore
+
+struct IndexGroups {
+    private let plan: TablePlan
+    private let identity: StoreIdentity
+    private let planner: QueryPlanner
+    private let path: IndexPath
+    private let parts: [Catalog.IndexPart]
+    /// For each key of the groups, the element that it is, and of what kind its values are.
+    private let keys: [(element: Int, kind: SchemaColumn.Kind)]
+    private let order: Order
+
+    /// How the groups lie in the index.
+    private enum Order {
+        case byKeys, byKeysBackward, other
+    }
+
+    /// - Returns: nil if no index says all that the table asks, or none in a way that pays.
+    init?(_ plan: TablePlan, _ fetch: StoreFetch, _ state: EngineState, _ identity: StoreIdentity) {
+        guard !plan.keys.isEmpty, QueryPlanner.hasIndexes(state.catalog, fetch.entity) else {
+            return nil
+        }
+        var columns: [Int] = []
+        for key in plan.keys {
+            guard let column = Self.column(key, plan) else { return nil }
+            columns.append(column)
+        }
+        for aggregate in plan.aggregates {
+            guard aggregate.function == .count else { return nil }
+            guard let argument = aggregate.argument else { continue }
+            guard let column = Self.column(argument, plan), columns.contains(column) else {
+                return nil
+            }
+        }
+        let planner = QueryPlanner.planner(fetch, state, identity)
+        // All that is asked for, and nothing else unless it is the same everywhere.
+        func width(_ definition: Catalog.FetchIndexDefinition, _ fixed: Int) -> Int? {
+            let all = definition.parts.map(\.column)
+            guard let last = all.lastIndex(where: columns.contains),
+                columns.allSatisfy(all.contains),
+                definition.parts[...last].allSatisfy({ $0.kind != .decimal }),
+                all[...last].dropFirst(fixed).allSatisfy(columns.contains)
+            else { return nil }
+            return last + 1
+        }
+        guard let path = planner.path(where: { width($0, $1) != nil }) else { return nil }
+        let definition = planner.definition(path)
+        let fixed = planner.outline.ways[path.way].equal.count
+        guard let width = width(definition, fixed) else { return nil }
+        self.plan = plan
+        self.identity = identity
+        self.planner = planner
+        self.path = path
+        parts = Array(definition.parts[..<width])
+        let parts = parts
+        keys = columns.map { column in
+            (parts.firstIndex { $0.column == column } ?? 0, plan.entity.columns[column].kind)
+        }
+        let free = keys.map(\.element).filter { $0 >= fixed }
+        if free != free.sorted() {
+            order = .other
+        } else if free.allSatisfy({ parts[$0].isAscending }) {
+            order = .byKeys
+        } else {
+            order = free.contains { parts[$0].isAscending } ? .other : .byKeysBackward
+        }
+        // Rows of groups are sorted for longer than their keys are where they come from a scan.
+        if order == .other, plan.rowsWanted.lowerBound <= 1, path.count > Self.fewRows {
+            return nil
+        }
+    }
+
+    /// Rows of which the groups may be sorted, even if each is a group.
+    private static let fewRows = 10_000
+
+    private static func column(_ key: ExpressionNode, _ plan: TablePlan) -> Int? {
+        guard case .keyPath(let path) = key else { return nil }
+        return plan.entity.columnIndex(named: path)
+    }
+
+    /// What it is called in a plan.
+    var name: String { planner.name(path).text }
+
+    // MARK: Going through
+
+    /// A group that is counted.
+    private struct Group: ~Copyable {
+        /// The entry that it began with.
+        let bytes = UnsafeMutableRawPointer.allocate(
+            byteCount: OrderedLeaf.longestEntry, alignment: 8)
+        /// How many bytes of it are the key of the group.
+        var length = 0
+        var rows = 0
+
+        deinit { bytes.deallocate() }
+    }
+
+    /// The rows of the table, within offset and limit; nil if keys are cut.
+    func rows(offset: Int, limit: Int?) throws(PredicateFormatError) -> [[Value]]? {
+        let wanted = plan.rowsWanted
+        let asksHaving = !plan.asksRowsAlone || wanted.lowerBound == wanted.upperBound
+        var answer = try GroupRows(plan, asksHaving: asksHaving, inOrder: order != .other)
+        // Groups that nothing else leaves out or moves need not be gone through behind the last that is wanted.
+        var most = Int.max
+        if order == .byKeys, plan.sort.isEmpty, !plan.isDistinct, let limit {
+            let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, offset))
+            if !isTooMuch { most = sum }
+        }
+        var group = Group()
+        var isCut = false
+        planner.forEachLeaf(path) { leaf, entries in
+            isCut = !count(leaf, entries, &group, wanted, &answer)
+            return !isCut && answer.rows.values.count < most
+        }
+        if isCut { return nil }
+        finish(group, wanted, &answer)
+        if order == .byKeysBackward { answer.reverse() }
+        return plan.arranged(answer.rows, offset, limit, inOrder: order != .other)
+    }
+
+    /// Counts some entries of a leaf; false if a key is cut.
+    private func count(
+        _ leaf: OrderedLeaf, _ entries: Range<Int>, _ group: inout Group,
+        _ wanted: ClosedRange<Int>, _ answer: inout GroupRows
+    ) -> Bool {
+        let base = UnsafeRawPointer(leaf.page.data)
+        // A leaf that could not be read is empty; whoever asks is told afterwards.
+        let entries = entries.clamped(to: 0..<leaf.count)
+        return withUnsafeTemporaryAllocation(
+            byteCount: OrderedLeaf.longestEntry, alignment: 8
+        ) { room in
+            guard let entry = room.baseAddress else { return false }
+            var offset = OrderedLeaf.headerBytes
+            // Of the leaf's entries the first that is asked for is held against the group by its bytes.
+            var isKnown = false
+            for index in 0..<entries.upperBound {
+                let shared = Int(base.load(fromByteOffset: offset, as: UInt8.self))
+                let rest = Int(base.load(fromByteOffset: offset &+ 1, as: UInt8.self))
+                let bytes = base + (offset &+ 2)
+                offset &+= 2 &+ rest
+                if isKnown, shared >= group.length {
+                    group.rows &+= 1
+                    continue
+                }
+                (entry + shared).copyMemory(from: bytes, byteCount: rest)
+                if index < entries.lowerBound { continue }
+                if !isKnown {
+                    isKnown = true
+                    if group.rows > 0, shared &+ rest >= group.length &+ 4,
+                        cairn_compare(entry, group.bytes, group.length) == 0
+                    {
+                        group.rows &+= 1
+                        continue
+                    }
+                }
+                finish(group, wanted, &answer)
+                let key = UnsafeRawBufferPointer(start: entry, count: shared &+ rest &- 4)
+                guard let length = IndexKey.length(of: parts[...], in: key) else { return false }
+                group.bytes.copyMemory(from: entry, byteCount: length)
+                group.length = length
+                group.rows = 1
+            }
+            return true
+        }
+    }
+
+    /// Takes a group that is wanted.
+    private func finish(
+        _ group: borrowing Group, _ wanted: ClosedRange<Int>, _ answer: inout GroupRows
+    ) {
+        if group.rows == 0 || !wanted.contains(group.rows) { return }
+        let key = UnsafeRawBufferPointer(start: group.bytes, count: group.length)
+        let rows = group.rows
+        answer.add { index in
+            value(index, key)
+        } figure: { index in
+            guard let argument = plan.aggregates[index].argument else {
+                return .value(.integer(Int64(rows)))
+            }
+            let isNil =
+                plan.keys.firstIndex(of: argument).map { value($0, key).isNull } ?? true
+            return .value(.integer(isNil ? 0 : Int64(rows)))
+        }
+    }
+
+    /// The value of a key of a group.
+    private func value(_ index: Int, _ key: UnsafeRawBufferPointer) -> Value {
+        let (element, kind) = keys[index]
+        guard let start = IndexKey.length(of: parts[..<element], in: key) else { return .null }
+        return IndexKey.value(
+            of: parts[element], in: UnsafeRawBufferPointer(rebasing: key[start...]), kind, identity)
+    }
+}

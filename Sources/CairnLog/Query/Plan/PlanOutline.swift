@@ -1,0 +1,281 @@
+// What is planned of a fetch before its constants are known: which of its terms each fetch index answers, and how.
+//
+//   1. Of an index that has all objects of the entity, as many of the first elements as have one value each are taken, then a
+//      list, a beginning or an interval of the next one.
+//   2. How many entries that is, and which index is the cheapest, depends on the constants: `QueryPlanner` counts.
+//
+// An outline holds for all fetches of one entity with terms of the same kinds and keys and the same sort, as long as each
+// constant is one that its column may have; a term with another is planned as one that has to be asked of the rows.
+//
+// Threads: immutable, so any.
+
+import CairnModel
+import CairnStore
+
+final class PlanOutline: Sendable {
+    /// One end of an interval: the constant of a term.
+    struct Bound: Sendable {
+        let term: Int
+        /// Which one of a list.
+        let place: Int
+        let isIncluded: Bool
+    }
+
+    /// What is asked of the element behind those that have one value.
+    enum Last: Sendable {
+        case none
+        case among(Int)
+        case beginning(Int)
+        /// The terms of values above and below it, and those that ask for any value, in the order in which they were met.
+        case between(low: Bound?, high: Bound?, terms: [Int])
+    }
+
+    /// A way through one index.
+    struct Way: Sendable {
+        /// As an index of the catalog's `fetchIndexes`.
+        let index: Int
+        let parts: [Catalog.IndexPart]
+        /// By element: the terms of those that have one value.
+        let equal: [Int]
+        let last: Last
+        /// The terms that the values, and what is asked of the next element, answer.
+        let answeredByValues: TermSet
+        let answered: TermSet
+        /// The direction in which the index gives the sort order, and rows that are equal in it by number.
+        let direction: OrderedCursor.Direction?
+        /// Whether all objects of the index are of the entities that are asked for.
+        let isOfAll: Bool
+    }
+
+    /// Some of the first 64 terms; what comes behind is asked of the rows.
+    struct TermSet: Sendable, Equatable {
+        private(set) var bits: UInt64 = 0
+
+        mutating func insert(_ term: Int) { if term < 64 { bits |= 1 << UInt64(term) } }
+        func union(_ other: TermSet) -> TermSet { TermSet(bits: bits | other.bits) }
+        func isSubset(of other: TermSet) -> Bool { bits & ~other.bits == 0 }
+        var isEmpty: Bool { bits == 0 }
+        var count: Int { bits.nonzeroBitCount }
+    }
+
+    private let entity: Int
+    private let includesSubentities: Bool
+    private let sort: [SortKey]
+    private let terms: [(key: String, kind: PlanTerm.Kind)]
+    /// By term: what its column has; nil if nothing of the term is used.
+    let columns: [SchemaColumn.Kind?]
+    /// The entities whose rows are asked for.
+    let family: [Int]
+    let ways: [Way]
+    /// Whether nothing but the ways of the outline leads to the rows, and no term can be refused: every one is a question to a
+    /// column with constants that it may have.
+    let isAlone: Bool
+
+    init(_ fetch: StoreFetch, _ terms: [PlanTerm], _ catalog: Catalog) {
+        entity = fetch.entity
+        includesSubentities = fetch.includesSubentities
+        sort = fetch.sort
+        self.terms = terms.map { ($0.key, $0.kind) }
+        family = includesSubentities ? catalog.family(of: entity) : [entity]
+        let description = catalog.description(of: entity)
+        let places = terms.map {
+            $0.kind == .other ? nil : description.columnIndex(named: $0.key)
+        }
+        columns = places.map { $0.map { description.columns[$0].kind } }
+        let conditions = PlanConditions(terms, places, columns)
+        let family = family
+        ways = catalog.fetchIndexesOfEntity[entity].map { index in
+            conditions.way(index, catalog.fetchIndexes[index], family, fetch.sort)
+        }
+        isAlone =
+            zip(terms, columns).allSatisfy { term, column in
+                switch column {
+                case nil, .attribute(.transformable), .attribute(.composite): false
+                case .reference: term.kind == .isNil || term.kind == .isSome
+                case .attribute(.string): true
+                case .attribute: term.kind != .beginning
+                }
+            } && !Self.hasKeys(conditions, catalog.entities[entity], catalog)
+    }
+
+    /// Whether constraints may lead to the rows.
+    private static func hasKeys(
+        _ conditions: PlanConditions, _ entity: Catalog.StoredEntity, _ catalog: Catalog
+    ) -> Bool {
+        entity.uniques.contains { catalog.uniques[$0].columns.allSatisfy(conditions.asksFor) }
+    }
+
+    /// Whether it is that of a fetch.
+    func fits(_ fetch: StoreFetch, _ terms: [PlanTerm]) -> Bool {
+        guard entity == fetch.entity, includesSubentities == fetch.includesSubentities,
+            self.terms.count == terms.count, sort.count == fetch.sort.count
+        else { return false }
+        for index in terms.indices {
+            guard self.terms[index].kind == terms[index].kind,
+                self.terms[index].key == terms[index].key
+            else { return false }
+        }
+        for index in sort.indices where sort[index] != fetch.sort[index] { return false }
+        return true
+    }
+}
+
+/// What terms say of columns.
+private struct PlanConditions {
+    /// A part of a term: of an interval that it asks for, one end.
+    private enum Condition {
+        case equal
+        case among
+        case beginning
+        case low(PlanOutline.Bound)
+        case high(PlanOutline.Bound)
+        case some
+    }
+
+    private struct Part {
+        let column: Int
+        let term: Int
+        let condition: Condition
+    }
+
+    private var parts: [Part] = []
+
+    init(_ terms: [PlanTerm], _ places: [Int?], _ kinds: [SchemaColumn.Kind?]) {
+        for (term, (place, kind)) in zip(places, kinds).enumerated() {
+            guard let place, let kind else { continue }
+            for condition in Self.conditions(terms[term].kind, kind, term) {
+                parts.append(Part(column: place, term: term, condition: condition))
+            }
+        }
+    }
+
+    private static func conditions(
+        _ asked: PlanTerm.Kind, _ column: SchemaColumn.Kind, _ term: Int
+    ) -> [Condition] {
+        func bound(_ isIncluded: Bool, _ place: Int = 0) -> PlanOutline.Bound {
+            PlanOutline.Bound(term: term, place: place, isIncluded: isIncluded)
+        }
+        var isReference = false
+        if case .reference = column { isReference = true }
+        switch asked {
+        case .other: return []
+        case .isNil, .equal: return [.equal]
+        case .isSome: return hasOrderedValuesOnly(column) ? [.some] : []
+        case .among: return [.among]
+        case .beginning: return column == .attribute(.string) ? [.beginning] : []
+        case .between: return isReference ? [] : [.low(bound(true)), .high(bound(true, 1))]
+        case .less: return isReference ? [] : [.high(bound(false))]
+        case .lessOrEqual: return isReference ? [] : [.high(bound(true))]
+        case .greater: return isReference ? [] : [.low(bound(false))]
+        case .greaterOrEqual: return isReference ? [] : [.low(bound(true))]
+        }
+    }
+
+    /// Whether all that a column has lies between its first and its last value: what is no number lies outside.
+    private static func hasOrderedValuesOnly(_ column: SchemaColumn.Kind) -> Bool {
+        guard case .attribute(let type) = column else { return false }
+        return switch type {
+        case .integer16, .integer32, .integer64, .boolean, .string, .uuid, .uri, .binary: true
+        default: false
+        }
+    }
+
+    /// Whether a column is asked for some values.
+    func asksFor(_ column: Int) -> Bool {
+        parts.contains { part in
+            switch part.condition {
+            case .equal, .among: part.column == column
+            default: false
+            }
+        }
+    }
+
+    // MARK: Ways
+
+    /// The way through an index; without a term that it answers all its entries.
+    func way(
+        _ index: Int, _ definition: Catalog.FetchIndexDefinition, _ family: [Int],
+        _ sort: [SortKey]
+    ) -> PlanOutline.Way {
+        var equal: [Int] = []
+        var answeredByValues = PlanOutline.TermSet()
+        for part in definition.parts {
+            guard let term = term(of: part.column) else { break }
+            equal.append(term)
+            answeredByValues.insert(term)
+        }
+        var answered = answeredByValues
+        var last = PlanOutline.Last.none
+        if equal.count < definition.parts.count {
+            let column = definition.parts[equal.count].column
+            last = self.last(parts.filter { $0.column == column }, &answered)
+        }
+        return PlanOutline.Way(
+            index: index, parts: definition.parts, equal: equal, last: last,
+            answeredByValues: answeredByValues, answered: answered,
+            direction: Self.direction(definition, fixed: equal.count, sort),
+            isOfAll: definition.family.allSatisfy(Set(family).contains))
+    }
+
+    /// The term of the value that a column must have.
+    private func term(of column: Int) -> Int? {
+        for part in parts where part.column == column {
+            if case .equal = part.condition { return part.term }
+        }
+        return nil
+    }
+
+    /// What conditions on one column ask of it, and which of them that answers.
+    private func last(_ parts: [Part], _ answered: inout PlanOutline.TermSet) -> PlanOutline.Last {
+        for part in parts {
+            if case .among = part.condition {
+                answered.insert(part.term)
+                return .among(part.term)
+            }
+        }
+        var low: PlanOutline.Bound?
+        var high: PlanOutline.Bound?
+        var terms: [Int] = []
+        // Terms of which a part is left to the rows.
+        var left: Set<Int> = []
+        for part in parts {
+            switch part.condition {
+            case .beginning:
+                answered.insert(part.term)
+                return .beginning(part.term)
+            // A second bound on one side is left to the rows, and with it its whole term.
+            case .low(let bound):
+                if low == nil { low = bound } else { left.insert(part.term) }
+            case .high(let bound):
+                if high == nil { high = bound } else { left.insert(part.term) }
+            case .some: break
+            case .equal, .among: continue
+            }
+            if terms.last != part.term { terms.append(part.term) }
+        }
+        if terms.isEmpty { return .none }
+        for term in terms where !left.contains(term) { answered.insert(term) }
+        return .between(low: low, high: high, terms: terms)
+    }
+
+    private static func direction(
+        _ index: Catalog.FetchIndexDefinition, fixed: Int, _ sort: [SortKey]
+    ) -> OrderedCursor.Direction? {
+        if sort.isEmpty { return nil }
+        let fixedNames = Set(index.names.prefix(fixed))
+        let keys = sort.filter { !fixedNames.contains($0.key) }
+        // An index has texts in the order of their bytes.
+        guard keys.allSatisfy({ $0.comparison == .binary }) else { return nil }
+        // What comes behind in the index would order rows that are equal.
+        guard keys.count == index.parts.count - fixed else { return nil }
+        if keys.isEmpty { return .forward }
+        var isForward: Bool?
+        for (key, place) in zip(keys, fixed...) {
+            guard key.key == index.names[place] else { return nil }
+            let matches = key.isAscending == index.parts[place].isAscending
+            if isForward == nil { isForward = matches }
+            if isForward != matches { return nil }
+        }
+        return isForward == true ? .forward : .backwardByKeys
+    }
+}
