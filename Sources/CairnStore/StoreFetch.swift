@@ -39,19 +39,25 @@ public struct StoreFetch: Sendable {
 }
 
 extension StoreFetch {
-    /// Makes a condition with the nil of SQL one that says the same in two values.
+    /// The same fetch with a condition that says in two values what it says.
     ///
     /// - Throws: `StoreError` with `.invalidRequest` naming the key or the part that does not fit.
-    package mutating func resolveNulls(in schema: Schema) throws(StoreError) {
-        guard nullSemantics == .sql, let condition = predicate else { return }
+    package func inTwoValues(in schema: Schema) throws(StoreError) -> StoreFetch {
+        guard nullSemantics == .sql else { return self }
+        var fetch = self
+        fetch.nullSemantics = .twoValued
+        // Whoever answers refuses an entity that is none.
+        guard let condition = predicate, schema.entities.indices.contains(entity) else {
+            return fetch
+        }
         let description = schema.entities[entity]
         do throws(PredicateFormatError) {
-            predicate = try condition.boundForStore(
+            fetch.predicate = try condition.boundForStore(
                 to: description, in: schema, nullSemantics: .sql)
         } catch {
             throw StoreError(error, entity: description)
         }
-        nullSemantics = .twoValued
+        return fetch
     }
 }
 

@@ -18,7 +18,7 @@ import CairnStore
 struct TableRunner {
     let engine: Engine
     let state: EngineState
-    let request: StoreTableFetch
+    private(set) var request: StoreTableFetch
     /// Who wants to know what is done.
     var trace: QueryTrace?
 
@@ -27,7 +27,9 @@ struct TableRunner {
     func table() throws(StoreError) -> StoreTable {
         let plan = try TablePlan(request, in: catalog.schema)
         trace?.groups = plan.isGrouped
-        let (rows, how) = try plan.isGrouped ? grouped(plan) : plain(plan)
+        var runner = self
+        runner.request.fetch = try request.fetch.inTwoValues(in: catalog.schema)
+        let (rows, how) = try plan.isGrouped ? runner.grouped(plan) : runner.plain(plan)
         // Rows that lie in the order of objects are sorted where these are found.
         if let trace, plan.isGrouped || keys(plan) == nil { trace.sorts = !plan.sort.isEmpty }
         return StoreTable(columns: plan.names, rows: rows, plan: how)
@@ -139,7 +141,6 @@ struct TableRunner {
 
     private func grouped(_ plan: TablePlan) throws(StoreError) -> ([[Value]], String) {
         var fetch = request.fetch
-        try fetch.resolveNulls(in: catalog.schema)
         fetch.includesRows = false
         fetch.sort = []
         fetch.limit = nil

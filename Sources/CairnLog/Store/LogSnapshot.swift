@@ -141,6 +141,7 @@ final class LogSnapshot: RowStream {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
         return try engine.withWholeState { () throws(StoreError) in
+            let request = try request.inTwoValues(in: pinned.state.catalog.schema)
             let planner = QueryPlanner.prepared(request, pinned.state, engine.identity)
             if let planner, planner.outline.isAlone, let count = planner.counted() {
                 return request.cut(count)

@@ -7,8 +7,7 @@ import FoundationEssentials
 extension DictionaryState {
     func fetch(_ request: StoreFetch, in schema: Schema) throws(StoreError) -> StoreFetchResult {
         let entity = schema.entities[request.entity]
-        var request = request
-        try request.resolveNulls(in: schema)
+        let request = try request.inTwoValues(in: schema)
         let objects = SnapshotObjects(DictionarySnapshot(state: self, schema: schema))
         var condition = request.predicate
         var evaluator: PredicateEvaluator?

@@ -46,8 +46,7 @@ struct QueryExplanation {
     func plan(of request: StoreTableFetch) throws(StoreError) -> QueryPlan {
         let runner = TableRunner(engine: engine, state: state, request: request, trace: trace)
         let table = try runner.table()
-        var fetch = request.fetch
-        try fetch.resolveNulls(in: state.catalog.schema)
+        let fetch = try request.fetch.inTwoValues(in: state.catalog.schema)
         var plan = plan(table.plan, fetch, results: table.rows.count)
         if trace.groups { plan.groups = request.terms.groupsInWords }
         plan.having = request.terms.having.map { "\($0)" }
