@@ -55,7 +55,7 @@ struct PlanCacheTests {
                 """)
         #expect(plans.count == 1)
         let cheap = try Self.steps(store, .compare("stock", .less, .integer(3)))
-        #expect(cheap == "index byStock (stock) for stock < 3")
+        #expect(cheap == "covering index byStock (stock) for stock < 3")
         let wide = try Self.steps(store, .compare("stock", .less, .integer(450)))
         #expect(wide.hasPrefix("scan of Product, Gadget"))
         #expect(plans.count == 2)
@@ -74,20 +74,20 @@ struct PlanCacheTests {
         // Each time the usual constant is first.
         #expect(
             try ask("released", .equal, .date(Date(timeIntervalSinceReferenceDate: 40)))
-                == "index byReleased (released) for released = 2001-01-01T00:00:40Z")
+                == "covering index byReleased (released) for released = 2001-01-01T00:00:40Z")
         let noDate = Value.date(Date(timeIntervalSinceReferenceDate: .nan))
         #expect(try ask("released", .equal, noDate).hasPrefix("scan of Product, Gadget"))
         #expect(try ask("released", .less, noDate).hasPrefix("scan of Product, Gadget"))
         #expect(try ask("released", .equal, .null).hasPrefix("scan of Product, Gadget"))
         #expect(
-            try ask("stock", .equal, .integer(7)) == "index byStock (stock) for stock = 7")
+            try ask("stock", .equal, .integer(7)) == "covering index byStock (stock) for stock = 7")
         #expect(try ask("stock", .equal, .integer(1 << 40)).hasPrefix("scan of Product, Gadget"))
         #expect(try ask("stock", .equal, .double(7)).hasPrefix("scan of Product, Gadget"))
         #expect(
             try ask("name", .equal, .string("name 10037"))
-                == #"index byName (name) for name = "name 10037""#)
+                == #"covering index byName (name) for name = "name 10037""#)
         #expect(
-            try ask("name", .equal, .null) == "index byName (name) for name = nil")
+            try ask("name", .equal, .null) == "covering index byName (name) for name = nil")
 
         let both = { (price: Double) -> PredicateNode in
             .and([
@@ -97,7 +97,8 @@ struct PlanCacheTests {
         }
         #expect(
             try Self.steps(store, both(43.3))
-                == #"index byCategoryAndPrice (category, price) for category = "c7", price = 43.3"#)
+                == #"covering index byCategoryAndPrice (category, price) for category = "c7", price = 43.3"#
+        )
         let noNumber = try Self.steps(store, both(.nan)).split(separator: "\n")
         #expect(
             noNumber.first
@@ -108,7 +109,9 @@ struct PlanCacheTests {
             .compare(.keyPath("name"), .in, .list(values))
         }
         let names = [Value.string("name 10037"), .string("name 10074")]
-        #expect(try Self.steps(store, list(names)) == "index byName (name) for name in 2 values")
+        #expect(
+            try Self.steps(store, list(names))
+                == "covering index byName (name) for name in 2 values")
         #expect(try Self.steps(store, list(names + [.null])).hasPrefix("scan of Product, Gadget"))
         try store.indexed.close()
         try store.plain.close()

@@ -266,7 +266,7 @@ struct QueryPlanTests {
         let both = try ask(nil, "min:(stock)", "count:(SELF)")
         #expect(both.rows == [[.integer(0), .integer(4000)]])
         #expect(both.plan.hasPrefix("index byStock (stock) for stock"))
-        #expect(both.plan.hasSuffix(", in its order and the number of rows"))
+        #expect(both.plan.hasSuffix(" and the numbers of objects that are kept"))
         let some = try ask("category == 'c7'", "count:(SELF)", "count:(price)")
         #expect(some.rows == [[.integer(100), .integer(100)]] && some.plan.contains("byCategory"))
         #expect(try ask(nil, "max:(note)").plan.contains("scan"), "its keys are cut")

@@ -188,6 +188,6 @@ struct SlowListTests {
         #expect(try plan(Kitchen.model) == "groups of scan of Recipe")
         #expect(
             try plan(Kitchen.indexedModel)
-                == "groups of index byOrigin (source, externalID), in its order")
+                == "groups of covering index byOrigin (source, externalID), in its order")
     }
 }
