@@ -122,6 +122,13 @@ struct GroupSifting {
         return (cached, UnsafeBufferPointer(start: worker.hashes, count: count))
     }
 
+    /// The part that a hash belongs to.
+    @inline(__always)
+    static func part(_ hash: UInt64, of parts: Int) -> Int {
+        // The numbering of values goes by the upper bits.
+        Int(truncatingIfNeeded: ((hash & 0xFFFF) &* UInt64(parts)) &>> 16)
+    }
+
     // MARK: Threads
 
     /// Calls a closure with each number of a range, in several threads at once, until it returns false; whether it never did.
@@ -187,13 +194,6 @@ struct GroupSifting {
             ends.deallocate()
         }
 
-        /// The place of a hash among the parts.
-        @inline(__always)
-        private func part(_ hash: UInt64) -> Int {
-            // The numbering of values goes by the upper bits.
-            Int(truncatingIfNeeded: (hash & 0xFFFF) &* UInt64(parts) &>> 16)
-        }
-
         /// Lists the rows of a block.
         func place(
             _ block: Int, _ slots: UnsafePointer<UInt16>?, _ hashes: UnsafePointer<UInt64>,
@@ -202,13 +202,13 @@ struct GroupSifting {
             let ends = self.ends + block * (parts + 1)
             ends.update(repeating: 0, count: parts + 1)
             guard let slots else { return }
-            for row in 0..<count { ends[part(hashes[row])] &+= 1 }
+            for row in 0..<count { ends[GroupSifting.part(hashes[row], of: parts)] &+= 1 }
             // Where each part begins; it has moved to its end when all are placed.
             var start = 0
             for part in 0...parts { (ends[part], start) = (start, start + ends[part]) }
             let (placed, hashed) = (self.slots + block * width, self.hashes + block * width)
             for row in 0..<count {
-                let part = part(hashes[row])
+                let part = GroupSifting.part(hashes[row], of: parts)
                 placed[ends[part]] = slots[row]
                 hashed[ends[part]] = hashes[row]
                 ends[part] &+= 1

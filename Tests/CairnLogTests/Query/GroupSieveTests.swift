@@ -88,6 +88,14 @@ struct GroupSieveTests {
         #expect(found == known)
     }
 
+    @Test("Parts get nearly as much each", arguments: [1, 2, 3, 8, 64])
+    func parts(_ parts: Int) {
+        var random = RandomSource()
+        var counts = [Int](repeating: 0, count: parts)
+        for _ in 0..<parts * 1000 { counts[GroupSifting.part(random.next(), of: parts)] += 1 }
+        #expect(counts.allSatisfy { $0 > 700 && $0 < 1300 })
+    }
+
     @Test("Two sieves made one know what one knows that met all")
     func together() {
         var random = RandomSource()
