@@ -112,6 +112,10 @@ extension ManagedObjectContext {
             try rows.streamRowsInOrder(question.fetch) { appendObjects(for: $0, to: &objects) }
             return objects
         }
+        // How many there are of an entity is known; how many match is not.
+        if question.fetch.predicate == nil {
+            objects.reserveCapacity(try rows.count(question.fetch))
+        }
         var last: UInt64 = 0
         var isInOrder = true
         try rows.streamRows(question.fetch) { rows in
