@@ -87,12 +87,31 @@ struct OrderedCursor {
                 ranks = ranks.lowerBound..<max(ranks.lowerBound, ranks.upperBound - left)
                 return
             case .backwardByKeys:
-                if group.isEmpty, !findGroup() { return }
+                if group.isEmpty { left -= skipGroups(left) }
+                if group.isEmpty { return }
                 let step = min(left, group.count)
                 group = group.lowerBound + step..<group.upperBound
                 left -= step
             }
         }
+    }
+
+    /// Passes over all entries of as many last keys as there are no more of than so many, and finds those of the one before.
+    /// Gives how many they are.
+    private mutating func skipGroups(_ entries: Int) -> Int {
+        guard entries < ranks.count else {
+            defer { ranks = ranks.lowerBound..<ranks.lowerBound }
+            return ranks.count
+        }
+        let rank = ranks.upperBound - 1 - entries
+        guard known.contains(rank) || read(rank) else { return 0 }
+        let end = key(rank - known.lowerBound).withUnsafeBytes {
+            index.rank($0) + index.count(prefix: $0)
+        }
+        let passed = ranks.upperBound - min(max(end, rank + 1), ranks.upperBound)
+        ranks = ranks.lowerBound..<ranks.upperBound - passed
+        _ = findGroup()
+        return passed
     }
 
     /// Passes over entries, unless the one behind them has a key that is cut: then the order is not known, and it stays where

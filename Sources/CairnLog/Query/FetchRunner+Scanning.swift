@@ -36,6 +36,7 @@ extension FetchRunner {
     func scan(
         _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
     ) throws(StoreError) {
+        checkCondition()
         let scratch = ScanScratch()
         if filter == nil {
             trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
@@ -94,8 +95,16 @@ extension FetchRunner {
 
     // MARK: Blocks
 
+    /// A scan without a filter finds all rows.
+    private func checkCondition() {
+        precondition(
+            filter != nil || fetch.predicate == nil,
+            "what an index was to answer is scanned for without its condition")
+    }
+
     /// The blocks that matches can be in, and what is asked of their zones.
     func scanned() -> (blocks: [ScanBlock], tests: [ZoneTest]) {
+        checkCondition()
         trace?.asksRows = filter != nil
         trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
         var blocks: [ScanBlock] = []

@@ -29,7 +29,7 @@ struct FetchRunner {
     /// The condition; nil if there is none, if it is a list of keys, or if indexes alone answer it.
     let filter: Filter?
     /// Who has planned the fetch before; nil if nobody has.
-    let planner: QueryPlanner?
+    var planner: QueryPlanner?
     /// The uniqueness constraint whose keys are listed, if that is the condition.
     private let keys: KeyIndex?
     /// What a condition across relationships or row by row is asked of; nil if there is none.
@@ -266,13 +266,11 @@ struct FetchRunner {
     ///   in no order all the same.
     func indexed(wantsOrder: Bool = false) throws(StoreError) -> Found? {
         if let (hits, plan) = try keyed() { return Found(hits: hits, plan: plan) }
-        let known = try candidates()
-        if let found = try found(wantsOrder: wantsOrder, beside: known?.numbers.count) {
-            return found
-        }
-        guard let (numbers, plan) = known else { return nil }
-        trace?.estimate = numbers.count
-        return Found(hits: try match(numbers), plan: PlanName(plan))
+        let known = candidates()
+        if let found = try found(wantsOrder: wantsOrder, beside: known?.count) { return found }
+        guard let known else { return nil }
+        trace?.estimate = known.count
+        return Found(hits: try match(try numbers(known)), plan: PlanName(plan(known)))
     }
 
     /// The objects that have one of a list of keys.
@@ -284,130 +282,6 @@ struct FetchRunner {
         trace?.estimate = hits.count
         trace?.rows = hits.count
         return (hits, PlanName(catalog.uniques[keys.unique].plan))
-    }
-
-    /// Numbers that hold every match, if an index can name them; nil for a scan.
-    private func candidates() throws(StoreError) -> (numbers: [UInt32], plan: String)? {
-        guard let predicate = fetch.predicate, let filter else { return nil }
-        if case .number(let numbers) = filter { return (numbers.sorted(), "object ids") }
-        let parts: [Filter] = if case .and(let parts) = filter { parts } else { [filter] }
-        for part in parts {
-            if case .number(let numbers) = part { return (numbers.sorted(), "object ids") }
-        }
-        var equal: [Int: Value] = [:]
-        var lists: [PredicateNode.Comparison] = []
-        collectEqualities(predicate, into: &equal, &lists)
-        for unique in catalog.entities[fetch.entity].uniques {
-            let definition = catalog.uniques[unique]
-            guard definition.columns.allSatisfy({ equal[$0] != nil }) else { continue }
-            return (
-                try probe(unique, equal),
-                "unique index (\(definition.names.joined(separator: ", ")))"
-            )
-        }
-        for reference in catalog.entities[fetch.entity].references {
-            let definition = catalog.references[reference]
-            guard case .objectID(let id)? = equal[definition.column] else { continue }
-            let root = catalog.schemaEntity(catalog.trees[definition.target].root)
-            guard engine.identity.owns(id, entity: root), let target = UInt32(exactly: id.reference)
-            else { return ([], "inverse table") }
-            return (sources(of: [target], reference), inversePlan(definition.column))
-        }
-        for list in lists {
-            if let found = try listed(list) { return found }
-        }
-        return nil
-    }
-
-    /// Numbers that hold every object with one of some unique keys, or that refers to one of some objects.
-    private func listed(_ comparison: PredicateNode.Comparison) throws(StoreError)
-        -> (numbers: [UInt32], plan: String)?
-    {
-        guard case .list(let values) = comparison.right else { return nil }
-        // So many cost more to look up than a scan.
-        let rows = family.reduce(0) { $0 + state.counts[$1] }
-        if values.count > rows / QueryPlanner.look { return nil }
-        if let keys = KeyIndex(comparison, entity: fetch.entity, catalog: catalog) {
-            let hits = try KeyListSearch(self, keys, values).hits()
-            return (hits.map(\.number), catalog.uniques[keys.unique].plan)
-        }
-        guard case .keyPath(let name) = comparison.left,
-            let reference = catalog.entities[fetch.entity].references.first(where: {
-                let column = catalog.references[$0].column
-                return catalog.entities[fetch.entity].columns[column].name == name
-            })
-        else { return nil }
-        let definition = catalog.references[reference]
-        let root = catalog.schemaEntity(catalog.trees[definition.target].root)
-        var targets: Set<UInt32> = []
-        for value in values {
-            // Nil is not in the table.
-            guard case .objectID(let id) = value else { return nil }
-            if engine.identity.owns(id, entity: root), let target = UInt32(exactly: id.reference) {
-                targets.insert(target)
-            }
-        }
-        return (sources(of: targets, reference), inversePlan(definition.column))
-    }
-
-    /// The numbers of the objects that refer to some others, rising.
-    private func sources(of targets: Set<UInt32>, _ reference: Int) -> [UInt32] {
-        var sources: [UInt32] = []
-        for target in targets { state.inverses[reference].sources(of: target, into: &sources) }
-        if targets.count > 1 { NumberSort.sort(&sources) { $0 } }
-        return sources
-    }
-
-    private func inversePlan(_ column: Int) -> String {
-        "inverse of \(catalog.entities[fetch.entity].columns[column].name)"
-    }
-
-    /// Columns that every match has equal to a value, and lists that every match has one of.
-    private func collectEqualities(
-        _ node: PredicateNode, into equal: inout [Int: Value],
-        _ lists: inout [PredicateNode.Comparison]
-    ) {
-        switch node {
-        case .and(let nodes): for node in nodes { collectEqualities(node, into: &equal, &lists) }
-        case .comparison(let comparison):
-            if comparison.operator == .in {
-                if comparison.modifier == .direct, comparison.options.isEmpty {
-                    lists.append(comparison)
-                }
-                return
-            }
-            guard let simple = comparison.simple, simple.options.isEmpty,
-                case .key(let key) = simple.subject, simple.operator == .equal,
-                case .value(let value) = simple.operand, !value.isNull,
-                let column = catalog.entities[fetch.entity].columns.firstIndex(where: {
-                    $0.name == key
-                }),
-                // An index has no keys of other kinds, though a number of one may be equal.
-                isKey(value, of: column)
-            else { return }
-            equal[column] = value
-        case .constant, .or, .not: break
-        }
-    }
-
-    private func isKey(_ value: Value, of column: Int) -> Bool {
-        switch catalog.description(of: fetch.entity).columns[column].kind {
-        case .reference: if case .objectID = value { true } else { false }
-        case .attribute(let type): value.fits(type)
-        }
-    }
-
-    private func probe(_ unique: Int, _ equal: [Int: Value]) throws(StoreError) -> [UInt32] {
-        var key = KeyBuffer()
-        let width = catalog.entities[fetch.entity].columns.count
-        let values = (0..<width).map { equal[$0] ?? .null }
-        guard
-            key.load(values, columns: catalog.uniques[unique].columns, number: CommitBuilder.number)
-        else { return [] }
-        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: state.hashSeed))
-        var numbers: [UInt32] = []
-        while let number = cursor.next() { numbers.append(number) }
-        return numbers
     }
 
     /// The candidates that exist, are of the entity, and match.

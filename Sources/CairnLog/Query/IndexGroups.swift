@@ -23,7 +23,7 @@ struct IndexGroups {
     private let order: Order
 
     /// How the groups lie in the index.
-    private enum Order {
+    private enum Order: Int {
         case byKeys, byKeysBackward, other
     }
 
@@ -55,16 +55,34 @@ struct IndexGroups {
             else { return nil }
             return last + 1
         }
-        guard let path = planner.path(where: { width($0, $1) != nil }) else { return nil }
-        let definition = planner.definition(path)
-        let fixed = planner.outline.ways[path.way].equal.count
-        guard let width = width(definition, fixed) else { return nil }
+        // One that lies in the order of the keys before others, and then the one with the fewest entries.
+        var best: IndexGroups?
+        for path in planner.wholePaths {
+            let definition = planner.definition(path)
+            let fixed = planner.outline.ways[path.way].equal.count
+            guard let width = width(definition, fixed) else { continue }
+            let groups = IndexGroups(
+                plan, identity, planner, path, Array(definition.parts[..<width]), columns, fixed)
+            if let known = best, !groups.isBetter(than: known) { continue }
+            best = groups
+        }
+        guard let best else { return nil }
+        // Rows of groups are sorted for longer than their keys are where they come from a scan.
+        if best.order == .other, plan.rowsWanted.lowerBound <= 1, best.path.count > Self.fewRows {
+            return nil
+        }
+        self = best
+    }
+
+    private init(
+        _ plan: TablePlan, _ identity: StoreIdentity, _ planner: QueryPlanner, _ path: IndexPath,
+        _ parts: [Catalog.IndexPart], _ columns: [Int], _ fixed: Int
+    ) {
         self.plan = plan
         self.identity = identity
         self.planner = planner
         self.path = path
-        parts = Array(definition.parts[..<width])
-        let parts = parts
+        self.parts = parts
         keys = columns.map { column in
             (parts.firstIndex { $0.column == column } ?? 0, plan.entity.columns[column].kind)
         }
@@ -76,10 +94,10 @@ struct IndexGroups {
         } else {
             order = free.contains { parts[$0].isAscending } ? .other : .byKeysBackward
         }
-        // Rows of groups are sorted for longer than their keys are where they come from a scan.
-        if order == .other, plan.rowsWanted.lowerBound <= 1, path.count > Self.fewRows {
-            return nil
-        }
+    }
+
+    private func isBetter(than other: IndexGroups) -> Bool {
+        order != other.order ? order.rawValue < other.order.rawValue : path.count < other.path.count
     }
 
     /// Rows of which the groups may be sorted, even if each is a group.
@@ -115,7 +133,11 @@ struct IndexGroups {
     }
 
     /// The rows of the table, within offset and limit; nil if keys are cut.
-    func rows(offset: Int, limit: Int?) throws(PredicateFormatError) -> [[Value]]? {
+    ///
+    /// - Parameter goesOn: asked for each leaf; the rows are those so far once it is not.
+    func rows(offset: Int, limit: Int?, while goesOn: () -> Bool) throws(PredicateFormatError)
+        -> [[Value]]?
+    {
         let wanted = plan.rowsWanted
         let asksHaving = !plan.asksRowsAlone || wanted.lowerBound == wanted.upperBound
         var answer = try GroupRows(plan, asksHaving: asksHaving, inOrder: order != .other)
@@ -129,7 +151,7 @@ struct IndexGroups {
         var isCut = false
         planner.forEachLeaf(path) { leaf, entries in
             isCut = !count(leaf, entries, &group, wanted, &answer)
-            return !isCut && answer.rows.values.count < most
+            return !isCut && answer.rows.values.count < most && goesOn()
         }
         if isCut { return nil }
         finish(group, wanted, &answer)

@@ -19,7 +19,9 @@ enum KeyFetch {
                 comparison, request.entity, request.includesSubentities,
                 readsRow: request.includesRows, engine, pinned)
         else { return nil }
-        var result = StoreFetchResult(ids: [], rows: [], plan: found.plan)
+        // What is put into words later keeps what it is made of: no block is to be among that.
+        let plan = found.plan
+        var result = StoreFetchResult(ids: [], rows: [], plan: plan)
         guard let (hit, block) = found.row else { return result }
         let id = engine.identity.id(UInt64(hit.number), entity: hit.entity)
         result.ids = [id]

@@ -93,10 +93,10 @@ struct TableExtremes {
         if let column {
             let some = PredicateNode.compare(
                 plan.entity.columns[column].name, .notEqual, .null)
-            all.predicate = fetch.predicate.map { .and([$0, some]) } ?? some
+            all.predicate = Self.both(fetch.predicate, some)
         }
-        let runner = try FetchRunner(engine: engine, state: state, fetch: all, trace: trace)
-        guard let (count, how) = runner.counted() else { return nil }
+        let runner = try? FetchRunner(engine: engine, state: state, fetch: all, trace: trace)
+        guard let (count, how) = runner?.counted() else { return nil }
         return (.integer(Int64(count)), how.text)
     }
 
@@ -115,6 +115,15 @@ struct TableExtremes {
         }
     }
 
+    /// Two conditions, no deeper than one of them is.
+    private static func both(_ one: PredicateNode?, _ other: PredicateNode) -> PredicateNode {
+        switch one {
+        case nil: other
+        case .and(let parts)?: .and(parts + [other])
+        case let one?: .and([one, other])
+        }
+    }
+
     private func extreme(_ column: Int, isLeast: Bool, _ floor: Value) throws(StoreError)
         -> (value: Value, plan: String)?
     {
@@ -122,19 +131,22 @@ struct TableExtremes {
         let name = plan.entity.columns[column].name
         var first = fetch
         let some = PredicateNode.compare(name, .greaterOrEqual, floor)
-        first.predicate = fetch.predicate.map { .and([$0, some]) } ?? some
+        first.predicate = Self.both(fetch.predicate, some)
         first.sort = [SortKey(name, ascending: isLeast)]
         first.limit = 1
         first.offset = 0
+        // What is refused of the two conditions together may be asked alone.
+        guard
+            var runner = try? FetchRunner(engine: engine, state: state, fetch: first, trace: trace)
+        else { return nil }
         let planner = QueryPlanner.planner(first, state, engine.identity)
         planner.takesAnyOfEqual = true
-        let runner = try FetchRunner(
-            engine: engine, state: state, fetch: first, trace: trace, planner: planner)
+        runner.planner = planner
         // Another way may be cheaper, and is gone once for all figures.
-        guard case .index(_, .some, _) = planner.choice(wantsOrder: true) else { return nil }
-        guard let found = try runner.found(wantsOrder: true, beside: nil), found.isOrdered else {
-            return nil
-        }
+        let named = runner.candidates()?.count
+        guard case .index(_, .some, _) = planner.choice(wantsOrder: true),
+            let found = try runner.found(wantsOrder: true, beside: named), found.isOrdered
+        else { return nil }
         guard let hit = found.hits.first else { return (.null, found.plan.text) }
         let objects = runner.storedObjects()
         let block = try objects.block(hit.cell.handle)

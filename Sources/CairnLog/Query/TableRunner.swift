@@ -172,8 +172,9 @@ struct TableRunner {
         if let index = IndexGroups(plan, fetch, state, engine.identity) {
             let (offset, limit) = (request.fetch.offset, request.fetch.limit)
             let rows = try checked { () throws(PredicateFormatError) in
-                try index.rows(offset: offset, limit: limit)
+                try index.rows(offset: offset, limit: limit) { fetch.isCancelled?() != true }
             }
+            try runner.checkCancelled()
             if let rows {
                 trace?.estimate = index.entries
                 trace?.rows = index.entries

@@ -167,6 +167,13 @@ struct QueryPlanTests {
               each row asked: retired == TRUE
             """, 4000, 9, 5, 9),
         Case(
+            "in order, but few match by another index", "released == CAST(4, 'NSDate')",
+            sort: ["name"], limit: 1,
+            """
+            index byReleased (released) for released = 2001-01-01T00:00:04Z
+              sorted by name
+            """, 8, 8, 1, 1),
+        Case(
             "in order, beyond the end", "category == 'c7'", sort: ["price"], limit: 10, offset: 99,
             #"index byCategoryAndPrice (category, price) for category = "c7", in its order"#, 100,
             1, 1, 1),

@@ -32,11 +32,20 @@ extension FetchRunner {
     func found(wantsOrder: Bool, beside other: Int?) throws(StoreError) -> Found? {
         guard QueryPlanner.hasIndexes(catalog, fetch.entity) else { return nil }
         let planner = planner ?? .planner(fetch, state, engine.identity)
-        guard case .index(let path, let order, let others) = planner.choice(wantsOrder: wantsOrder)
-        else { return nil }
-        if let other, planner.price(of: other) <= planner.price(of: path, in: order) { return nil }
+        planner.named = other
+        var choice = planner.choice(wantsOrder: wantsOrder)
+        if case .index(let path, let order?, _) = choice {
+            if let other, planner.price(of: other) <= planner.price(of: path, in: order) {
+                return nil
+            }
+            trace?.estimate = path.count
+            if let found = try ordered(path, order, planner) { return found }
+            // It took longer than was thought.
+            choice = planner.choice(wantsOrder: wantsOrder, inOrder: false)
+        }
+        guard case .index(let path, _, let others) = choice else { return nil }
+        if let other, planner.price(of: other) <= planner.price(of: path, in: nil) { return nil }
         trace?.estimate = path.count
-        if let order { return try ordered(path, order, planner) }
         let numbers = collect(path, others, planner)
         let name = PlanName(([path] + others).map(planner.name), isOrdered: false)
         // Numbers rise, which is the order of a fetch that asks for none: the first that match will do.
@@ -132,6 +141,11 @@ extension FetchRunner {
             }
             wanted -= min(wanted, skipped)
         }
+        // A scan takes over where so many more are looked at than was thought that it would have been cheaper.
+        var most = Int.max
+        if filter != nil || fetch.predicate == nil {
+            most = max(planner.looks(path, order) * 2, rows * 2 / QueryPlanner.look)
+        }
         var hits: [Hit] = []
         var looked = 0
         // Rows of entities that are not asked for, which cost as much.
@@ -159,20 +173,17 @@ extension FetchRunner {
             let cell = directory[number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)
+            if (looked &+ others) & 1023 == 0 { try checkCancelled() }
+            if looked &+ others >= most { return nil }
             guard family?.contains(entity) != false else {
                 others += 1
-                if others * QueryPlanner.look > rows * 2 { return nil }
                 continue
             }
             looked += 1
-            if looked & 1023 == 0 { try checkCancelled() }
             if !isWhole, let filter {
                 let place = FilterPlace(
                     block: try block(cell.handle), stored: catalog.entities[entity], entity: entity)
-                guard try filter.matches(place, cell.slot, objects) else {
-                    if looked * QueryPlanner.look > rows * 2 { return nil }
-                    continue
-                }
+                guard try filter.matches(place, cell.slot, objects) else { continue }
             }
             hits.append(Hit(number: number, cell: cell, entity: entity))
         }

@@ -265,11 +265,10 @@ private struct PlanConditions {
     private static func order(
         _ index: Catalog.FetchIndexDefinition, fixed: Int, _ sort: [SortKey]
     ) -> (direction: OrderedCursor.Direction, tied: Int)? {
-        if sort.isEmpty { return nil }
+        // An index has texts in the order of their bytes.
+        guard !sort.isEmpty, sort.allSatisfy({ $0.comparison == .binary }) else { return nil }
         let fixedNames = Set(index.names.prefix(fixed))
         let keys = sort.filter { !fixedNames.contains($0.key) }
-        // An index has texts in the order of their bytes.
-        guard keys.allSatisfy({ $0.comparison == .binary }) else { return nil }
         let tied = fixed + keys.count
         guard tied <= index.parts.count else { return nil }
         let isAll = tied == index.parts.count

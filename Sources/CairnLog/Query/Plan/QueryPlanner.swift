@@ -28,6 +28,8 @@ final class QueryPlanner {
     private let seed: UInt64
     /// Whether any row will do of those that are equal in the order of the fetch.
     var takesAnyOfEqual = false
+    /// How many rows are named in another way, among which every match is.
+    var named: Int?
     /// Counted when they are asked for: another way may need no plan.
     private lazy var paths = countedPaths()
 
@@ -110,8 +112,8 @@ final class QueryPlanner {
         case index(IndexPath, order: OrderedCursor.Direction?, others: [IndexPath])
     }
 
-    /// The cheapest way; `wantsOrder` if the rows are wanted in the order of the fetch.
-    func choice(wantsOrder: Bool) -> Choice {
+    /// The cheapest way; `wantsOrder` if the rows are wanted in the order of the fetch, `inOrder` if an index may give it.
+    func choice(wantsOrder: Bool, inOrder: Bool = true) -> Choice {
         var best: Int?
         var order: OrderedCursor.Direction?
         var cost = scanCost(wantsOrder: wantsOrder)
@@ -122,7 +124,7 @@ final class QueryPlanner {
                 best = index
             }
         }
-        if wantsOrder, !fetch.sort.isEmpty {
+        if wantsOrder, inOrder, !fetch.sort.isEmpty {
             for (index, path) in paths.enumerated() {
                 guard path.isNothing || path.onlyRange != nil,
                     let direction = outline.ways[path.way].direction
@@ -158,18 +160,35 @@ final class QueryPlanner {
 
     private func sortCost(_ count: Int) -> Int { fetch.sort.isEmpty ? 0 : count * 12 }
 
-    /// How many entries are looked at in order until there are enough rows; if a part of the condition is left, as many more
-    /// as if one row in ten met it.
-    private func looks(_ path: IndexPath, _ direction: OrderedCursor.Direction) -> Int {
-        let wanted = wanted
-        guard isWhole(path) else {
-            return wanted > Int.max / 10 ? path.count : min(path.count, wanted * 10)
-        }
+    /// How many entries are looked at in order until there are enough rows.
+    func looks(_ path: IndexPath, _ direction: OrderedCursor.Direction) -> Int {
         let all = min(path.count, wanted)
-        if !isOfAll(path) { return all }
-        if isTied(path) { return takesAnyOfEqual ? all : span(path, direction).ranks.count }
-        // Those of the offset are passed over.
-        return all - min(all, offset)
+        if isWhole(path), isOfAll(path) {
+            // Those of the offset are passed over.
+            if !isTied(path) { return all - min(all, offset) }
+            return takesAnyOfEqual ? all : span(path, direction).ranks.count
+        }
+        var looks = all
+        if !isWhole(path) {
+            // As many entries to a row as if no more rows matched than are named otherwise, and at most one in ten.
+            let one = max(10, path.count / max(1, mostMatches))
+            looks = all > path.count / one ? path.count : all * one
+        }
+        return isTied(path) && !takesAnyOfEqual ? max(looks, reach(path, direction)) : looks
+    }
+
+    /// No more rows can match than the fewest that are named.
+    private var mostMatches: Int {
+        paths.reduce(named ?? .max) { $1.answered.isEmpty ? $0 : min($0, $1.count) }
+    }
+
+    /// How many entries of a tied path there are to the end of the tie of the last wanted row.
+    private func reach(_ path: IndexPath, _ direction: OrderedCursor.Direction) -> Int {
+        guard let all = path.onlyRange, wanted > 0, wanted < all.count else { return path.count }
+        return direction == .forward
+            ? tie(path, all.lowerBound + wanted - 1).clamped(to: all).upperBound - all.lowerBound
+            : all.upperBound
+                - tie(path, all.upperBound - wanted).clamped(to: all).lowerBound
     }
 
     /// What the rows of a path cost in its order. Of two that cost the same, the one that is not tied is taken.
@@ -225,7 +244,7 @@ final class QueryPlanner {
         let ordered = contents[outline.ways[path.way].index].ordered
         return bytes.withUnsafeBytes {
             let first = ordered.rank($0)
-            return first..<first + ordered.count(prefix: $0)
+            return first..<first + max(0, ordered.count(prefix: $0))
         }
     }
 
@@ -333,16 +352,16 @@ final class QueryPlanner {
         var list: [Range<Int>] = []
         var (count, listed, isExact) = (0, 0, true)
         var known: Set<Value> = []
-        var knownKeys: Set<[UInt8]> = []
+        var knownRanks: Set<Int> = []
         for value in values where known.insert(value.asGroupKey).inserted {
             keys.reopen(at: prefix)
             guard keys.append(value, part) else { return nil }
             keys.close()
             listed += 1
             isExact = isExact && keys.isExact
-            // Keys that are cut are the same for many values.
-            if !keys.isExact, !knownKeys.insert(keys.lower).inserted { continue }
             let ranks = keys.ranks(in: contents[way.index].ordered)
+            // Keys that are cut are the same for many values.
+            if !ranks.isEmpty, !knownRanks.insert(ranks.lowerBound).inserted { continue }
             list.append(ranks)
             count += ranks.count
         }
@@ -364,15 +383,8 @@ final class QueryPlanner {
         }
     }
 
-    /// The first path that answers all of the condition through an index that says all that is asked of it.
-    ///
-    /// - Parameter says: asked of an index and how many of its elements have one value.
-    func path(where says: (Catalog.FetchIndexDefinition, Int) -> Bool) -> IndexPath? {
-        paths.first { path in
-            isWhole(path) && isOfAll(path)
-                && says(definition(path), outline.ways[path.way].equal.count)
-        }
-    }
+    /// The paths that answer all of the condition, each of a whole index of the entities.
+    var wholePaths: [IndexPath] { paths.filter { isWhole($0) && isOfAll($0) } }
 
     // MARK: What a path leads to
 

@@ -1,0 +1,169 @@
+// Rows that are named without a fetch index: by object ids, by unique keys, or by what they refer to. They hold every match.
+//
+// How many there are is known before they are looked up, so that the fewest are taken, and none if a scan is cheaper.
+//
+// Threads: one reading.
+
+import CairnModel
+import CairnStore
+
+/// Rows among which every match is.
+struct RowCandidates {
+    fileprivate enum Way {
+        case ids([UInt32])
+        case key(unique: Int, [Int: Value])
+        case keys(KeyIndex, [Value])
+        case sources(Set<UInt32>, reference: Int)
+    }
+
+    fileprivate let way: Way
+    /// How many there are at most.
+    let count: Int
+}
+
+extension FetchRunner {
+    /// Looks at so few rows cost less than to think about a scan.
+    private static let few = 1024
+
+    /// The fewest rows that can be named; nil for a scan.
+    func candidates() -> RowCandidates? {
+        guard let predicate = fetch.predicate, let filter else { return nil }
+        let parts: [Filter] = if case .and(let parts) = filter { parts } else { [filter] }
+        for part in parts {
+            if case .number(let numbers) = part {
+                return RowCandidates(way: .ids(numbers.sorted()), count: numbers.count)
+            }
+        }
+        var equal: [Int: Value] = [:]
+        var lists: [PredicateNode.Comparison] = []
+        collectEqualities(predicate, into: &equal, &lists)
+        for unique in catalog.entities[fetch.entity].uniques
+        where catalog.uniques[unique].columns.allSatisfy({ equal[$0] != nil }) {
+            return RowCandidates(way: .key(unique: unique, equal), count: 1)
+        }
+        var all: [RowCandidates] = []
+        for reference in catalog.entities[fetch.entity].references {
+            guard let value = equal[catalog.references[reference].column] else { continue }
+            if let found = sources(of: [value], reference) { all.append(found) }
+        }
+        all += lists.compactMap(listed)
+        guard let best = all.min(by: { $0.count < $1.count }) else { return nil }
+        return best.count > most ? nil : best
+    }
+
+    /// More than these cost more to look at than a scan.
+    private var most: Int {
+        let rows = family.reduce(0) { $0 + state.counts[$1] }
+        // What is asked row by row costs a look in a scan, too.
+        return max(Self.few, objects == nil ? rows / QueryPlanner.look : rows)
+    }
+
+    /// The objects with one of some unique keys, or that refer to one of some objects.
+    private func listed(_ comparison: PredicateNode.Comparison) -> RowCandidates? {
+        guard case .list(let values) = comparison.right, values.count <= most else { return nil }
+        if let keys = KeyIndex(comparison, entity: fetch.entity, catalog: catalog) {
+            return RowCandidates(way: .keys(keys, values), count: values.count)
+        }
+        guard case .keyPath(let name) = comparison.left,
+            let reference = catalog.entities[fetch.entity].references.first(where: {
+                let column = catalog.references[$0].column
+                return catalog.entities[fetch.entity].columns[column].name == name
+            })
+        else { return nil }
+        return sources(of: values, reference)
+    }
+
+    private func sources(of values: [Value], _ reference: Int) -> RowCandidates? {
+        let definition = catalog.references[reference]
+        let root = catalog.schemaEntity(catalog.trees[definition.target].root)
+        var targets: Set<UInt32> = []
+        for value in values {
+            // Nil is not in the table.
+            guard case .objectID(let id) = value else { return nil }
+            // Nothing refers to an object of another store.
+            if engine.identity.owns(id, entity: root), let target = UInt32(exactly: id.reference) {
+                targets.insert(target)
+            }
+        }
+        let count = targets.reduce(0) { $0 + state.inverses[reference].count(of: $1) }
+        return RowCandidates(way: .sources(targets, reference: reference), count: count)
+    }
+
+    /// The numbers of candidates, each once.
+    func numbers(_ candidates: RowCandidates) throws(StoreError) -> [UInt32] {
+        switch candidates.way {
+        case .ids(let numbers): return numbers
+        case .key(let unique, let equal): return try probe(unique, equal)
+        case .keys(let keys, let values):
+            return try KeyListSearch(self, keys, values).hits().map(\.number)
+        case .sources(let targets, let reference):
+            var sources: [UInt32] = []
+            for target in targets {
+                state.inverses[reference].sources(of: target, into: &sources)
+            }
+            if targets.count > 1 { NumberSort.sort(&sources) { $0 } }
+            return sources
+        }
+    }
+
+    /// What candidates are called in a plan.
+    func plan(_ candidates: RowCandidates) -> String {
+        switch candidates.way {
+        case .ids: return "object ids"
+        case .key(let unique, _): return catalog.uniques[unique].plan
+        case .keys(let keys, _): return catalog.uniques[keys.unique].plan
+        case .sources(let targets, let reference):
+            if targets.isEmpty { return "inverse table" }
+            let column = catalog.references[reference].column
+            return "inverse of \(catalog.entities[fetch.entity].columns[column].name)"
+        }
+    }
+
+    /// Columns that every match has equal to a value, and lists that every match has one of.
+    private func collectEqualities(
+        _ node: PredicateNode, into equal: inout [Int: Value],
+        _ lists: inout [PredicateNode.Comparison]
+    ) {
+        switch node {
+        case .and(let nodes): for node in nodes { collectEqualities(node, into: &equal, &lists) }
+        case .comparison(let comparison):
+            if comparison.operator == .in {
+                if comparison.modifier == .direct, comparison.options.isEmpty {
+                    lists.append(comparison)
+                }
+                return
+            }
+            guard let simple = comparison.simple, simple.options.isEmpty,
+                case .key(let key) = simple.subject, simple.operator == .equal,
+                case .value(let value) = simple.operand, !value.isNull,
+                let column = catalog.entities[fetch.entity].columns.firstIndex(where: {
+                    $0.name == key
+                }),
+                // An index has no keys of other kinds, though a number of one may be equal.
+                isKey(value, of: column)
+            else { return }
+            equal[column] = value
+        case .constant, .or, .not: break
+        }
+    }
+
+    private func isKey(_ value: Value, of column: Int) -> Bool {
+        switch catalog.description(of: fetch.entity).columns[column].kind {
+        case .reference: if case .objectID = value { true } else { false }
+        case .attribute(let type): value.fits(type)
+        }
+    }
+
+    private func probe(_ unique: Int, _ equal: [Int: Value]) throws(StoreError) -> [UInt32] {
+        var key = KeyBuffer()
+        let width = catalog.entities[fetch.entity].columns.count
+        let values = (0..<width).map { equal[$0] ?? .null }
+        guard
+            key.load(values, columns: catalog.uniques[unique].columns, number: CommitBuilder.number)
+        else { return [] }
+        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: state.hashSeed))
+        var numbers: [UInt32] = []
+        while let number = cursor.next() { numbers.append(number) }
+        return numbers
+    }
+}
