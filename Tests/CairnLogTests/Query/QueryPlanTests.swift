@@ -172,7 +172,7 @@ struct QueryPlanTests {
             """
             index byReleased (released) for released = 2001-01-01T00:00:04Z
               sorted by name
-            """, 8, 8, 1, 1),
+            """, 7, 7, 1, 2),
         Case(
             "in order, beyond the end", "category == 'c7'", sort: ["price"], limit: 10, offset: 99,
             #"index byCategoryAndPrice (category, price) for category = "c7", in its order"#, 100,
