@@ -29,6 +29,7 @@ extension Value {
     /// What a value is told apart by where others may have another type: the same for equal numbers.
     ///
     /// A whole number of 64 bits is an integer, any other one a double if that means the same, and a decimal if none does.
+    /// Where all numbers have one type, ``asGroupKey`` tells the same ones apart and takes less time.
     package var groupIdentity: Value {
         switch self {
         case .double(let number): Self.identity(number)
@@ -56,6 +57,13 @@ extension Value {
             Number.order(Number.decimal(number), Number.double(double)) == 0
         else { return .decimal(number) }
         return identity(double)
+    }
+
+    /// Whether numbers of several types are among values.
+    static func hasMixedNumbers(_ values: some Sequence<Value>) -> Bool {
+        var types: UInt8 = 0
+        for value in values { types |= value.numberType }
+        return types.nonzeroBitCount > 1
     }
 
     /// A bit for each type of numbers; none for what is no number.
