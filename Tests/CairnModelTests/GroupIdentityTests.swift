@@ -130,6 +130,38 @@ struct GroupIdentityTests {
         #expect(comparison.equals(.float(0.1), Self.decimal("0.1")))
     }
 
+    @Test("Numbers of all types have one order, for comparisons as for sorting")
+    func order() {
+        let numbers = Self.numbers().sorted { SortingOrder.compare($0, $1) < 0 }
+        let comparison = ValueComparison(operator: .equal)
+        for (place, one) in numbers.enumerated() {
+            for other in numbers[place...] {
+                let sorted = SortingOrder.compare(one, other)
+                #expect(sorted <= 0, "\(one) before \(other)")
+                #expect(SortingOrder.compare(other, one) == -sorted, "\(one) and \(other)")
+                guard !Self.areBinary(one, other) else { continue }
+                #expect(comparison.order(one, other) == sorted, "\(one) and \(other)")
+                #expect(comparison.order(other, one) == -sorted, "\(one) and \(other)")
+            }
+        }
+    }
+
+    @Test("Numbers of different types are sorted by size, what is no number last")
+    func sorting() {
+        let sorted: [Value] = [
+            .null, .float(-2), .integer(-1), Self.decimal("0.5"), .integer(1), .float(1.5),
+            .double(2), .integer(3), .double(.infinity), .double(.nan), .string(""),
+            .boolean(false),
+        ]
+        for _ in 0..<20 {
+            #expect(sorted.shuffled().sorted { SortingOrder.compare($0, $1) < 0 } == sorted)
+        }
+        #expect(SortingOrder.compare(.integer(1), .double(1)) == 0)
+        #expect(SortingOrder.compare(.decimal(.nan), .double(.nan)) == 0)
+        #expect(SortingOrder.compare(.decimal(.nan), Self.decimal("1")) == 1)
+        #expect(SortingOrder.compare(.decimal(.nan), .double(.infinity)) == 1)
+    }
+
     @Test("Doubles and decimals become each other exactly where they are whole, and are written so")
     func exactWholes() throws {
         for number in [0x1p60, -0x1p60, 0x1p63, 0x1p100, 0x1p127, 9.007_199_254_740_994e15] {
