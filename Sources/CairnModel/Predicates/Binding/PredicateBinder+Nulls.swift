@@ -255,9 +255,7 @@ extension PredicateBinder {
         switch node {
         case .constant(let value): return value.isNull ? [.constant(false)] : []
         case .list, .evaluatedObject, .anyKey, .subquery, .set, .aggregate: return []
-        case .keyPath("objectID"), .keyPath("self"), .keyPath("SELF"), .keyPath("entity"),
-            .keyPath("entity.name"):
-            return []
+        case .keyPath(let path) where isOfEveryObject(path): return []
         case .collection(let operation, _, _):
             switch operation {
             case .average, .minimum, .maximum: break
@@ -273,6 +271,16 @@ extension PredicateBinder {
         default: break
         }
         return [.compare(node, .notEqual, .constant(.null))]
+    }
+
+    /// Whether a key is one that every object answers, and no property has its name: then it is never nil.
+    private func isOfEveryObject(_ key: String) -> Bool {
+        switch key {
+        case "objectID", "self", "SELF", "entity", "entity.name":
+            entity.columnIndex(named: key) == nil && entity.relationshipIndex(named: key) == nil
+                && entity.attributeIndex(named: key) == nil
+        default: false
+        }
     }
 }
 

@@ -1,0 +1,51 @@
+// What binding with the nil of SQL makes of conditions, and what it refuses.
+
+import CairnModel
+import Foundation
+import Testing
+
+@Suite("Binding with the nil of SQL")
+struct SQLNullsBindingTests {
+    private let schema: Schema
+
+    init() throws {
+        var named = EntityDescription(
+            "Named", attributes: [.init("entity", .string), .init("size", .integer32)])
+        named.relationships = [
+            .init("plain", to: "Plain", inverse: "owner"),
+            .init("items", to: "Plain", toMany: true, inverse: "holder"),
+        ]
+        var plain = EntityDescription("Plain", attributes: [.init("price", .integer32)])
+        plain.relationships = [
+            .init("owner", to: "Named", inverse: "plain"),
+            .init("holder", to: "Named", inverse: "items"),
+        ]
+        schema = try Schema(ManagedObjectModel(entities: [named, plain]))
+    }
+
+    private func bound(
+        _ format: String, to entity: String = "Named", _ nullSemantics: NullSemantics = .sql
+    ) throws -> PredicateNode {
+        try PredicateNode(format: format).bound(
+            to: try #require(schema.entity(named: entity)), in: schema,
+            nullSemantics: nullSemantics)
+    }
+
+    @Test("A property that has the name of what every object answers may be nil")
+    func ownNames() throws {
+        let entity = try #require(schema.entity(named: "Named"))
+        let object = Thing(1, entity)
+        let box = Thing(2, entity, ["entity": .string("Box")])
+        let other = Thing(3, entity, ["entity": .string("Crate")])
+        for format in ["entity != 'Box'", "NOT entity == 'Box'", "NOT entity IN {'Box'}"] {
+            let evaluator = try PredicateEvaluator(try bound(format))
+            let found = [object, box, other].map { evaluator.matches($0) }
+            #expect(found == [false, false, true], "\(format)")
+        }
+        // Of others it is never nil, and no test stands beside it.
+        #expect(
+            try bound("entity != 'Box'", to: "Plain") == PredicateNode(format: "entity != 'Box'"))
+        #expect(
+            try bound("entity.name != 'Box'") == PredicateNode(format: "entity.name != 'Box'"))
+    }
+}
