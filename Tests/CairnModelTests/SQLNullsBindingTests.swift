@@ -48,4 +48,18 @@ struct SQLNullsBindingTests {
         #expect(
             try bound("entity.name != 'Box'") == PredicateNode(format: "entity.name != 'Box'"))
     }
+
+    @Test(
+        "A condition that gives a variable a value is refused, wherever it stands",
+        arguments: [
+            "ANY items.price != ($m := size) AND $m > 3", "($m := size) > 3 AND $m < 9",
+            "NOT size IN {($m := 3)}", "TERNARY(($m := size) > 1, 1, 2) == 1",
+            "SUBQUERY(items, $i, $i.price > ($m := 2)).@count > 0",
+        ])
+    func assignments(_ format: String) throws {
+        #expect(throws: Never.self) { try bound(format, .twoValued) }
+        let error = #expect(throws: PredicateFormatError.self) { try bound(format) }
+        #expect(error?.key == "$m")
+        #expect(error?.message.contains("nil of SQL") == true)
+    }
 }

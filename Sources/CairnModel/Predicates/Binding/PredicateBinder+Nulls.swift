@@ -9,7 +9,7 @@
 // What comes out means the same whether it is taken for two values or for SQL's, so that to bind it again changes nothing.
 //
 // Sides are there twice and more then. Conditions inside sides inside conditions, and so on, make a tree that nobody could
-// walk to its end: it is refused.
+// walk to its end: it is refused. So is a condition that gives a value a name: its parts are moved, asked twice, or not at all.
 //
 // Threads: as the binder.
 
@@ -73,6 +73,9 @@ extension PredicateBinder {
     private mutating func boundForSQL(_ comparison: Comparison, is truth: Bool)
         throws(PredicateFormatError) -> PredicateNode
     {
+        let isInside = isInCondition
+        isInCondition = true
+        defer { isInCondition = isInside }
         let node = try boundComparison(comparison)
         let isEquality = comparison.operator == .equal || comparison.operator == .notEqual
         let hasNull = comparison.left == .constant(.null) || comparison.right == .constant(.null)
