@@ -62,4 +62,28 @@ struct SQLNullsBindingTests {
         #expect(error?.key == "$m")
         #expect(error?.message.contains("nil of SQL") == true)
     }
+
+    @Test("What its tests make too deep is refused at once, in words that say so")
+    func depth() throws {
+        let entity = try #require(schema.entity(named: "Named"))
+        func nested(_ levels: Int) -> PredicateNode {
+            var node = ExpressionNode.keyPath("size")
+            for _ in 0..<levels - 2 { node = .function(.absolute, [node]) }
+            return .compare(node, .notEqual, .constant(.integer(5)))
+        }
+        // A key path counts as one more level than it has steps.
+        let deepest = PredicateNode.deepest - 1
+        #expect(throws: Never.self) { try nested(deepest).bound(to: entity, in: schema) }
+        let tooDeep = #expect(throws: PredicateFormatError.self) {
+            try nested(deepest + 1).bound(to: entity, in: schema, nullSemantics: .sql)
+        }
+        #expect(tooDeep?.message.contains("SQL") == false)
+        // The test that it is not nil stands beside it.
+        let grown = #expect(throws: PredicateFormatError.self) {
+            try nested(deepest).bound(to: entity, in: schema, nullSemantics: .sql)
+        }
+        #expect(grown?.message.contains("the nil of SQL adds") == true)
+        let whole = try nested(deepest - 1).bound(to: entity, in: schema, nullSemantics: .sql)
+        #expect(try whole.boundForStore(to: entity, in: schema) == whole)
+    }
 }

@@ -9,7 +9,8 @@
 // What comes out means the same whether it is taken for two values or for SQL's, so that to bind it again changes nothing.
 //
 // Sides are there twice and more then. Conditions inside sides inside conditions, and so on, make a tree that nobody could
-// walk to its end: it is refused. So is a condition that gives a value a name: its parts are moved, asked twice, or not at all.
+// walk to its end: it is refused. So is a tree that the tests beside its comparisons make too deep, and a condition that gives
+// a value a name: its parts are moved, asked twice, or not at all.
 //
 // Threads: as the binder.
 
@@ -293,10 +294,15 @@ extension PredicateNode {
     /// So many parts are too many where sides are there twice.
     private static let largest = 1 << 20
 
-    /// Refuses what would take too long to be walked.
+    /// Refuses what would take too long to be walked, or what has become too deep.
     ///
     /// - Throws: `PredicateFormatError`.
     func checkSize() throws(PredicateFormatError) {
+        try checkCount()
+        if isDeeper(than: Self.deepest) { throw .tooDeepForSQL }
+    }
+
+    fileprivate func checkCount() throws(PredicateFormatError) {
         var rest = Self.largest
         count(down: &rest)
         guard rest > 0 else {
@@ -320,10 +326,19 @@ extension PredicateNode {
     }
 }
 
+extension PredicateFormatError {
+    fileprivate static var tooDeepForSQL: PredicateFormatError {
+        PredicateFormatError(
+            "the predicate is nested more than \(PredicateNode.deepest) deep with the tests that the nil of SQL adds to it"
+        )
+    }
+}
+
 extension ExpressionNode {
     /// As a predicate's.
     func checkSize() throws(PredicateFormatError) {
-        try PredicateNode.compare(self, .equal, .constant(.null)).checkSize()
+        try PredicateNode.compare(self, .equal, .constant(.null)).checkCount()
+        if isDeeper(than: PredicateNode.deepest) { throw .tooDeepForSQL }
     }
 
     fileprivate func count(down rest: inout Int) {
