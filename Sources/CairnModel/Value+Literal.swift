@@ -1,7 +1,7 @@
 // Values of one type as values of another: exactly, or not at all.
 //
-// A number written with a decimal point is no exact double, so "exactly" means for floating-point types:
-// the double that the number's text means, as in every programming language.
+// A number written with a decimal point is no exact double, so "exactly" means for fractions of floating-point
+// types: the double that the number's text means, as in every programming language.
 
 import FoundationEssentials
 
@@ -55,8 +55,8 @@ extension Value {
     var asNumber: Value {
         switch self {
         case .integer(let number): .decimal(Decimal(number))
-        case .double(let number): Decimal(exactText: "\(number)").map { .decimal($0) } ?? self
-        case .float(let number): Decimal(exactText: "\(number)").map { .decimal($0) } ?? self
+        case .double(let number): Decimal(equalTo: number).map { .decimal($0) } ?? self
+        case .float(let number): Decimal(equalTo: number).map { .decimal($0) } ?? self
         default: self
         }
     }

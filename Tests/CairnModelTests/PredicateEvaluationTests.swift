@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// An object for tests, with its values by name.
-private final class Thing: EvaluatedObject {
+final class Thing: EvaluatedObject {
     let evaluatedID: ObjectID
     let evaluatedEntity: SchemaEntity
     var values: [String: Value] = [:]
@@ -161,6 +161,12 @@ struct PredicateEvaluationTests {
             ("ANY SUBQUERY(children, $x, $x.count > 1).name == 'c'", true),
             ("(children.count UNION {7}).@count == 4", true),
             ("(children.count INTERSECT {1, 7}).@count == 1", true),
+            // As where each is wanted once: 0.1 of either type is one, truth values are no numbers, and nil is no member.
+            ("({small} INTERSECT {0.1}).@count == 1", true),
+            ("({flag} INTERSECT {1}).@count == 0", true),
+            ("({1, 2, 1.0, nothing} UNION {2.0, 3, 3}).@count == 3", true),
+            ("({1, 2, 1.0} MINUS {2.0, 3}).@count == 1", true),
+            ("({CAST('nan', 'NSNumber')} UNION {CAST('nan', 'NSNumber')}).@count == 1", true),
             ("(children.count MINUS {1, 2}).@sum == 3", true),
             // Calculations.
             ("count + 1 == 5", true), ("count * 2.5 == 10", true), ("7 / 2 == 3", true),

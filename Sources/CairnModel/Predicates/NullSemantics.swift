@@ -30,5 +30,6 @@ public enum NullSemantics: String, Sendable, Hashable, Codable, CaseIterable {
     ///   unknown.
     /// - SUBQUERY has the members for which its condition is true, and TERNARY takes the second value where its condition is
     ///   not, as CASE does. `ANYKEY` is as with ANY.
+    /// - No value is given to a variable by `:=` in a condition: its parts are not asked one after the other.
     case sql
 }

@@ -4,8 +4,11 @@
 //      doubles and floats as doubles.
 //   2. What no 64-bit integer holds goes on as a decimal, and what no decimal holds as a double: nothing
 //      overflows, and nothing traps.
-//   3. Comparisons are exact: no operand is rounded to compare it, but for a decimal with more digits
-//      than a double beside a double.
+//   3. Comparisons are exact: no operand is rounded to compare it. Whole numbers are compared as what they are in every type,
+//      and so is a float beside a double.
+//   4. Beside a decimal, a fraction of a double or a float is the number that its shortest text means (see `Decimal+Double`):
+//      a tenth as a decimal equals 0.1 of either type. These two do not equal each other, being different numbers; that is the
+//      only way in which a equals b and b equals c but a does not equal c.
 //
 // Threads: a value.
 
@@ -66,15 +69,13 @@ enum Number: Sendable {
             return order(
                 Number.double(a.timeIntervalSinceReferenceDate),
                 Number.double(b.timeIntervalSinceReferenceDate))
-        case (.float(let number), .decimal(let other)), (.decimal(let other), .float(let number)):
-            // 0.1 is not the same number as a float, but it is the same text.
-            guard case .decimal(let same) = left.asNumber,
-                case .decimal(let second) = right.asNumber
-            else {
-                return number.isNaN || other.isNaN
-                    ? nil : Number(left).flatMap { a in Number(right).flatMap { order(a, $0) } }
+        case (.float(let number), .decimal(let other)):
+            if other.isNaN { return nil }
+            guard let same = Decimal(equalTo: number) else {
+                return order(Number.double(Double(number)), Number.decimal(other))
             }
-            return sign(same, second)
+            return sign(same, other)
+        case (.decimal, .float): return order(right, left).map { -$0 }
         default:
             guard let a = Number(left), let b = Number(right) else { return nil }
             return order(a, b)
@@ -93,10 +94,12 @@ enum Number: Sendable {
         case (.double(let a), .integer(let b)): return order(whole: b, a).map { -$0 }
         case (.decimal(let a), .double(let b)):
             guard !b.isNaN else { return nil }
-            guard case .decimal(let b) = Value.double(b).asNumber else {
-                return sign(left.double, b)
+            if let same = Decimal(equalTo: b) { return sign(a, same) }
+            // Larger or smaller than a decimal can be; but for the infinities it has a text.
+            guard let one = DecimalText("\(a)"), let other = DecimalText(b.description) else {
+                return b < 0 ? 1 : -1
             }
-            return sign(a, b)
+            return DecimalText.order(one, other)
         case (.double, .decimal): return order(right, left).map { -$0 }
         }
     }

@@ -14,7 +14,8 @@ extension PredicateNode {
         if isDeeper(than: Self.deepest) { throw .tooDeep }
     }
 
-    fileprivate func isDeeper(than levels: Int) -> Bool {
+    /// Whether it has more levels.
+    func isDeeper(than levels: Int) -> Bool {
         guard levels > 0 else { return true }
         let rest = levels - 1
         return switch self {
@@ -35,7 +36,8 @@ extension ExpressionNode {
         if isDeeper(than: PredicateNode.deepest) { throw .tooDeep }
     }
 
-    fileprivate func isDeeper(than levels: Int) -> Bool {
+    /// Whether it has more levels.
+    func isDeeper(than levels: Int) -> Bool {
         guard levels > 0 else { return true }
         let rest = levels - 1
         return switch self {

@@ -1,7 +1,9 @@
 // Values as literals of the predicate language, and back from a CAST.
 //
 //   1. A decimal always has a point, so that it does not come back as an integer.
-//   2. What the language has no literal for is a CAST of a text or number, which the parser turns into the
+//   2. A whole double or float has all its digits if its shortest text means another number: it comes back as a decimal, and
+//      as an equal one.
+//   3. What the language has no literal for is a CAST of a text or number, which the parser turns into the
 //      value again: dates, UUIDs, URIs, bytes, object ids, and what is no number.
 
 import FoundationEssentials
@@ -15,7 +17,8 @@ extension Value {
         case .decimal(let value):
             value.isNaN ? Self.cast("nan", .number) : Self.withPoint("\(value)")
         case .double(let value): Self.number(value)
-        case .float(let value): Self.number(value)
+        case .float(let value):
+            value.rounded() == value ? Self.number(Double(value)) : Self.number(value)
         case .string(let value): Self.quote(value)
         case .boolean(let value): value ? "TRUE" : "FALSE"
         case .date(let value):
@@ -35,9 +38,14 @@ extension Value {
     private static func number(_ value: some BinaryFloatingPoint & CustomStringConvertible)
         -> String
     {
-        value.isFinite
-            ? withPoint(value.description)
-            : cast(value.isNaN ? "nan" : value < 0 ? "-inf" : "inf", .number)
+        guard value.isFinite else {
+            return cast(value.isNaN ? "nan" : value < 0 ? "-inf" : "inf", .number)
+        }
+        // From here on a text may say less than the number.
+        if value.magnitude >= 0x1p53, let whole = UInt128(exactly: value.magnitude) {
+            return "\(value < 0 ? "-" : "")\(whole).0"
+        }
+        return withPoint(value.description)
     }
 
     private static func cast(_ text: String, _ type: ExpressionNode.CastType) -> String {

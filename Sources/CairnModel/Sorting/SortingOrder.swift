@@ -1,12 +1,13 @@
 // The order of two values of one kind, the same in memory as in a store: text, URIs, bytes and UUIDs by
 // their bytes, numbers and dates by size with what is no number last, false before true, nil before
-// everything.
+// everything. Numbers of different types are ordered by size as well: equal ones are those that are one
+// for groups (see `Value+Groups`).
 
 import FoundationEssentials
 
 /// The order of values.
 package enum SortingOrder {
-    /// Negative, zero or positive. Values of different kinds are ordered by kind, which callers avoid.
+    /// Negative, zero or positive. Values of different kinds are ordered by kind.
     package static func compare(_ left: Value, _ right: Value) -> Int {
         switch (left, right) {
         case (.null, .null): 0
@@ -17,7 +18,8 @@ package enum SortingOrder {
         case (.float(let a), .float(let b)): order(a, b)
         case (.date(let a), .date(let b)):
             order(a.timeIntervalSinceReferenceDate, b.timeIntervalSinceReferenceDate)
-        case (.decimal(let a), .decimal(let b)): order(a, b)
+        case (.decimal(let a), .decimal(let b)):
+            a.isNaN || b.isNaN ? order(a.isNaN ? 1 : 0, b.isNaN ? 1 : 0) : order(a, b)
         case (.boolean(let a), .boolean(let b)): order(a ? 1 : 0, b ? 1 : 0)
         case (.string(let a), .string(let b)): ValueComparison.bytes(a.utf8, b.utf8)
         case (.uri(let a), .uri(let b)):
@@ -28,8 +30,18 @@ package enum SortingOrder {
                 withUnsafeBytes(of: b.uuid) { b in ValueComparison.bytes(a, b) }
             }
         case (.objectID(let a), .objectID(let b)): compare(a, b)
-        default: order(kind(left), kind(right))
+        default: order(left, right)
         }
+    }
+
+    /// Of two values of different types.
+    private static func order(_ left: Value, _ right: Value) -> Int {
+        guard left.numberType != 0, right.numberType != 0 else {
+            return order(kind(left), kind(right))
+        }
+        // As groups tell them apart: without that the order of three types would have circles.
+        let (one, other) = (left.groupIdentity, right.groupIdentity)
+        return Number.order(one, other) ?? order(one.isNaN ? 1 : 0, other.isNaN ? 1 : 0)
     }
 
     /// By number; temporary ids come after all others.
@@ -48,10 +60,7 @@ package enum SortingOrder {
     private static func kind(_ value: Value) -> Int {
         switch value {
         case .null: 0
-        case .integer: 1
-        case .decimal: 2
-        case .double: 3
-        case .float: 4
+        case .integer, .decimal, .double, .float: 1
         case .string: 5
         case .boolean: 6
         case .date: 7
@@ -60,5 +69,11 @@ package enum SortingOrder {
         case .uri: 10
         case .objectID: 11
         }
+    }
+}
+
+extension Value {
+    fileprivate var isNaN: Bool {
+        if case .double(let number) = self { number.isNaN } else { false }
     }
 }

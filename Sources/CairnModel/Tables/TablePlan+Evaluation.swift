@@ -54,9 +54,10 @@ extension TablePlan {
         var indices: [[Value]: Int] = [:]
         var groups: [(key: [Value], values: [[EvaluatedValue]])] = []
         if keys.isEmpty { groups.append(([], aggregates.map { _ in [] })) }
-        for object in objects {
-            let key = keys.map { $0.value(for: object).plain }
-            let identity = key.map(\.groupIdentity)
+        let found = objects.map { object in keys.map { $0.value(for: object).plain } }
+        let isMixed = Self.hasMixedNumbers(found)
+        for (object, key) in zip(objects, found) {
+            let identity = isMixed ? key.map(\.groupIdentity) : key.map(\.asGroupKey)
             let index = keys.isEmpty ? 0 : indices[identity] ?? groups.count
             if index == groups.count {
                 indices[identity] = index

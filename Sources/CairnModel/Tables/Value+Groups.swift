@@ -1,10 +1,16 @@
-// When two values are one for groups and for rows that are wanted once.
+// When two values are one for groups, for rows that are wanted once, and for the members of sets.
 //
 //   1. Integers, doubles, floats and decimals are one if they are the same number, whatever their types; truth values are no
 //      numbers here. Nothing is rounded: an integer that no double holds is equal to no double.
 //   2. A fraction is the number that its shortest text means, as where decimals are compared with doubles and floats:
 //      0.1 is one number as a decimal, a double and a float.
 //   3. Both zeros are one, and all that is no number is one.
+//
+// Values that are one are equal when they are compared (see `Number`), and equal values are one, but for this:
+//
+//   - A float and a double are compared as the binary numbers that they are. 0.1 of either type is one here, and not equal
+//     there; of a float and the double that it is exactly it is the other way round.
+//   - Truth values equal 0 and 1, ids their URIs; here they do not. What is no number does not even equal itself.
 //
 // Threads: values.
 
@@ -23,6 +29,7 @@ extension Value {
     /// What a value is told apart by where others may have another type: the same for equal numbers.
     ///
     /// A whole number of 64 bits is an integer, any other one a double if that means the same, and a decimal if none does.
+    /// Where all numbers have one type, ``asGroupKey`` tells the same ones apart and takes less time.
     package var groupIdentity: Value {
         switch self {
         case .double(let number): Self.identity(number)
@@ -45,18 +52,18 @@ extension Value {
         if number.isNaN { return .double(.nan) }
         let text = "\(number)"
         if let whole = Int64(text) { return .integer(whole) }
-        guard let double = Double(text), let same = decimal(of: double), same == number else {
-            return .decimal(number)
-        }
-        return .double(double)
+        // If any double is the same number, it is the nearest one.
+        guard let double = Double(text),
+            Number.order(Number.decimal(number), Number.double(double)) == 0
+        else { return .decimal(number) }
+        return identity(double)
     }
 
-    /// The decimal that is one with a double: exactly the same of a whole number, else that of its text.
-    private static func decimal(of number: Double) -> Decimal? {
-        if abs(number) < 0x1p126, let whole = Int128(exactly: number) {
-            return Decimal(string: whole.description)
-        }
-        return Decimal(exactText: "\(number)")
+    /// Whether numbers of several types are among values.
+    static func hasMixedNumbers(_ values: some Sequence<Value>) -> Bool {
+        var types: UInt8 = 0
+        for value in values { types |= value.numberType }
+        return types.nonzeroBitCount > 1
     }
 
     /// A bit for each type of numbers; none for what is no number.

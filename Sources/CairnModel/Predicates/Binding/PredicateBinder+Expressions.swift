@@ -48,6 +48,11 @@ extension PredicateBinder {
             let kind = kinds.first { if case .null = $0 { false } else { true } }
             return (.aggregate(members), .collection(kind ?? .null))
         case .assignment(let name, let base):
+            if isInCondition {
+                throw PredicateFormatError(
+                    "a condition cannot give $\(name) a value with the nil of SQL, which does not ask its parts one after the other",
+                    key: "$\(name)")
+            }
             let (base, kind) = try bind(base)
             variables[name] = kind
             return (.assignment(name, base), kind)

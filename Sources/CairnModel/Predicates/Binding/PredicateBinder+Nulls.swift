@@ -9,7 +9,8 @@
 // What comes out means the same whether it is taken for two values or for SQL's, so that to bind it again changes nothing.
 //
 // Sides are there twice and more then. Conditions inside sides inside conditions, and so on, make a tree that nobody could
-// walk to its end: it is refused.
+// walk to its end: it is refused. So is a tree that the tests beside its comparisons make too deep, and a condition that gives
+// a value a name: its parts are moved, asked twice, or not at all.
 //
 // Threads: as the binder.
 
@@ -73,6 +74,9 @@ extension PredicateBinder {
     private mutating func boundForSQL(_ comparison: Comparison, is truth: Bool)
         throws(PredicateFormatError) -> PredicateNode
     {
+        let isInside = isInCondition
+        isInCondition = true
+        defer { isInCondition = isInside }
         let node = try boundComparison(comparison)
         let isEquality = comparison.operator == .equal || comparison.operator == .notEqual
         let hasNull = comparison.left == .constant(.null) || comparison.right == .constant(.null)
@@ -255,9 +259,7 @@ extension PredicateBinder {
         switch node {
         case .constant(let value): return value.isNull ? [.constant(false)] : []
         case .list, .evaluatedObject, .anyKey, .subquery, .set, .aggregate: return []
-        case .keyPath("objectID"), .keyPath("self"), .keyPath("SELF"), .keyPath("entity"),
-            .keyPath("entity.name"):
-            return []
+        case .keyPath(let path) where isOfEveryObject(path): return []
         case .collection(let operation, _, _):
             switch operation {
             case .average, .minimum, .maximum: break
@@ -274,6 +276,16 @@ extension PredicateBinder {
         }
         return [.compare(node, .notEqual, .constant(.null))]
     }
+
+    /// Whether a key is one that every object answers, and no property has its name: then it is never nil.
+    private func isOfEveryObject(_ key: String) -> Bool {
+        switch key {
+        case "objectID", "self", "SELF", "entity", "entity.name":
+            entity.columnIndex(named: key) == nil && entity.relationshipIndex(named: key) == nil
+                && entity.attributeIndex(named: key) == nil
+        default: false
+        }
+    }
 }
 
 // MARK: Size
@@ -282,10 +294,15 @@ extension PredicateNode {
     /// So many parts are too many where sides are there twice.
     private static let largest = 1 << 20
 
-    /// Refuses what would take too long to be walked.
+    /// Refuses what would take too long to be walked, or what has become too deep.
     ///
     /// - Throws: `PredicateFormatError`.
     func checkSize() throws(PredicateFormatError) {
+        try checkCount()
+        if isDeeper(than: Self.deepest) { throw .tooDeepForSQL }
+    }
+
+    fileprivate func checkCount() throws(PredicateFormatError) {
         var rest = Self.largest
         count(down: &rest)
         guard rest > 0 else {
@@ -309,10 +326,19 @@ extension PredicateNode {
     }
 }
 
+extension PredicateFormatError {
+    fileprivate static var tooDeepForSQL: PredicateFormatError {
+        PredicateFormatError(
+            "the predicate is nested more than \(PredicateNode.deepest) deep with the tests that the nil of SQL adds to it"
+        )
+    }
+}
+
 extension ExpressionNode {
     /// As a predicate's.
     func checkSize() throws(PredicateFormatError) {
-        try PredicateNode.compare(self, .equal, .constant(.null)).checkSize()
+        try PredicateNode.compare(self, .equal, .constant(.null)).checkCount()
+        if isDeeper(than: PredicateNode.deepest) { throw .tooDeepForSQL }
     }
 
     fileprivate func count(down rest: inout Int) {

@@ -40,6 +40,8 @@ struct PredicateBinder {
     /// What conditions say of nil. What was bound says it in two values.
     let nullSemantics: NullSemantics
     var variables: [String: ExpressionKind] = [:]
+    /// Whether what is bound is a side of a comparison with the nil of SQL.
+    var isInCondition = false
     /// What both sides of the last comparison are that was bound; unknown for an attribute and a value of its type.
     private(set) var kinds: Kinds = (.unknown, .unknown)
     /// What variables stand for that whoever wrote the predicate does not know: errors name that.

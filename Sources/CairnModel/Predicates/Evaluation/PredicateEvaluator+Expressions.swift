@@ -86,30 +86,33 @@ extension PredicateEvaluator {
 
     private static let plain = ValueComparison(operator: .equal)
 
-    private func contains(_ members: [EvaluatedValue], _ member: EvaluatedValue) -> Bool {
-        members.contains { equals($0, member, Self.plain) }
-    }
-
-    /// The members, each once. Equal numbers of different types are one.
+    /// The members, each once. Equal numbers of different types are one, as for groups.
     private func distinct(_ members: [EvaluatedValue]) -> [EvaluatedValue] {
         var seen: Set<Value> = []
-        var kept: [EvaluatedValue] = []
-        for member in members where seen.insert(member.plain.groupIdentity).inserted {
-            kept.append(member)
-        }
-        return kept
+        return zip(members, Self.identities(members))
+            .filter { seen.insert($0.1).inserted }.map(\.0)
+    }
+
+    /// What members are told apart by.
+    private static func identities(_ members: [EvaluatedValue]) -> [Value] {
+        let values = members.map(\.plain)
+        return Value.hasMixedNumbers(values)
+            ? values.map(\.groupIdentity) : values.map(\.asGroupKey)
     }
 
     private func combine(
         _ operation: ExpressionNode.SetOperator, _ left: EvaluatedValue, _ right: EvaluatedValue
     ) -> EvaluatedValue {
-        let one = distinct(left.members.filter { !$0.isNull })
-        let other = distinct(right.members.filter { !$0.isNull })
-        switch operation {
-        case .union: return .collection(one + other.filter { !contains(one, $0) })
-        case .intersect: return .collection(one.filter { contains(other, $0) })
-        case .minus: return .collection(one.filter { !contains(other, $0) })
+        let one = left.members.filter { !$0.isNull }
+        let other = right.members.filter { !$0.isNull }
+        if operation == .union { return .collection(distinct(one + other)) }
+        let identities = Self.identities(one + other)
+        let known = Set(identities[one.count...])
+        var seen: Set<Value> = []
+        let kept = zip(one, identities).filter {
+            known.contains($0.1) == (operation == .intersect) && seen.insert($0.1).inserted
         }
+        return .collection(kept.map(\.0))
     }
 
     // MARK: Statistics
