@@ -42,7 +42,7 @@ extension ManagedObjectContext {
         let terms = request.terms
         let rarer = terms.rarer
         let paths = try prefetchPaths(rarer.relationshipKeyPathsForPrefetching, terms)
-        let readsRows = rarer.includesPropertyValues || rarer.shouldRefreshRefetchedObjects
+        let readsRows = readsRows(terms)
         let origin = origin(of: terms, readsRows: readsRows)
         let (entries, snapshot) = try await entries(terms, readsRows: readsRows, progress)
         if rarer.shouldRefreshRefetchedObjects { try refresh(entries) }
@@ -50,8 +50,7 @@ extension ManagedObjectContext {
         if readsRows {
             objects = self.objects(entries, request)
         } else {
-            let root = schema.entities[try entity(of: terms).root]
-            objects = self.objects(with: entries.map(\.id), under: root)
+            objects = faults(with: entries.map(\.id), of: try entity(of: terms))
                 .map { result($0, of: request) }
         }
         if !paths.isEmpty { try prefetch(paths, of: objects, terms, origin) }

@@ -44,10 +44,7 @@ extension ManagedObjectContext {
     func watchedFetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws(StoreError)
         -> [Result]
     {
-        let rarer = request.terms.box?.terms
-        let readsRows =
-            rarer.map { $0.includesPropertyValues || $0.shouldRefreshRefetchedObjects } ?? true
-        let origin = origin(of: request.terms, readsRows: readsRows)
+        let origin = origin(of: request.terms, readsRows: readsRows(request.terms))
         let objects = try watched(.objects, request.terms, count: \.count) {
             () throws(StoreError) in try found(request, origin)
         }
