@@ -3,15 +3,9 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import Dispatch
+import Synchronization
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 private class PlainCar: ManagedObject {}
 private final class PlainTruck: PlainCar {}
@@ -93,5 +87,157 @@ struct FetchMeanwhileTests {
         #expect(found.map(\.objectID) == ids.dropLast() && found[0].isFault)
         store.isFailing = false
         #expect(storeError { _ = try context.count("Truck") }?.code == .damaged)
+    }
+
+    // MARK: What the context saves
+
+    private static var all: FetchRequest<ManagedObject> {
+        var request = FetchRequest(
+            entityName: "Product", predicate: .compare("stock", .greater, .integer(0)))
+        request.sortDescriptors = [SortKey("stock")]
+        return request
+    }
+
+    /// A product that was found.
+    private struct Found: Sendable, Equatable {
+        let id: ObjectID
+        let stock: Int?
+
+        init(_ object: ManagedObject) {
+            id = object.objectID
+            stock = object.int("stock")
+        }
+    }
+
+    /// What is to be done to a context, step by step.
+    @MainActor
+    private final class Script {
+        var context: ManagedObjectContext?
+        var steps: ArraySlice<(ManagedObjectContext) throws -> Void> = []
+        var error: (any Error)?
+        /// How often the store was asked for the fetch; more than that at any other time.
+        nonisolated let asked = Atomic(100)
+
+        func next() {
+            guard let context, let step = steps.popFirst() else { return }
+            do { try step(context) } catch { self.error = error }
+        }
+    }
+
+    /// Has a context over products 1 to 3 do something each time the store reads for its fetch elsewhere, as long as there is
+    /// something to be done; what the fetch gave, and how often the store was asked.
+    @MainActor
+    private func fetching(
+        _ backend: Backend, prepare: (ManagedObjectContext) throws -> Void = { _ in },
+        _ steps: [(ManagedObjectContext) throws -> Void]
+    ) async throws -> (found: [Found], readings: Int, context: ManagedObjectContext) {
+        let stack = try Stack(Models.shop, backend)
+        try stack.store { context in
+            (1...3).map { (stock: Int) in
+                context.make("Product", ["stock": stock, "serialCode": "\(stock)"])
+            }
+        }
+        let script = Script()
+        let store = CountingStore(stack.store) { _ in
+            let isDone = DispatchSemaphore(value: 0)
+            Task { @MainActor in
+                script.next()
+                isDone.signal()
+            }
+            // The fifth reading is made where the step would be.
+            if script.asked.add(1, ordering: .relaxed).newValue < 5 { isDone.wait() }
+        }
+        let context = ManagedObjectContext(store: store)
+        try prepare(context)
+        script.asked.store(0, ordering: .relaxed)
+        script.context = context
+        script.steps = steps[...]
+        let before = store.reads
+        let found = try await context.fetchAsynchronously(Self.all).map(Found.init)
+        script.context = nil
+        script.asked.store(100, ordering: .relaxed)
+        if let error = script.error { throw error }
+        return (found, store.reads - before, context)
+    }
+
+    @MainActor
+    @Test("A new object that is saved meanwhile is found", arguments: Backend.allCases)
+    func insertedAndSaved(_ backend: Backend) async throws {
+        let (found, _, context) = try await fetching(
+            backend, prepare: { $0.make("Product", ["stock": 7]) }, [{ try $0.save() }])
+        #expect(found.map(\.stock) == [1, 2, 3, 7])
+        #expect(try found == context.fetch(Self.all).map(Found.init) && !context.hasChanges)
+    }
+
+    @MainActor
+    @Test("A change that is saved meanwhile counts", arguments: Backend.allCases)
+    func changedAndSaved(_ backend: Backend) async throws {
+        let (found, _, context) = try await fetching(
+            backend,
+            prepare: { context in
+                let products = try context.all("Product", sortedBy: "stock")
+                products[0]["stock"] = -1
+                products[2]["stock"] = 1
+            }, [{ try $0.save() }])
+        #expect(found.map(\.stock) == [1, 2])
+        #expect(try found == context.fetch(Self.all).map(Found.init))
+    }
+
+    @MainActor
+    @Test(
+        "An object whose deletion is saved meanwhile is not found, whenever it was deleted",
+        arguments: Backend.allCases)
+    func deletedAndSaved(_ backend: Backend) async throws {
+        func delete(_ context: ManagedObjectContext) throws {
+            for object in context.registeredObjects where object.int("stock") == 2 {
+                context.delete(object)
+            }
+        }
+        for isBefore in [false, true] {
+            var held: [ManagedObject] = []
+            let (found, _, context) = try await fetching(
+                backend,
+                prepare: { context in
+                    held = try context.all("Product")
+                    if isBefore { try delete(context) }
+                },
+                [
+                    { context in
+                        if !isBefore { try delete(context) }
+                        try context.save()
+                    }
+                ])
+            #expect(found.map(\.stock) == [1, 3] && held.count == 3)
+            #expect(try found == context.fetch(Self.all).map(Found.init))
+        }
+    }
+
+    @MainActor
+    @Test(
+        "Many new objects that are saved meanwhile, as columns or not, are found",
+        arguments: Backend.allCases)
+    func manySaved(_ backend: Backend) async throws {
+        let (found, _, context) = try await fetching(
+            backend,
+            prepare: { context in for _ in 0..<40 { context.make("Product", ["stock": 9]) } },
+            [{ try $0.save() }])
+        #expect(found.count == 43)
+        #expect(try found == context.fetch(Self.all).map(Found.init))
+    }
+
+    @MainActor
+    @Test("A context that saves again and again has its answer all the same")
+    func savingAgainAndAgain() async throws {
+        let steps = (10..<30).map { number in
+            { (context: ManagedObjectContext) throws in
+                context.make("Product", ["stock": number])
+                try context.save()
+            }
+        }
+        let (found, readings, context) = try await fetching(.log, steps)
+        #expect(found.map(\.stock) == [1, 2, 3, 10, 11, 12, 13])
+        // Ids and rows each time.
+        #expect(readings == 10)
+        #expect(try found == context.fetch(Self.all).map(Found.init))
     }
 }
