@@ -215,13 +215,12 @@ extension ManagedObjectContext {
             let table = try snapshot.table(request)
             progress.begin(table.rows.count)
             progress.advance(by: table.rows.count)
-            try progress.check()
             return table
         }
     }
 
     /// Reads with a closure that any thread may ask whether the task or the progress was cancelled: threads of a store know
-    /// of no task.
+    /// of no task. Who cancels has no answer, also if all is read by then.
     private static func cancellable<R: Sendable>(
         _ progress: FetchProgress,
         _ body: (@escaping @Sendable () -> Bool) throws(StoreError) -> R
@@ -235,7 +234,9 @@ extension ManagedObjectContext {
         } onCancel: {
             flag.isSet.store(true, ordering: .relaxed)
         }
-        return try result.get()
+        let found = try result.get()
+        try progress.check()
+        return found
     }
 }
 

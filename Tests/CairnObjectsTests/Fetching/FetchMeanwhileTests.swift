@@ -240,4 +240,39 @@ struct FetchMeanwhileTests {
         #expect(readings == 10)
         #expect(try found == context.fetch(Self.all).map(Found.init))
     }
+
+    // MARK: Cancelling
+
+    @Test(
+        "Who cancels when all is read already has no answer: ids, faults, rows or values",
+        arguments: Backend.allCases, [0, 3])
+    func cancelledAtTheEnd(_ backend: Backend, _ count: Int) async throws {
+        let stack = try Stack(Models.shop, backend)
+        try stack.store { context in
+            (0..<count).map { context.make("Product", ["stock": $0 + 1]) }
+        }
+        let context = stack.context()
+        for kind in 0..<4 {
+            let progress = FetchProgress { progress in
+                if progress.completedCount == progress.totalCount { progress.cancel() }
+            }
+            var objects = FetchRequest(entityName: "Product")
+            objects.includesPropertyValues = kind != 1
+            var values = FetchRequest<DictionaryResult>(entityName: "Product")
+            values.propertiesToFetch = ["stock"]
+            do throws(StoreError) {
+                switch kind {
+                case 0:
+                    _ = try await context.fetchAsynchronously(
+                        FetchRequest<ObjectID>(entityName: "Product"), progress: progress)
+                case 1, 2: _ = try await context.fetchAsynchronously(objects, progress: progress)
+                default: _ = try await context.fetchAsynchronously(values, progress: progress)
+                }
+                Issue.record("kind \(kind) was cancelled")
+            } catch {
+                #expect(error.code == .cancelled)
+            }
+            #expect(progress.totalCount == count)
+        }
+    }
 }
