@@ -50,6 +50,9 @@ struct TableLifting {
         }
     }
 
+    /// What variables stand for, as people write it.
+    var written: [String: ExpressionNode] { binder.written }
+
     // MARK: Aggregates
 
     /// Whether there is a figure of a whole group in an expression.

@@ -14,6 +14,7 @@ extension ManagedObjectContext {
     func description(of terms: FetchTerms) -> FetchEvent.Request {
         var request = FetchEvent.Request(entity: terms.entityName)
         request.predicate = terms.predicate
+        request.nullSemantics = terms.nullSemantics
         request.sort = terms.sortDescriptors
         request.limit = terms.fetchLimit > 0 ? terms.fetchLimit : nil
         request.offset = max(0, terms.fetchOffset)
