@@ -261,6 +261,8 @@ struct TableLifting {
 
     /// Refuses what neither the entity nor the table has a name for.
     private func checkName(_ path: String) throws(PredicateFormatError) {
+        // What stands where a name should be is no name.
+        try KeyStandIn.check(path)
         var binder = binder
         do throws(PredicateFormatError) {
             _ = try binder.bind(.keyPath(path))
