@@ -121,6 +121,19 @@ struct TableQueryTests {
         #expect(wrong.code == 1 && wrong.errors.contains("nope"))
     }
 
+    @Test("what only the nil of SQL makes too large is named with its option")
+    func sqlNullsRefusals() throws {
+        let work = try filled()
+        let figure =
+            String(repeating: "TERNARY(NOT ", count: 40) + "max:(size) == 7"
+            + String(repeating: ", max:(size), 1) == 7", count: 40)
+        let options = ["query", work.store, "Thing", "--group-by", "kind", "--having", figure]
+        #expect(run(options).code == 0)
+        let failed = run(options + ["--sql-nulls"])
+        #expect(failed.code == 1)
+        #expect(failed.errors.contains("--having: the predicate has too many"), "\(failed.errors)")
+    }
+
     @Test("equal rows are printed once")
     func distinct() throws {
         let work = try filled()

@@ -50,6 +50,9 @@ struct TableLifting {
         }
     }
 
+    /// What variables stand for, as people write it.
+    var written: [String: ExpressionNode] { binder.written }
+
     // MARK: Aggregates
 
     /// Whether there is a figure of a whole group in an expression.
@@ -258,6 +261,8 @@ struct TableLifting {
 
     /// Refuses what neither the entity nor the table has a name for.
     private func checkName(_ path: String) throws(PredicateFormatError) {
+        // What stands where a name should be is no name.
+        try KeyStandIn.check(path)
         var binder = binder
         do throws(PredicateFormatError) {
             _ = try binder.bind(.keyPath(path))

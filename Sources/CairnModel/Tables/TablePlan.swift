@@ -30,6 +30,8 @@ package struct TablePlan: Sendable {
     package let names: [String]
     /// Which groups are wanted, by their variables.
     package let having: PredicateNode?
+    /// What the variables in ``having`` stand for, as people write it: the name of a column, or an expression.
+    private let written: [String: ExpressionNode]
     package let sort: [SortTerm]
     /// Whether a row is a group.
     package let isGrouped: Bool
@@ -73,6 +75,7 @@ package struct TablePlan: Sendable {
             having = try terms.having.map { having throws(PredicateFormatError) in
                 try lifting.lifted(having)
             }
+            written = having == nil ? [:] : lifting.written
             for key in sort {
                 sortTerms.append(
                     try lifting.sortTerm(key, try lifting.lifted(.keyPath(key.key))))
@@ -83,6 +86,7 @@ package struct TablePlan: Sendable {
                     "a condition on groups needs something to group by", key: nil)
             }
             having = nil
+            written = [:]
             for column in terms.columns {
                 columns.append(try lifting.single(column.expression))
             }
@@ -96,5 +100,10 @@ package struct TablePlan: Sendable {
         self.sort = sortTerms
         keys = lifting.keys
         aggregates = lifting.aggregates
+    }
+
+    /// What groups are asked, for people: as it was checked, and with the nil of SQL in two values.
+    package var havingInWords: String? {
+        having.map { "\((try? $0.substituting(variables: written)) ?? $0)" }
     }
 }

@@ -53,6 +53,8 @@ extension ManagedObjectContext {
     }
 
     /// The objects of ids of one hierarchy, in order; faults where they are not known yet.
+    ///
+    /// - Parameter root: what all of them are, or inherit from. Those whose rows cannot be read are taken for just that.
     func objects(with ids: [ObjectID], under root: SchemaEntity) -> [ManagedObject] {
         guard schema.entities[root.root].family.count > 1 else {
             return ids.map { registry.object(for: $0) ?? makeFault($0, root) }
@@ -80,6 +82,11 @@ extension ManagedObjectContext {
             if let row = rows[ids[index]] { return object(for: row) }
             return registry.object(for: ids[index]) ?? makeFault(ids[index], root)
         }
+    }
+
+    /// The objects of ids of one entity, and none of its descendants, in order; faults where they are not known yet.
+    func faults(with ids: [ObjectID], of entity: SchemaEntity) -> [ManagedObject] {
+        ids.map { registry.object(for: $0) ?? makeFault($0, entity) }
     }
 
     /// The object of a row. If it is a fault, it will not need to read.

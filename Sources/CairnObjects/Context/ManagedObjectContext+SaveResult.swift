@@ -69,6 +69,7 @@ extension ManagedObjectContext {
         absorbedObjects = []
         forgetChanges()
         revision += 1
+        saves += 1
         for object in objects { object.didSave() }
     }
 

@@ -60,6 +60,8 @@ public final class ManagedObjectContext {
     let rowRoom: RowRoom
     /// Rises with everything that a save has to look at again.
     @exclusivity(unchecked) var revision = 0
+    /// Rises with every save: what fetches beside the context have read by then is out of date.
+    var saves = 0
     /// A failure to read that a property could not throw.
     var readError: StoreError?
     /// Who is told of what the context does.

@@ -236,6 +236,7 @@ extension ManagedObjectContext {
         prefetched = nil
         changed.removeAll()
         revision += 1
+        saves += 1
         for object in objects { object.didSave() }
     }
 

@@ -23,8 +23,8 @@ extension FetchRequest {
         set { terms.rarer.fetchBatchSize = newValue }
     }
 
-    /// Whether rows are read. False: only the ids are, and each object reads its row when it is touched. Objects of a
-    /// hierarchy of entities read them all the same, since only the row can tell the entity.
+    /// Whether rows are read. False: only the ids are, and each object reads its row when it is touched. If the entity has
+    /// descendants, and ``includesSubentities`` is true, rows are read all the same, since only they can tell the entity.
     public var includesPropertyValues: Bool {
         get { terms.rarer.includesPropertyValues }
         set { terms.rarer.includesPropertyValues = newValue }

@@ -35,7 +35,7 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
         let ids: [ObjectID]
         private let context: ManagedObjectContext
         private let request: FetchRequest<Result>
-        private let root: SchemaEntity
+        private let entity: SchemaEntity
         private let size: Int
         private let paths: [ManagedObjectContext.PrefetchPath]
         private let origin: FaultOrigin?
@@ -46,7 +46,7 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
 
         init(
             _ entries: [(id: ObjectID, object: ManagedObject?)], _ context: ManagedObjectContext,
-            _ request: FetchRequest<Result>, root: SchemaEntity,
+            _ request: FetchRequest<Result>, _ entity: SchemaEntity,
             _ paths: [ManagedObjectContext.PrefetchPath], _ origin: FaultOrigin?
         ) {
             self.paths = paths
@@ -54,7 +54,7 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
             ids = entries.map(\.id)
             self.context = context
             self.request = request
-            self.root = root
+            self.entity = entity
             size = request.fetchBatchSize > 0 ? request.fetchBatchSize : Swift.max(1, ids.count)
             var own: [Int: ManagedObject] = [:]
             for (place, entry) in entries.enumerated() {
@@ -80,7 +80,7 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
             let range = (number * size)..<Swift.min(ids.count, (number + 1) * size)
             let stored = range.filter { own[$0] == nil }
             let objects = context.objects(
-                reading: stored.map { ids[$0] }, under: root,
+                reading: stored.map { ids[$0] }, under: entity,
                 wakes: !request.returnsObjectsAsFaults)
             context.readAhead(paths, of: objects, request.terms, origin)
             let byPlace = Dictionary(uniqueKeysWithValues: zip(stored, objects))
@@ -117,9 +117,8 @@ extension ManagedObjectContext {
         } else {
             entries = try lazyEntries(terms)
         }
-        let root = schema.entities[try entity(of: terms).root]
         return LazyFetchResults(
-            .init(entries, self, request, root: root, paths, origin(of: terms)))
+            .init(entries, self, request, try entity(of: terms), paths, origin(of: terms)))
     }
 
     private func lazyEntries(_ terms: FetchTerms) throws(StoreError)
@@ -148,8 +147,10 @@ extension ManagedObjectContext {
         enter(objects, origin)
     }
 
-    /// The objects of stored ids, in order; the rows of those that are not known are read at once.
-    func objects(reading ids: [ObjectID], under root: SchemaEntity, wakes: Bool) -> [ManagedObject]
+    /// The objects of stored ids, in order; the rows of those that are not known are read at once. One whose row is gone is
+    /// a fault of the entity that was asked for.
+    func objects(reading ids: [ObjectID], under entity: SchemaEntity, wakes: Bool)
+        -> [ManagedObject]
     {
         let unread = ids.filter { id in
             registry.object(for: id).map { $0.isFault && $0.cells == nil } ?? true
@@ -159,13 +160,13 @@ extension ManagedObjectContext {
             let start = board.wants(.fetches) ? Self.now() : nil
             do throws(StoreError) {
                 for row in try read(unread) { if let row { made.append(object(for: row)) } }
-                if let start { tell(.batch, root, made.count, since: start) }
+                if let start { tell(.batch, entity, made.count, since: start) }
             } catch {
                 readError = error
-                if let start { tell(.batch, root, 0, since: start, error: error) }
+                if let start { tell(.batch, entity, 0, since: start, error: error) }
             }
         }
-        let objects = withExtendedLifetime(made) { self.objects(with: ids, under: root) }
+        let objects = withExtendedLifetime(made) { self.objects(with: ids, under: entity) }
         if wakes { for object in objects { wake(object) } }
         return objects
     }

@@ -4,7 +4,9 @@
 //   2. Elsewhere: ids first, so that it is known how many there are, then rows, a block of them at a time. The store asks
 //      between blocks whether anybody wants the answer still.
 //   3. Here: what is changed by then is laid over it. If so much has changed meanwhile that more would have had to be asked
-//      for, all is asked again.
+//      for, or if the context has saved, all is asked again: what was saved is neither in the old snapshot nor a change.
+//   4. Who saves again and again would be waited for without end: after some readings elsewhere there is one here, beside
+//      which nothing can happen.
 
 public import CairnModel
 public import CairnStore
@@ -13,8 +15,8 @@ import Synchronization
 extension ManagedObjectContext {
     /// The objects that match a request, read while the caller's actor does other things.
     ///
-    /// The answer is that of ``fetch(_:)``: what was stored when it was called, and what is changed in the context when it
-    /// returns. It ends early if the task or the progress is cancelled, also in the middle of a scan.
+    /// The answer is that of ``fetch(_:)``: what was stored when it was called, or when the context has saved since, and what
+    /// is changed in the context when it returns. It ends early if the task or the progress is cancelled, also in the middle of a scan.
     ///
     /// ```swift
     /// let all = try await context.fetchAsynchronously(FetchRequest<Product>())
@@ -42,7 +44,7 @@ extension ManagedObjectContext {
         let terms = request.terms
         let rarer = terms.rarer
         let paths = try prefetchPaths(rarer.relationshipKeyPathsForPrefetching, terms)
-        let readsRows = rarer.includesPropertyValues || rarer.shouldRefreshRefetchedObjects
+        let readsRows = readsRows(terms)
         let origin = origin(of: terms, readsRows: readsRows)
         let (entries, snapshot) = try await entries(terms, readsRows: readsRows, progress)
         if rarer.shouldRefreshRefetchedObjects { try refresh(entries) }
@@ -50,8 +52,7 @@ extension ManagedObjectContext {
         if readsRows {
             objects = self.objects(entries, request)
         } else {
-            let root = schema.entities[try entity(of: terms).root]
-            objects = self.objects(with: entries.map(\.id), under: root)
+            objects = faults(with: entries.map(\.id), of: try entity(of: terms))
                 .map { result($0, of: request) }
         }
         if !paths.isEmpty { try prefetch(paths, of: objects, terms, origin) }
@@ -136,11 +137,18 @@ extension ManagedObjectContext {
             if pending.isEmpty { fetch.includesRows = readsRows }
             return fetch
         }
+        var readings = 0
         while true {
             let fetch = needed(pendingObjects(terms, question))
+            let before = saves
             let snapshot = try store.snapshot()
-            let found = try await Self.read(fetch, snapshot, progress)
+            readings += 1
+            let found =
+                readings > Self.mostReadingsElsewhere
+                ? try Self.read(fetch, snapshot, progress) { progress.isCancelled }
+                : try await Self.readElsewhere(fetch, snapshot, progress)
             processPendingChanges()
+            if saves != before { continue }
             let pending = pendingObjects(terms, question)
             let needed = needed(pending)
             if needed.includesRows, !fetch.includesRows { continue }
@@ -153,40 +161,48 @@ extension ManagedObjectContext {
         }
     }
 
+    /// How often all is read elsewhere before it is read here.
+    private static let mostReadingsElsewhere = 4
     /// How many rows are read before anybody is told.
     private static let rowsAtOnce = 1024
 
     @concurrent
-    private static func read(
+    private static func readElsewhere(
         _ fetch: StoreFetch, _ snapshot: any StoreSnapshot, _ progress: FetchProgress
     ) async throws(StoreError) -> StoreFetchResult {
         try await cancellable(progress) { isCancelled throws(StoreError) in
-            var ids = fetch
-            ids.includesRows = false
-            ids.isCancelled = isCancelled
-            var found = try snapshot.fetch(ids)
-            progress.begin(found.ids.count)
-            guard fetch.includesRows else {
-                progress.advance(by: found.ids.count)
-                return found
-            }
-            found.rows.reserveCapacity(found.ids.count)
-            var next = 0
-            while next < found.ids.count {
-                try progress.check()
-                let end = min(found.ids.count, next + rowsAtOnce)
-                for row in try snapshot.rows(Array(found.ids[next..<end])) {
-                    guard let row else {
-                        throw StoreError(
-                            .damaged, "a row that was found in a snapshot is not in it")
-                    }
-                    found.rows.append(row)
-                }
-                progress.advance(by: end - next)
-                next = end
-            }
+            try read(fetch, snapshot, progress, isCancelled)
+        }
+    }
+
+    private static func read(
+        _ fetch: StoreFetch, _ snapshot: any StoreSnapshot, _ progress: FetchProgress,
+        _ isCancelled: @escaping @Sendable () -> Bool
+    ) throws(StoreError) -> StoreFetchResult {
+        var ids = fetch
+        ids.includesRows = false
+        ids.isCancelled = isCancelled
+        var found = try snapshot.fetch(ids)
+        progress.begin(found.ids.count)
+        guard fetch.includesRows else {
+            progress.advance(by: found.ids.count)
             return found
         }
+        found.rows.reserveCapacity(found.ids.count)
+        var next = 0
+        while next < found.ids.count {
+            try progress.check()
+            let end = min(found.ids.count, next + rowsAtOnce)
+            for row in try snapshot.rows(Array(found.ids[next..<end])) {
+                guard let row else {
+                    throw StoreError(.damaged, "a row that was found in a snapshot is not in it")
+                }
+                found.rows.append(row)
+            }
+            progress.advance(by: end - next)
+            next = end
+        }
+        return found
     }
 
     @concurrent
@@ -199,13 +215,12 @@ extension ManagedObjectContext {
             let table = try snapshot.table(request)
             progress.begin(table.rows.count)
             progress.advance(by: table.rows.count)
-            try progress.check()
             return table
         }
     }
 
     /// Reads with a closure that any thread may ask whether the task or the progress was cancelled: threads of a store know
-    /// of no task.
+    /// of no task. Who cancels has no answer, also if all is read by then.
     private static func cancellable<R: Sendable>(
         _ progress: FetchProgress,
         _ body: (@escaping @Sendable () -> Bool) throws(StoreError) -> R
@@ -219,7 +234,9 @@ extension ManagedObjectContext {
         } onCancel: {
             flag.isSet.store(true, ordering: .relaxed)
         }
-        return try result.get()
+        let found = try result.get()
+        try progress.check()
+        return found
     }
 }
 

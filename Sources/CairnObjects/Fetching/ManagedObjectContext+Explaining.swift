@@ -25,11 +25,10 @@ extension ManagedObjectContext {
         _ terms: FetchTerms, _ kind: FetchRequestResultType
     ) throws(StoreError) -> StoreQuestion {
         if kind == .dictionary { return .table(try table(terms).request) }
-        let rarer = terms.box?.terms
-        try rarer?.checkForObjects(terms.entityName)
+        try terms.box?.terms.checkForObjects(terms.entityName)
         var fetch = try question(terms).fetch
         switch kind {
-        case .managedObject: fetch.includesRows = rarer?.includesPropertyValues ?? true
+        case .managedObject: fetch.includesRows = readsRows(terms)
         case .count:
             // Nobody sorts what is counted.
             fetch.sort = []

@@ -13,7 +13,7 @@ extension ManagedObjectContext {
         let objects: [Result]
         if rarer.shouldRefreshRefetchedObjects {
             objects = try refreshed(request)
-        } else if rarer.includesPropertyValues {
+        } else if readsRows(request.terms) {
             objects = try self.objects(request)
         } else {
             objects = try faults(request)
@@ -22,7 +22,19 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The objects that match; of those that are not known nothing is read but the ids.
+    /// Whether rows are read for a request for objects: if their values are wanted, or if only a row can tell which class an
+    /// object is of. What was found in one state is not looked for in another, where it may be gone.
+    func readsRows(_ terms: FetchTerms) -> Bool {
+        guard let rarer = terms.box?.terms, !rarer.includesPropertyValues,
+            !rarer.shouldRefreshRefetchedObjects
+        else { return true }
+        guard terms.includesSubentities, let entity = knownEntity(named: terms.entityName) else {
+            return false
+        }
+        return entity.family.count > 1
+    }
+
+    /// The objects that match, all of one entity; of those that are not known nothing is read but the ids.
     private func faults<Result: ManagedObject>(_ request: FetchRequest<Result>) throws(StoreError)
         -> [Result]
     {
@@ -32,8 +44,7 @@ extension ManagedObjectContext {
             pending.isEmpty
             ? try store.snapshot().fetch(question.fetch).ids
             : try answer(question, pending, includesRows: false).map(\.id)
-        let root = schema.entities[question.entity.root]
-        return objects(with: ids, under: root).map { result($0, of: request) }
+        return faults(with: ids, of: question.entity).map { result($0, of: request) }
     }
 
     /// The objects that match, with what is stored of them now.

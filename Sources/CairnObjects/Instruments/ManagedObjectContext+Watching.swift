@@ -14,6 +14,7 @@ extension ManagedObjectContext {
     func description(of terms: FetchTerms) -> FetchEvent.Request {
         var request = FetchEvent.Request(entity: terms.entityName)
         request.predicate = terms.predicate
+        request.nullSemantics = terms.nullSemantics
         request.sort = terms.sortDescriptors
         request.limit = terms.fetchLimit > 0 ? terms.fetchLimit : nil
         request.offset = max(0, terms.fetchOffset)
@@ -44,10 +45,7 @@ extension ManagedObjectContext {
     func watchedFetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws(StoreError)
         -> [Result]
     {
-        let rarer = request.terms.box?.terms
-        let readsRows =
-            rarer.map { $0.includesPropertyValues || $0.shouldRefreshRefetchedObjects } ?? true
-        let origin = origin(of: request.terms, readsRows: readsRows)
+        let origin = origin(of: request.terms, readsRows: readsRows(request.terms))
         let objects = try watched(.objects, request.terms, count: \.count) {
             () throws(StoreError) in try found(request, origin)
         }

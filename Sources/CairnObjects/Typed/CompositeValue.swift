@@ -34,6 +34,11 @@ public protocol CompositeValue: SendableMetatype {
     static func _key(for path: AnyKeyPath) -> String?
 }
 
+extension CompositeValue {
+    /// None: keys into a value whose conformance was written by hand are written as text.
+    public static var _paths: [PropertyPaths] { [] }
+}
+
 /// One element of a composite. Generated code makes these.
 public struct CompositeElement: Sendable {
     /// The element in the model.

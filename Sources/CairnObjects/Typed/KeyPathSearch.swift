@@ -45,7 +45,8 @@ private struct Anchor<T> {
 struct KeyPathSearch {
     /// The most relationships that are followed.
     private static let mostSteps = 4
-    /// The most properties that are looked at.
+    /// The most properties that are looked at. Of what is not found by then the key has to be written as text, as of what
+    /// cannot be followed at all.
     private static let mostLooks = 100_000
 
     private let entity: TypedEntity

@@ -12,8 +12,9 @@ extension SortKey {
     ///
     /// The path may lead through to-one relationships, `\Product.maker?.name`, and to an element of a composite attribute,
     /// `\Person.home.city`; nil on the way gives nil. Behind a `?` there can be no element of a composite that is not
-    /// optional, and no `!`, and there are four relationships at most. A request with another path throws `StoreError` with
-    /// `.invalidRequest` when it is executed: write such a key as text, `SortKey("maker.address.city")`.
+    /// optional, and no `!`, and there are four relationships at most; in a model where very much lies behind so many, fewer. A
+    /// request with another path throws `StoreError` with `.invalidRequest` when it is executed: write such a key as text,
+    /// `SortKey("maker.address.city")`.
     public init<T: PersistentEntity>(
         _ path: PartialKeyPath<T>, ascending: Bool = true, comparison: Comparison = .binary
     ) {

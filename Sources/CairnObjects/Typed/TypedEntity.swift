@@ -9,7 +9,6 @@
 // Threads: any.
 
 import CairnModel
-import Synchronization
 
 /// The description of a typed class. Generated code makes one for each `@Entity` class.
 public final class TypedEntity: Sendable {
@@ -30,9 +29,10 @@ public final class TypedEntity: Sendable {
     private let lookUp: @Sendable (AnyKeyPath) -> Int?
     /// The key paths of properties, by number, and what `_identity` stands for among them; see `KeyPathSearch`.
     let paths: @Sendable (Int) -> PropertyPaths?
-    private let known = Mutex<[KnownPath: Int?]>([:])
+    /// The numbers of the properties that paths lead to.
+    let known = KnownPaths<Int?>()
     /// The keys of paths across relationships and into composite values.
-    private let knownKeys = Mutex<[KnownPath: String?]>([:])
+    private let knownKeys = KnownPaths<String?>()
     /// Numbers of properties whose default has to be computed for each new object.
     let computedDefaults: [Int]
 
@@ -68,28 +68,23 @@ public final class TypedEntity: Sendable {
     /// The key of the stored property that a key path leads to: its name, or a dotted one across to-one relationships or into
     /// a composite value.
     ///
-    /// - Complexity: O(1) once the path has been asked for. The first time, O(n) in the properties of the entities that as
-    ///   many relationships lead to as the path has.
+    /// Nil also if there is so much that the path could lead to that `KeyPathSearch` gives up before it is found.
+    ///
+    /// - Complexity: O(1) once the path has been asked for, unless very many others have been since. The first time, O(n) in
+    ///   the properties of the entities that as many relationships lead to as the path has, each as often as there are ways to
+    ///   it; a path that leads nowhere is looked for along all ways, of which there is an end.
     func key(of path: AnyKeyPath) -> String? {
         if let number = number(of: path) {
             return number == Self._identity ? nil : properties[number].name
         }
-        let known = KnownPath(path: path)
-        if let key = knownKeys.withLock({ $0[known] }) { return key }
-        let key = KeyPathSearch(path, of: self)?.key()
-        knownKeys.withLock { $0[known] = .some(key) }
-        return key
+        return knownKeys.answer(for: path) { KeyPathSearch(path, of: self)?.key() }
     }
 
     /// The number of the property that a key path of the class or an ancestor leads to; nil if it is none.
     ///
     /// - Complexity: O(1) once the path has been asked for.
     func number(of path: AnyKeyPath) -> Int? {
-        let key = KnownPath(path: path)
-        if let known = known.withLock({ $0[key] }) { return known }
-        let number = lookUp(path) ?? parent?.number(of: path)
-        known.withLock { $0[key] = .some(number) }
-        return number
+        known.answer(for: path) { lookUp(path) ?? parent?.number(of: path) }
     }
 
     /// The entity in a model.
@@ -155,10 +150,4 @@ extension FetchIndexDescription {
         }
         self.init("by" + words.joined(separator: "And"), elements: elements)
     }
-}
-
-/// A key path as a key of the cache.
-private struct KnownPath: Hashable, @unchecked Sendable {
-    // Key paths are immutable; those that a macro or a literal makes capture nothing but Sendable values.
-    let path: AnyKeyPath
 }

@@ -26,6 +26,8 @@ public struct FetchEvent: Sendable {
         public var entity: String
         /// Which objects; nil = all.
         public var predicate: PredicateNode?
+        /// What ``predicate`` and ``having`` say of nil.
+        public var nullSemantics = NullSemantics.twoValued
         /// The order.
         public var sort: [SortKey] = []
         /// The greatest number of results; nil = all.
@@ -58,6 +60,7 @@ public struct FetchEvent: Sendable {
             }
             if !groupedBy.isEmpty { text += " grouped by \(groupedBy.joined(separator: ", "))" }
             if let having { text += " having \(showsValues ? having : having.withoutValues)" }
+            if nullSemantics == .sql { text += " with the nil of SQL" }
             if !sort.isEmpty {
                 let keys = sort.map { "\($0.isAscending ? "" : "-")\($0.key)" }
                 text += " sorted by \(keys.joined(separator: ", "))"

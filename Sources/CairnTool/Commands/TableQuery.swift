@@ -89,7 +89,9 @@ struct TableQuery {
 
     private func misfit(_ terms: TableTerms, _ sort: [SortKey], _ schema: Schema) -> String? {
         do throws(PredicateFormatError) {
-            _ = try TablePlan(terms, sort: sort, of: entity, in: schema)
+            _ = try TablePlan(
+                terms, sort: sort, of: entity, in: schema,
+                nullSemantics: request.fetch.nullSemantics)
             return nil
         } catch {
             return error.description

@@ -2,9 +2,10 @@
 
 import CairnLog
 import CairnModel
-import CairnObjects
 import CairnStore
 import Testing
+
+@testable import CairnObjects
 
 @Suite("Explaining requests")
 struct ExplainingTests {
@@ -109,6 +110,61 @@ struct ExplainingTests {
             FetchRequest<Int>(
                 entityName: "Recipe", predicate: .compare("title", .equal, .string("recipe 107"))))
         #expect(scanned.access == "scan of Recipe" && scanned.results == 1)
+    }
+
+    @Test("A request reads rows where its objects need them, whatever it says of values")
+    func rowsThatAreNeeded() throws {
+        let recorder = EventRecorder(.fetches)
+        let context = try context(recorder)
+        var request = FetchRequest(entityName: "Recipe", predicate: Self.one)
+        request.includesPropertyValues = false
+        request.shouldRefreshRefetchedObjects = true
+        let plan = try context.explain(request)
+        #expect(plan.access == Self.index && plan.blocksRead == 1)
+        _ = try context.fetch(request)
+        #expect(try recorder.fetches.map { try $0.plan()?.steps } == [plan.steps])
+        // Only rows can tell which class an object of several entities is of.
+        let garage = try Stack(Models.vehicles, .log)
+        try garage.store { [$0.make("Car"), $0.make("Truck")] }
+        for (entity, withChildren, readsRows) in [
+            ("Car", true, true), ("Car", false, false), ("Truck", true, false),
+        ] {
+            var cars = FetchRequest(entityName: entity)
+            cars.includesPropertyValues = false
+            cars.includesSubentities = withChildren
+            let asked = try garage.context().storeQuestion(cars.terms, .managedObject)
+            guard case .fetch(let fetch) = asked else {
+                Issue.record("\(entity) is no fetch")
+                continue
+            }
+            #expect(fetch.includesRows == readsRows, "\(entity)")
+        }
+    }
+
+    @Test("With the nil of SQL rows and groups are shown as they are asked")
+    func sqlNulls() throws {
+        let recorder = EventRecorder(.fetches)
+        let context = try context(recorder)
+        var request = try Self.groups()
+        request.predicate = .compare("title", .notEqual, .string("recipe 1"))
+        request.havingPredicate = try PredicateNode(format: "source != 'web' AND count > 1")
+        request.nullSemantics = .sql
+        #expect(try context.fetch(request).count == 1)
+        let steps = """
+            groups of scan of Recipe
+              each row asked: title != 'recipe 1' AND title != NULL
+              grouped by source, with count = count:(SELF)
+              each group asked: source != 'web' AND source != NULL AND count > 1
+              sorted by -count, source
+            """
+        let plan = try context.explain(request)
+        #expect(plan.steps == steps, "\(plan.steps)")
+        let event = try #require(recorder.fetches.first)
+        #expect(try event.plan()?.steps == steps && event.request.nullSemantics == .sql)
+        #expect(
+            event.request.text(showsValues: false)
+                == "source, count of Recipe where title != $value grouped by source having source != $value AND count > $value with the nil of SQL sorted by -count, source"
+        )
     }
 
     @Test("A request that cannot be fetched cannot be explained, for the same reason")

@@ -4,6 +4,8 @@ import Cairn
 import CairnTestSupport
 import Testing
 
+@testable import CairnObjects
+
 @Entity
 class PathNamed: ManagedObject {
     var title: String = ""
@@ -33,6 +35,45 @@ class PathProduct: ManagedObject {
     var spot: Place = Place()
     var settings: Money?
     var length: Int { name.count }
+    subscript(place: Int) -> Character { Array(name)[place] }
+}
+
+/// Has no key paths of its elements.
+struct HandMade: CompositeValue, Equatable {
+    var width = 0
+    var height = 0
+
+    init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    static var _compositeName: String { "HandMade" }
+    static var _elements: [CompositeElement] {
+        [
+            CompositeElement("width", TypedKind.of(Int.self)),
+            CompositeElement("height", TypedKind.of(Int.self)),
+        ]
+    }
+    init?(_from reader: inout CompositeReader) {
+        guard let width = reader.next(TypedKind.of(Int.self)),
+            let height = reader.next(TypedKind.of(Int.self))
+        else { return nil }
+        self.init(width: width, height: height)
+    }
+    func _write(to writer: inout CompositeWriter) {
+        writer.put(TypedKind.of(Int.self), width)
+        writer.put(TypedKind.of(Int.self), height)
+    }
+    static func _key(for path: AnyKeyPath) -> String? {
+        path == \HandMade.width ? "width" : path == \HandMade.height ? "height" : nil
+    }
+}
+
+@Entity
+final class PathCrate: ManagedObject {
+    var size: HandMade = HandMade(width: 1, height: 2)
+    var label: String = ""
 }
 
 @Entity
@@ -129,6 +170,12 @@ struct TypedKeyPathTests {
             var values = FetchRequest<DictionaryResult>(entityName: "PathToy")
             values.sortDescriptors = [key]
             #expect(storeError { _ = try context.fetch(values) }?.code == .invalidRequest)
+            values.propertiesToFetch = ["name"]
+            values.propertiesToGroupBy = ["name"]
+            let grouped = storeError { _ = try context.fetch(values) }
+            #expect(grouped?.code == .invalidRequest)
+            #expect(
+                grouped?.message.hasSuffix("write the key as text") == true, "\(grouped as Any)")
         }
         let conditions: [(PredicateNode, String)] = [
             (
@@ -149,5 +196,39 @@ struct TypedKeyPathTests {
                 #expect(error?.message.contains(words) == true, "\(error as Any)")
             }
         }
+    }
+
+    @Test("A composite value without key paths of its elements is stored, and its keys are text")
+    func handMade() throws {
+        let container = try PersistentContainer(inMemoryFor: PathCrate.self)
+        let context = ManagedObjectContext(store: container.store, classes: container.classes)
+        for width in [3, 1, 2] {
+            let crate = context.insert(PathCrate.self)
+            crate.size = HandMade(width: width, height: 0)
+            crate.label = "\(width)"
+        }
+        try context.save()
+        let sorted = FetchRequest<PathCrate>(sortBy: [SortKey("size.width")])
+        #expect(try context.fetch(sorted).map(\.label) == ["1", "2", "3"])
+        let other = FetchRequest<PathCrate>(sortBy: [SortKey(\PathCrate.size.width)])
+        let error = storeError { _ = try context.fetch(other) }
+        #expect(error?.message.hasSuffix("write the key as text") == true)
+    }
+
+    @Test("Of paths that capture values no more are kept than there is room for")
+    func captured() {
+        let known = KnownPaths<Int?>()
+        for number in 0..<3000 {
+            #expect(known.answer(for: \[Int].[number]) { number } == number)
+            #expect(known.answer(for: \[Int].[number]) { -1 } == number)
+            #expect(known.count <= KnownPaths<Int?>.room)
+        }
+        // Nothing is an answer as well.
+        #expect(known.answer(for: \[Int].count) { nil } == nil)
+        #expect(known.answer(for: \[Int].count) { 1 } == nil)
+        let entity = TypedEntity.of(PathProduct.self)
+        for number in 0..<3000 { #expect(entity.number(of: \PathProduct.[number]) == nil) }
+        #expect(entity.known.count <= KnownPaths<Int?>.room)
+        #expect(entity.key(of: \PathProduct.name) == "name")
     }
 }

@@ -49,7 +49,8 @@ struct QueryExplanation {
         let fetch = try request.fetch.inTwoValues(in: state.catalog.schema)
         var plan = plan(table.plan, fetch, results: table.rows.count)
         if trace.groups { plan.groups = request.terms.groupsInWords }
-        plan.having = request.terms.having.map { "\($0)" }
+        // As the condition: what is asked, whatever was written.
+        plan.having = try TablePlan(request, in: state.catalog.schema).havingInWords
         plan.isDistinct = request.terms.isDistinct
         return plan
     }
