@@ -51,7 +51,8 @@ extension PredicateNode {
     /// Faults are fired as far as the answer needs them: the object's own, those of objects across
     /// relationships, and to-many relationships.
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit the object's entity.
+    /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit the object's entity, or what went wrong
+    ///   when a fault was read, now or before.
     /// - Complexity: O(n) in the size of the predicate, times the members of the relationships it asks.
     public func evaluate(with object: ManagedObject) throws(StoreError) -> Bool {
         guard let context = object.managedObjectContext else {
@@ -59,8 +60,11 @@ extension PredicateNode {
                 .invalidRequest, "an object outside a context cannot be asked a predicate",
                 context: .init(entity: object.entity.name))
         }
-        return try PredicateEvaluator(self, entity: object.entity, in: context.schema)
+        let matches = try PredicateEvaluator(self, entity: object.entity, in: context.schema)
             .matches(object)
+        // What a fault could not read counted as nil.
+        try context.throwReadError()
+        return matches
     }
 
     /// The objects of a list that match, in its order.
@@ -86,6 +90,7 @@ extension PredicateNode {
                 evaluators[ObjectIdentifier(object.entity)] = evaluator
             }
             if evaluator.matches(object) { matching.append(object) }
+            try context.throwReadError()
         }
         return matching
     }

@@ -68,6 +68,8 @@ extension ManagedObjectContext {
         if !pending.isEmpty {
             try giveKeys(to: &entries, question, snapshot)
             entries = merged(entries, pending, question)
+            // What their faults could not read counted as nil.
+            try throwReadError()
         }
         let rest = entries.dropFirst(question.fetch.offset)
         return Array(question.fetch.limit.map { rest.prefix($0) } ?? rest)
