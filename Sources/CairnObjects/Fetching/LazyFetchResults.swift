@@ -79,9 +79,11 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
         private func read(_ number: Int) -> [Result] {
             let range = (number * size)..<Swift.min(ids.count, (number + 1) * size)
             let stored = range.filter { own[$0] == nil }
+            let refreshes = request.terms.box?.terms.shouldRefreshRefetchedObjects ?? false
             let objects = context.objects(
                 reading: stored.map { ids[$0] }, under: entity,
-                wakes: !request.returnsObjectsAsFaults)
+                wakes: !request.returnsObjectsAsFaults, refreshes: refreshes)
+            if refreshes { context.refresh(own.filter { range.contains($0.key) }.map(\.value)) }
             context.readAhead(paths, of: objects, request.terms, origin)
             let byPlace = Dictionary(uniqueKeysWithValues: zip(stored, objects))
             return range.compactMap { place in
@@ -124,7 +126,7 @@ extension ManagedObjectContext {
     private func lazyEntries(_ terms: FetchTerms) throws(StoreError)
         -> [(id: ObjectID, object: ManagedObject?)]
     {
-        try terms.box?.terms.checkForObjects(terms.entityName)
+        try terms.box?.terms.checkForObjects(terms.entityName, in: schema)
         let question = try question(terms)
         let pending = pendingObjects(terms, question)
         return pending.isEmpty
@@ -149,17 +151,25 @@ extension ManagedObjectContext {
 
     /// The objects of stored ids, in order; the rows of those that are not known are read at once. One whose row is gone is
     /// a fault of the entity that was asked for.
-    func objects(reading ids: [ObjectID], under entity: SchemaEntity, wakes: Bool)
-        -> [ManagedObject]
-    {
-        let unread = ids.filter { id in
-            registry.object(for: id).map { $0.isFault && $0.cells == nil } ?? true
-        }
+    ///
+    /// - Parameter refreshes: whether those that are known get what is stored of them now.
+    func objects(
+        reading ids: [ObjectID], under entity: SchemaEntity, wakes: Bool, refreshes: Bool = false
+    ) -> [ManagedObject] {
+        let unread =
+            refreshes
+            ? ids
+            : ids.filter { id in
+                registry.object(for: id).map { $0.isFault && $0.cells == nil } ?? true
+            }
         var made: [ManagedObject] = []
         if !unread.isEmpty {
             let start = board.wants(.fetches) ? Self.now() : nil
             do throws(StoreError) {
-                for row in try read(unread) { if let row { made.append(object(for: row)) } }
+                for case let row? in try read(unread) {
+                    if refreshes, let known = registry.object(for: row.id) { refresh(known, row) }
+                    made.append(object(for: row))
+                }
                 if let start { tell(.batch, entity, made.count, since: start) }
             } catch {
                 readError = error

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
     func objects<Result: ManagedObject>(
         _ request: FetchRequest<Result>, _ rarer: RarerFetchTerms, _ origin: FaultOrigin? = nil
     ) throws(StoreError) -> [Result] {
-        try rarer.checkForObjects(request.entityName)
+        try rarer.checkForObjects(request.entityName, in: schema)
         let paths = try prefetchPaths(rarer.relationshipKeyPathsForPrefetching, request.terms)
         let objects: [Result]
         if rarer.shouldRefreshRefetchedObjects {
@@ -64,15 +64,24 @@ extension ManagedObjectContext {
             entry.object.flatMap { $0.isInserted || $0.isGone ? nil : $0 }
         }
         let newest = changed.isEmpty ? [] : try read(changed.map(\.objectID))
-        for (object, row) in zip(changed, newest) { if let row { update(object, to: row) } }
+        for (object, row) in zip(changed, newest) { if let row { refresh(object, row) } }
         for entry in entries {
             guard let row = entry.row, let object = registry.object(for: entry.id) else { continue }
-            update(object, to: row)
+            refresh(object, row)
+        }
+    }
+
+    /// Gives changed objects what is stored of them now; what cannot be thrown is kept for the next fetch or save.
+    func refresh(_ objects: [ManagedObject]) {
+        do throws(StoreError) {
+            try refresh(objects.map { FetchedEntry(id: $0.objectID, object: $0) })
+        } catch {
+            readError = error
         }
     }
 
     /// Gives an object what is stored now; its changes stay.
-    private func update(_ object: ManagedObject, to row: Row) {
+    func refresh(_ object: ManagedObject, _ row: Row) {
         if object.isFault {
             object.take(row)
         } else if object.hasChanges || object.hasEdits {
