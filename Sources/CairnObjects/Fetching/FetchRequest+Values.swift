@@ -7,7 +7,7 @@ extension FetchRequest {
     ///
     /// A name is a key path, through to-one relationships; a to-one relationship gives an `ObjectID`, and a to-many one is
     /// refused. A composite attribute is named by its leaves: `color.primary`. With
-    /// objects as results it is accepted and does nothing: an object's row is always read as a whole.
+    /// objects as results it changes nothing, as an object's row is always read as a whole, and expressions are refused.
     ///
     /// ```swift
     /// var request = FetchRequest<DictionaryResult>(entityName: "Person")

@@ -128,7 +128,7 @@ extension ManagedObjectContext {
     ) async throws(StoreError) -> (entries: [FetchedEntry], snapshot: any StoreSnapshot) {
         try throwReadError()
         processPendingChanges()
-        try terms.rarer.checkForObjects(terms.entityName)
+        try terms.rarer.checkForObjects(terms.entityName, in: schema)
         let question = try question(terms)
         /// What the store is to be asked, as things are now.
         func needed(_ pending: [ManagedObject]) -> StoreFetch {

@@ -25,7 +25,7 @@ extension ManagedObjectContext {
         _ terms: FetchTerms, _ kind: FetchRequestResultType
     ) throws(StoreError) -> StoreQuestion {
         if kind == .dictionary { return .table(try table(terms).request) }
-        try terms.box?.terms.checkForObjects(terms.entityName)
+        try terms.box?.terms.checkForObjects(terms.entityName, in: schema)
         var fetch = try question(terms).fetch
         switch kind {
         case .managedObject: fetch.includesRows = readsRows(terms)

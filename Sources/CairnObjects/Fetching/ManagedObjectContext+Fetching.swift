@@ -170,7 +170,7 @@ extension ManagedObjectContext {
     }
 
     private func ids(_ terms: FetchTerms) throws(StoreError) -> [ObjectID] {
-        try terms.box?.terms.checkForObjects(terms.entityName)
+        try terms.box?.terms.checkForObjects(terms.entityName, in: schema)
         let question = try question(terms)
         let pending = pendingObjects(terms, question)
         if pending.isEmpty { return try store.snapshot().fetch(question.fetch).ids }
@@ -194,7 +194,7 @@ extension ManagedObjectContext {
     }
 
     private func count(_ terms: FetchTerms) throws(StoreError) -> Int {
-        try terms.box?.terms.checkForObjects(terms.entityName)
+        try terms.box?.terms.checkForObjects(terms.entityName, in: schema)
         let question = try question(terms)
         let pending = pendingObjects(terms, question)
         if pending.isEmpty { return try store.snapshot().count(question.fetch) }

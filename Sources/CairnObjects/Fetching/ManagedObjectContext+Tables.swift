@@ -138,8 +138,9 @@ extension RarerFetchTerms {
         return entity.columns.filter { $0.relationship == nil }.map { .property($0.name) }
     }
 
-    /// Refuses what only a table of values can give.
-    func checkForObjects(_ entityName: String) throws(StoreError) {
+    /// Refuses what only a table of values can give, and names that are none.
+    func checkForObjects(_ entityName: String, in schema: Schema) throws(StoreError) {
+        if !propertiesToFetch.isEmpty { try checkProperties(entityName, schema) }
         let wrong =
             !propertiesToGroupBy.isEmpty
             ? "propertiesToGroupBy"
@@ -150,5 +151,25 @@ extension RarerFetchTerms {
             .invalidRequest,
             "\(wrong) is about rows of values: only a FetchRequest<DictionaryResult> gives them",
             context: .init(entity: entityName))
+    }
+
+    private func checkProperties(_ entityName: String, _ schema: Schema) throws(StoreError) {
+        for property in propertiesToFetch {
+            guard case .property(let path) = property else {
+                throw StoreError(
+                    .invalidRequest,
+                    "the expression is a value of a row: only a FetchRequest<DictionaryResult> gives it",
+                    context: .init(entity: entityName, key: property.name))
+            }
+            guard let entity = schema.entity(named: entityName) else { return }
+            let first = String(path.prefix { $0 != "." })
+            if entity.attributeIndex(named: first) == nil,
+                entity.relationshipIndex(named: first) == nil
+            {
+                throw StoreError(
+                    .invalidRequest, "the entity has no such property",
+                    context: .init(entity: entityName, key: path))
+            }
+        }
     }
 }

@@ -13,7 +13,8 @@ extension ManagedObjectContext {
     /// What a request says.
     func description(of terms: FetchTerms) -> FetchEvent.Request {
         var request = FetchEvent.Request(entity: terms.entityName)
-        request.predicate = terms.predicate
+        // What is too deep to be asked is too deep to be told.
+        if (try? terms.predicate?.checkNesting()) != nil { request.predicate = terms.predicate }
         request.nullSemantics = terms.nullSemantics
         request.sort = terms.sortDescriptors
         request.limit = terms.fetchLimit > 0 ? terms.fetchLimit : nil
@@ -91,7 +92,9 @@ extension ManagedObjectContext {
             let rarer = terms.rarer
             request.properties = rarer.properties(of: entity).map(\.name)
             request.groupedBy = rarer.propertiesToGroupBy.map(\.name)
-            request.having = rarer.havingPredicate
+            if (try? rarer.havingPredicate?.checkNesting()) != nil {
+                request.having = rarer.havingPredicate
+            }
             request.isDistinct = rarer.returnsDistinctResults
         }
         let result: FetchRequestResultType =

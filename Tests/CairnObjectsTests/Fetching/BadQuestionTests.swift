@@ -436,6 +436,20 @@ struct BadQuestionTests {
         #expect(ask(builders[7].1(500), store) == 0)
     }
 
+    @Test("A tree that is too deep is refused as well while somebody watches")
+    func deepTreesWatched() throws {
+        let stack = try Stack(Models.shop, .log)
+        let recorder = EventRecorder()
+        var deep = PredicateNode.compare("price", .equal, .double(7))
+        for _ in 0..<10_000 { deep = .not(deep) }
+        let context = ManagedObjectContext(store: stack.store, instruments: [recorder])
+        #expect(
+            storeError {
+                _ = try context.fetch(FetchRequest(entityName: "Product", predicate: deep))
+            }?.code == .invalidRequest)
+        #expect(recorder.fetches.map { $0.request.text(showsValues: true) } == ["Product"])
+    }
+
     @Test("Long keys, texts and lists have an answer")
     func longLists() throws {
         let store = try store()

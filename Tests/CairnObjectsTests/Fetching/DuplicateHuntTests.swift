@@ -1,9 +1,11 @@
 // The same people arrive from three devices: finding who is there more than once, and keeping one of each. To be read as an
 // example of what fetch requests for values are good for.
 
+import CairnLog
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import FoundationEssentials
 import Testing
 
@@ -107,6 +109,33 @@ struct DuplicateHuntTests {
                 predicate: try PredicateNode(format: "email BEGINSWITH 'person' AND phone != nil")))
         #expect(marks.count == 300, "what the losers knew is kept")
         #expect(marks.allSatisfy { $0.members("addresses").count == 1 })
+    }
+
+    @Test("Who is there twice under a constraint its index knows: no block is read")
+    func constrained() throws {
+        let directory = try TemporaryDirectory()
+        let person = EntityDescription(
+            "Person", attributes: [AttributeDescription("email", .string)],
+            uniquenessConstraints: [["email"]])
+        let schema = try Schema(ManagedObjectModel(entities: [person]))
+        let store = try LogStore.open(at: directory.path("people"), schema: schema)
+        let stack = Stack(store: store)
+        try stack.store { context in
+            (0..<500).map { context.make("Person", ["email": "person\($0)@example.org"]) }
+        }
+        let count = ExpressionNode.function(.count, [.evaluatedObject])
+        var terms = TableTerms(columns: [.init("email"), .init("count", count)])
+        terms.groupBy = [.keyPath("email")]
+        terms.having = .compare(count, .greater, .constant(.integer(1)))
+        let request = StoreTableFetch(StoreFetch(entity: 0), terms)
+        let plan = try store.snapshot().explain(request)
+        #expect(plan.access == "unique index (email): no key of two objects")
+        #expect(plan.blocksRead == 0 && plan.results == 0)
+        // Nil never collides: those without an address are looked for, and are a group.
+        try stack.store { [$0.make("Person"), $0.make("Person")] }
+        let table = try store.snapshot().table(request)
+        #expect(table.rows == [[.null, .integer(2)]])
+        try store.close()
     }
 
     @Test("Every device keeps the same person", arguments: Backend.allCases)

@@ -252,6 +252,87 @@ struct FetchReadingTests {
         #expect(saved["price"] as? Double == 5 && saved.string("note") == "newer")
     }
 
+    @Test(
+        "A lazy fetch that refreshes shows what is stored when a batch is read",
+        arguments: Backend.allCases)
+    func lazyRefreshing(_ backend: Backend) throws {
+        let (store, stack) = try prepare(backend)
+        let context = stack.context()
+        let products = try context.fetch(request { _ in })
+        for product in products { _ = product["note"] }
+        products[1]["price"] = 5.0
+        let other = stack.context()
+        for product in try other.all("Product") { product["price"] = 2.0 }
+        try other.save()
+        let plain = try context.fetchLazily(request { $0.fetchBatchSize = 5 })
+        #expect(plain.allSatisfy { $0["price"] as? Double != 2 })
+        let lazy = try context.fetchLazily(
+            request {
+                $0.fetchBatchSize = 5
+                $0.shouldRefreshRefetchedObjects = true
+            })
+        #expect(lazy[9]["price"] as? Double == 2 && lazy[9] === products[9])
+        #expect(products[0]["price"] as? Double != 2, "its batch is not read yet")
+        #expect(lazy.map { $0["price"] as? Double } == [2, 5] + Array(repeating: 2, count: 8))
+        #expect(products[1].hasChanges && products.count { $0.hasChanges } == 1)
+        let again = reads(store) { #expect(lazy[3]["price"] as? Double == 2) }
+        #expect(again <= 1)
+    }
+
+    @Test("What a fetch over unsaved changes could not read is its error, and not an answer")
+    func overlayFailures() throws {
+        let failing = FailingStore(try Backend.log.makeStore(Schema(Models.shop)))
+        let stack = Stack(store: failing)
+        try stack.store { context in
+            let product = context.make("Product", ["name": "p"])
+            product["shop"] = context.make("Shop", ["name": "A"])
+            return [product]
+        }
+        let isInShop = try PredicateNode(format: "shop.name == 'A'")
+        let object = try stack.context().all("Product")[0]
+        object["name"] = "changed"
+        failing.isFailing = true
+        #expect(storeError { _ = try isInShop.evaluate(with: object) }?.code == .damaged)
+        #expect(storeError { _ = try isInShop.filter([object]) }?.code == .damaged)
+        failing.isFailing = false
+        #expect(try isInShop.evaluate(with: object))
+
+        for kind in 0..<3 {
+            let context = stack.context()
+            let object = try context.all("Product")[0]
+            object["name"] = "changed"
+            // The store answers, and then its disk is gone.
+            let counting = FetchRequest(entityName: "Product", predicate: isInShop)
+            failing.failsAfter = 1
+            let error = storeError {
+                switch kind {
+                case 0: _ = try context.fetch(counting)
+                case 1: _ = try context.count(for: counting)
+                default: _ = try context.fetchObjectIDs(counting)
+                }
+            }
+            failing.failsAfter = nil
+            #expect(error?.code == .damaged, "\(kind)")
+            #expect(try context.count(for: counting) == 1, "\(kind)")
+        }
+    }
+
+    @Test("Properties to fetch of objects are names that exist", arguments: Backend.allCases)
+    func propertiesOfObjects(_ backend: Backend) throws {
+        let (_, stack) = try prepare(backend)
+        let context = stack.context()
+        #expect(
+            try context.fetch(request { $0.propertiesToFetch = ["stock", "shop"] }).count == 10)
+        let unknown = storeError {
+            _ = try context.fetch(request { $0.propertiesToFetch = ["size"] })
+        }
+        #expect(unknown?.code == .invalidRequest && unknown?.context.key == "size")
+        let count = try ExpressionDescription("n", "count:(SELF)")
+        let row = request { $0.propertiesToFetch = [.expression(count)] }
+        #expect(storeError { _ = try context.fetch(row) }?.context.key == "n")
+        #expect(storeError { _ = try context.count(for: row) }?.code == .invalidRequest)
+    }
+
     // MARK: Beside the caller
 
     @Test(

@@ -8,6 +8,8 @@ import Synchronization
 final class FailingStore: PersistentStore {
     private let base: any PersistentStore
     private let flag = Atomic<Bool>(false)
+    /// How many more snapshots there are before reading fails; negative = no end.
+    private let rest = Atomic<Int>(-1)
 
     init(_ base: any PersistentStore) { self.base = base }
 
@@ -17,12 +19,23 @@ final class FailingStore: PersistentStore {
         set { flag.store(newValue, ordering: .relaxed) }
     }
 
+    /// After how many snapshots reading fails; nil = never.
+    var failsAfter: Int? {
+        get {
+            let rest = rest.load(ordering: .relaxed)
+            return rest < 0 ? nil : rest
+        }
+        set { rest.store(newValue ?? -1, ordering: .relaxed) }
+    }
+
     var identity: StoreIdentity { base.identity }
     var schema: Schema { base.schema }
     var isReadOnly: Bool { base.isReadOnly }
 
     func snapshot() throws(StoreError) -> any StoreSnapshot {
-        if isFailing { throw StoreError(.damaged, "the disk is gone") }
+        let isOver = rest.load(ordering: .relaxed) == 0
+        if rest.load(ordering: .relaxed) > 0 { rest.wrappingSubtract(1, ordering: .relaxed) }
+        if isFailing || isOver { throw StoreError(.damaged, "the disk is gone") }
         return try base.snapshot()
     }
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome { try base.save(request) }

@@ -5,6 +5,8 @@ import CairnStore
 public import FoundationEssentials
 
 /// A value, or a list of values, for `%@` in a predicate format. Nil is one, too.
+///
+/// An object is given by its id (`"shop == %@", shop.objectID`): requests are Sendable, objects are not.
 public protocol PredicateArgument: Sendable {
     /// The argument as the format's reader takes it.
     var _predicateArgument: PredicateParser.Argument { get }
