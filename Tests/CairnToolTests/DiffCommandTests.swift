@@ -1,5 +1,8 @@
 // cairn diff: schemas, counts, rows by key and by id, and what objects refer to.
 
+import CairnLog
+import CairnModel
+import CairnObjects
 import CairnTestSupport
 import Foundation
 import Testing
@@ -97,6 +100,75 @@ struct DiffCommandTests {
         #expect(strange.output.contains("  and 72 more\n"))
         let one = cairn("diff", a, other, "--entity", "Country")
         #expect(one.output.hasPrefix("schema\n  Country is in B only\ncounts\n  Country: 0 in A"))
+    }
+
+    /// Things that refer to objects whose keys are bytes, two texts, and another object with a number.
+    private func things(
+        _ folder: TemporaryDirectory, _ name: String, from order: [Int] = [0, 1], target: Int = 0,
+        person: Int = 0, group: Int = 0
+    ) throws -> String {
+        let path = folder.path(name)
+        let store = try LogStore.open(at: path, schema: try Schema(Self.referring))
+        let context = ManagedObjectContext(store: store)
+        let thing = context.insert("Thing")
+        thing["code"] = "t"
+        for number in order {
+            let owner = context.insert("Owner")
+            owner["name"] = ["a", "b"][number]
+            let found: [String: (ManagedObject, Bool)] = [
+                "target": (context.insert("Target"), number == target),
+                "person": (context.insert("Person"), number == person),
+                "group": (context.insert("Group"), number == group),
+            ]
+            found["target"]?.0["key"] = Data([1, UInt8(number)])
+            found["person"]?.0["first"] = ["Anna Maria", "Anna"][number]
+            found["person"]?.0["last"] = ["Lee", "Maria Lee"][number]
+            found["group"]?.0["number"] = 1
+            found["group"]?.0["owner"] = owner
+            for (key, (object, isTheirs)) in found where isTheirs { thing[key] = object }
+        }
+        try context.save()
+        try store.close()
+        return path
+    }
+
+    private static let referring: ManagedObjectModel = {
+        var thing = EntityDescription(
+            "Thing", attributes: [.init("code", .string)], uniquenessConstraints: [["code"]])
+        thing.relationships = ["Target", "Person", "Group"].map {
+            RelationshipDescription($0.lowercased(), to: $0)
+        }
+        var group = EntityDescription(
+            "Group", attributes: [.init("number", .integer32)],
+            uniquenessConstraints: [["owner", "number"]])
+        group.relationships = [RelationshipDescription("owner", to: "Owner")]
+        return ManagedObjectModel(entities: [
+            thing, group,
+            EntityDescription(
+                "Owner", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]]),
+            EntityDescription(
+                "Target", attributes: [.init("key", .binary)], uniquenessConstraints: [["key"]]),
+            EntityDescription(
+                "Person", attributes: [.init("first", .string), .init("last", .string)],
+                uniquenessConstraints: [["first", "last"]]),
+        ])
+    }()
+
+    @Test("objects with different keys have different names, and the same object the same one")
+    func names() throws {
+        let folder = try TemporaryDirectory()
+        let one = try things(folder, "one")
+        #expect(cairn("diff", one, try things(folder, "same")).code == 0)
+        let reversed = try things(folder, "reversed", from: [1, 0])
+        #expect(cairn("diff", one, reversed).output == cairn("diff", one, one).output)
+        for (name, other) in [
+            ("target", try things(folder, "target", target: 1)),
+            ("person", try things(folder, "person", person: 1)),
+            ("group", try things(folder, "group", group: 1)),
+        ] {
+            let run = cairn("diff", one, other)
+            #expect(run.code == 1 && run.output.contains(name), "\(name): \(run.output)")
+        }
     }
 
     @Test("what objects refer to is named by its key, in columns and in pairs")

@@ -53,6 +53,8 @@ struct FindCommandTests {
         #expect(first.lines.count == 1)
         #expect(first.errors.contains("more than 1"))
         #expect(cairn("find", work.store, "anna", "--limit", "2").errors.isEmpty)
+        let all = cairn("find", work.store, "anna", "--limit", "\(Int.max)", "--json")
+        #expect(all.code == 0 && all.lines.count == 2)
     }
 
     @Test("nothing found ends with 1, and senseless questions with 2")

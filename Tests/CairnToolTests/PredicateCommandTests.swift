@@ -37,6 +37,15 @@ struct PredicateCommandTests {
                 """)
     }
 
+    @Test("an argument may begin with a minus")
+    func negative() {
+        let run = cairn("predicate", "a == %d AND b < %@", "-5", "-2.5")
+        #expect(run.code == 0 && run.output.hasPrefix("a == -5 AND b < -2.5\n"))
+        let wrong = cairn("predicate", "a == %d", "-5", "-x")
+        #expect(wrong.code == 1)
+        #expect(cairn("predicate", "--json", "a == %d", "-5").output.hasPrefix("{"))
+    }
+
     @Test("with --json the tree is an object")
     func json() throws {
         let run = cairn(

@@ -104,6 +104,10 @@ struct TableQueryTests {
         #expect(codes("--where", "kind != 'x'") == others)
         #expect(codes("--where", "NOT kind == 'x'", "--sql-nulls") == [others[0]])
         #expect(codes("--where", "kind == NULL", "--sql-nulls") == [others[1]])
+        #expect(!codes("--where", "-1 < 0").isEmpty)
+        #expect(
+            cairn("query", work.store, "Thing", "--group-by", "kind", "--having", "-1 < 0").code
+                == 0)
         let groups = cairn(
             "query", work.store, "Thing", "--group-by", "kind", "--having", "kind != 'x'",
             "--sql-nulls", "--json")

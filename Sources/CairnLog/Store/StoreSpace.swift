@@ -83,9 +83,10 @@ public struct StoreSpace: Sendable {
 extension LogStore {
     /// What takes how much space in the newest state.
     ///
+    /// - Parameter progress: told each block of an entity that is read, and how many those of the entity are by now.
     /// - Throws: `StoreError` with `.damaged` and the place if a block or an index cannot be read.
     /// - Complexity: O(size of the content): each block is read once, and each index.
-    public func space() throws(StoreError) -> StoreSpace {
+    public func space(progress: ((String, Int) -> Void)? = nil) throws(StoreError) -> StoreSpace {
         try checkOpen()
         let pin = try engine.pin()
         return try withExtendedLifetime(pin) { () throws(StoreError) in
@@ -93,7 +94,7 @@ extension LogStore {
             let state = pin.state
             var entities: [StoreSpace.Entity] = []
             for index in state.catalog.entities.indices {
-                entities.append(try StoreSpace.Entity(index, state, engine))
+                entities.append(try StoreSpace.Entity(index, state, engine, progress))
             }
             let indexes = StoreSpace.Index.all(of: state)
             let segments = try SegmentUse.measure(state, engine).map {
@@ -110,7 +111,9 @@ extension LogStore {
 }
 
 extension StoreSpace.Entity {
-    fileprivate init(_ index: Int, _ state: EngineState, _ engine: Engine) throws(StoreError) {
+    fileprivate init(
+        _ index: Int, _ state: EngineState, _ engine: Engine, _ progress: ((String, Int) -> Void)?
+    ) throws(StoreError) {
         let entity = state.catalog.entities[index]
         name = entity.name
         isHidden = entity.isHidden
@@ -126,6 +129,7 @@ extension StoreSpace.Entity {
             handle = state.blocks.next(after: entry)
             let block = try engine.passingBlock(entry, in: state)
             blocks += 1
+            progress?(name, blocks)
             bytes += UInt64(entry.length)
             liveBytes += entry.living(UInt64(entry.length))
             for column in block.head.columns {

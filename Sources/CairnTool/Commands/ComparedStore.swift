@@ -14,7 +14,7 @@ import CairnStore
 final class ComparedStore {
     let session: StoreSession
     private let snapshot: any StoreSnapshot
-    private var names: [ObjectID: String] = [:]
+    private var names: [NamePart: String] = [:]
 
     init(_ session: StoreSession) throws {
         self.session = session
@@ -45,7 +45,7 @@ final class ComparedStore {
                 ofRelationship: relationship, entity: entity.index, owners: rows.map(\.id))
         }
         return try members.map { members in
-            let names = try members.map(name)
+            let names = try members.map { try name($0) }
             return isOrdered ? names : names.sorted()
         }
     }
@@ -65,19 +65,39 @@ final class ComparedStore {
             ? .id(row.id.reference) : .values(values.map(RowKey.KeyValue.init))
     }
 
-    private func name(_ id: ObjectID) throws -> String {
-        if let known = names[id] { return known }
+    /// What an object is called, in one way only: two objects of a kind with different keys have different names.
+    ///
+    /// - Parameter depth: how many objects' names it is a part of.
+    private func name(_ id: ObjectID, depth: Int = 0) throws -> String {
+        let part = NamePart(id: id, depth: depth)
+        if let known = names[part] { return known }
         var name = "p\(id.reference)"
         if let row = try rows([id]).first {
             let entity = schema.entities[row.entity]
-            let values = entity.constraints.first?.columns.map { session.value($0, row) } ?? []
-            if !values.isEmpty, !values.contains(.null) {
-                name = values.map(PlainText.value).joined(separator: " ")
+            let values = try (entity.constraints.first?.columns ?? []).map { column in
+                guard case .objectID(let other) = session.value(column, row) else {
+                    return JSONValue(session.value(column, row))
+                }
+                // Keys may lead round in a circle.
+                return .string(
+                    depth < Self.deepestName ? try self.name(other, depth: depth + 1) : "…")
+            }
+            if case .string(let text)? = values.first, values.count == 1 {
+                name = text
+            } else if !values.isEmpty, !values.contains(.null) {
+                name = values.map(\.line).joined(separator: ", ")
             }
             name = "\(entity.name) \(name)"
         }
-        names[id] = name
+        names[part] = name
         return name
+    }
+
+    private static let deepestName = 4
+
+    private struct NamePart: Hashable {
+        let id: ObjectID
+        let depth: Int
     }
 
     /// Both stores are open at once: an error says here which of them it is of.

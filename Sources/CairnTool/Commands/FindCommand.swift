@@ -40,8 +40,11 @@ struct FindCommand: ParsableCommand {
         try StoreSession.reading(place.store) { session in
             let entity = try entity.map(session.entity)
             // One more, to know whether there are more.
-            var search = StoreSearch(session, try session.store.snapshot(), entity, limit + 1)
-            let found = try search.find(text)
+            var search = StoreSearch(
+                session, try session.store.snapshot(), entity, limit == .max ? limit : limit + 1)
+            let found = try search.find(text) { property in
+                console.progress("looking through \(property)")
+            }
             if found.isEmpty {
                 let place = entity.map { "\($0.name) of \(session.path)" } ?? session.path
                 throw Failure("nothing in \(place) has the id or key \(text), or contains it")

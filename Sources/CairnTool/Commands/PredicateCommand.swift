@@ -19,7 +19,10 @@ struct PredicateCommand: ParsableCommand {
     @Argument(help: "The condition, such as \"price < %@ AND name BEGINSWITH[c] 'a'\".")
     var format: String
 
-    @Argument(help: ArgumentHelp("What takes the place of placeholders.", valueName: "argument"))
+    // A number may begin with a minus.
+    @Argument(
+        parsing: .allUnrecognized,
+        help: ArgumentHelp("What takes the place of placeholders.", valueName: "argument"))
     var arguments: [String] = []
 
     @OptionGroup var output: OutputOptions

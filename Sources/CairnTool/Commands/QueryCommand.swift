@@ -41,13 +41,16 @@ struct QueryCommand: ParsableCommand {
     var offset = 0
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("What is printed of each object or group.", valueName: "key,name=expr"))
     var columns: String?
 
-    @Option(help: ArgumentHelp("Print a row for each group of objects.", valueName: "key,key"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Print a row for each group of objects.", valueName: "key,key"))
     var groupBy: String?
 
-    @Option(help: "Which groups are printed: a condition on them.")
+    @Option(parsing: .unconditional, help: "Which groups are printed: a condition on them.")
     var having: String?
 
     @Flag(help: "Print rows that are equal once.")

@@ -11,7 +11,7 @@ struct OutputOptions: ParsableArguments {
 
 /// Which objects.
 struct ConditionOptions: ParsableArguments {
-    @Option(name: .customLong("where"), help: "The condition.")
+    @Option(name: .customLong("where"), parsing: .unconditional, help: "The condition.")
     var condition: String?
 
     @Flag(

@@ -25,7 +25,11 @@ struct SpaceCommand: ParsableCommand {
         let console = Console.current
         let checkpoints = try LogStore.status(at: place.store).checkpoints
             .reduce(UInt64(0)) { $0 + UInt64($1.bytes) }
-        let space = try StoreSession.reading(place.store) { try $0.store.space() }
+        let space = try StoreSession.reading(place.store) { session in
+            try session.store.space { entity, blocks in
+                console.progress("reading \(entity): \(PlainText.count(blocks, "block"))")
+            }
+        }
         if output.json {
             console.print(Self.json(space, checkpoints: checkpoints).line)
             return

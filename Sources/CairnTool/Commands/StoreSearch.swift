@@ -57,10 +57,12 @@ struct StoreSearch {
     }
 
     /// The places, at most as many as the limit says.
-    mutating func find(_ text: String) throws -> [Place] {
+    ///
+    /// - Parameter progress: told each attribute before it is looked through.
+    mutating func find(_ text: String, progress: (String) -> Void) throws -> [Place] {
         try findID(text)
         try findKeys(text)
-        try findTexts(text)
+        try findTexts(text, progress)
         return places
     }
 
@@ -92,10 +94,11 @@ struct StoreSearch {
         }
     }
 
-    private mutating func findTexts(_ text: String) throws {
+    private mutating func findTexts(_ text: String, _ progress: (String) -> Void) throws {
         for entity in entities {
             for (index, column) in entity.columns.enumerated()
             where column.kind == .attribute(.string) {
+                if places.count < limit { progress("\(entity.name).\(column.name)") }
                 let condition = PredicateNode.comparison(
                     .init(
                         .keyPath(column.name), .contains, .constant(.string(text)),
