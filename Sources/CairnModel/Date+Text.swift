@@ -18,7 +18,7 @@ extension Date {
     }
 
     /// The moment as ISO 8601 text in UTC, with every digit that the double has; nil outside the years
-    /// 1 to 9999.
+    /// 1 to 9999, and nearer to the beginning of 2001 than such a text can tell.
     package var isoText: String? {
         let interval = timeIntervalSinceReferenceDate
         guard interval.isFinite, abs(interval) < 4e11 else { return nil }
@@ -29,6 +29,7 @@ extension Date {
             guard let exact = Decimal(exactText: "\(interval)") else { return nil }
             let rest = exact - Decimal(Int64(whole))
             fraction = String("\(rest)".drop { $0 != "." })
+            guard fraction.utf8.count <= ISOReader.mostDigits + 1 else { return nil }
         }
         let days = (Int64(whole) - Calendar.floorMod(Int64(whole), 86_400)) / 86_400
         let second = Calendar.floorMod(Int64(whole), 86_400)
@@ -88,6 +89,9 @@ private enum Calendar {
 }
 
 private struct ISOReader {
+    /// How many digits behind the point can be taken together with the seconds of 9999 years.
+    static let mostDigits = 26
+
     var bytes: ArraySlice<UInt8>
 
     /// Seconds since 2001.
@@ -109,7 +113,7 @@ private struct ISOReader {
         while fraction.last == UInt8(ascii: "0") { fraction.removeLast() }
         guard !fraction.isEmpty else { return Double(whole) }
         // More digits than a double near zero has would only cost time.
-        guard fraction.count <= 22 else { return nil }
+        guard fraction.count <= Self.mostDigits else { return nil }
         let scale = fraction.reduce(Int128(1)) { power, _ in power * 10 }
         let part = fraction.reduce(Int128(0)) { $0 * 10 + Int128($1 - 48) }
         return Double("\(Int128(whole) * scale + part)e-\(fraction.count)")
