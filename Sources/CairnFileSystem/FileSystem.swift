@@ -115,6 +115,17 @@ package struct FileIdentity: Sendable, Hashable {
 }
 
 extension FileSystem {
+    /// Opens what exists; nil if nothing has this path.
+    package func openIfPresent(_ path: FilePath, _ mode: OpenMode) throws(FileSystemError)
+        -> (any File)?
+    {
+        do {
+            return try open(path, mode)
+        } catch  where error.code == .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+
     /// Whether something (file or folder) has this path.
     package func exists(_ path: FilePath) throws(FileSystemError) -> Bool {
         do {

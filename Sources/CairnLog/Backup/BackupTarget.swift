@@ -58,6 +58,12 @@ struct BackupTarget {
         self.storeID = storeID
     }
 
+    /// The same for a folder whose locks are held.
+    init(files: StoreFiles, storeID: StoreID) {
+        self.files = files
+        self.storeID = storeID
+    }
+
     func refusal(_ message: String, _ end: LogEnd? = nil) -> StoreError {
         StoreError(
             .invalidRequest,

@@ -43,7 +43,7 @@ struct StoreBackup {
     }
 
     /// A folder of ours would be taken for a part of the store when that is copied or removed.
-    private func refuseOwnFolder() throws {
+    func refuseOwnFolder() throws {
         let parent = folder.removingLastComponent()
         let above: FilePath = parent.isEmpty ? "." : parent
         guard try fileSystem.exists(above),
@@ -55,7 +55,8 @@ struct StoreBackup {
             context: .init(path: "\(folder)"))
     }
 
-    private func run(_ target: BackupTarget, _ progress: ((UInt64, UInt64) -> Void)?) throws
+    /// The same into a folder whose locks are held.
+    func run(_ target: BackupTarget, _ progress: ((UInt64, UInt64) -> Void)? = nil) throws
         -> BackupResult
     {
         let members = state.segments.listed(to: state.end)

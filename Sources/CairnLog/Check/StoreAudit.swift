@@ -241,7 +241,13 @@ struct StoreAudit {
         var opener = StoreOpener(folder: folder, options: options)
         opener.usesCheckpoints = checkpoint != nil
         opener.checkpoint = checkpoint
-        var opened = try opener.open(lock: try opener.openLockFile(), schema: nil)
+        guard let lock = try opener.openLockFile(),
+            var opened = try opener.open(lock: lock, schema: nil)
+        else {
+            throw StoreError(
+                .openFailed, "the store was removed meanwhile",
+                context: .init(path: "\(folder)"))
+        }
         if let hashSeed { opened.hashSeed = hashSeed }
         return try Engine(opened, options: options)
     }

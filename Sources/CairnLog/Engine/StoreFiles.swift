@@ -188,6 +188,34 @@ final class StoreFiles: Sendable {
 
     // MARK: Locks
 
+    /// Takes both bytes for whoever removes the store; false if somebody has it open.
+    func lockExclusively() throws(FileSystemError) -> Bool {
+        guard try lock.lock(byte: 0, exclusive: true) else { return false }
+        if try lock.lock(byte: 1, exclusive: true) { return true }
+        try lock.unlock(byte: 0)
+        return false
+    }
+
+    /// Whether the lock file is still the folder's: whoever removes a store takes it away while others wait for it.
+    func isCurrent() throws(FileSystemError) -> Bool {
+        do {
+            return try fileSystem.identity(of: lock.path) == lock.identity
+        } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
+            return false
+        }
+    }
+
+    /// Says who has the store open.
+    func isInUse() -> StoreError {
+        var holder: Int32?
+        for byte: UInt64 in 0...1 where holder == nil {
+            holder = (try? lock.lockHolder(byte: byte)) ?? nil
+        }
+        let who = holder.map { "process \($0)" } ?? "somebody else"
+        return StoreError(
+            .storeInUse, "\(who) has the store open", context: .init(path: "\(folder)"))
+    }
+
     /// Drops the locks. The lock file closes with the last reference to it.
     func release() {
         try? lock.unlock(byte: 0)

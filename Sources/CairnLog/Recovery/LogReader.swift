@@ -64,7 +64,8 @@ struct LogReader {
         let isUnfinishedCopy = mark?.role == .unfinishedCopy
         if isUnfinishedCopy, mark?.lsn == 0 {
             throw StoreError(
-                .openFailed, "the folder holds a backup that was not finished (F-220)",
+                .openFailed,
+                "the folder holds a copy that was not finished, or a store that was being removed (F-220)",
                 context: .init(path: "\(files.folder)"))
         }
         var search = SegmentSearch(files, lastMain: isUnfinishedCopy ? mark?.segment : nil)

@@ -34,8 +34,8 @@ struct StoreOpener {
         self.options = options
     }
 
-    /// The lock file, which is what tells stores apart: made if that is allowed.
-    func openLockFile() throws(StoreError) -> any File {
+    /// The lock file, which is what tells stores apart: made if that is allowed. Nil if it was removed meanwhile.
+    func openLockFile() throws(StoreError) -> (any File)? {
         let path = folder.appending(SegmentName.lock)
         do {
             if try !fileSystem.exists(path) {
@@ -46,9 +46,10 @@ struct StoreOpener {
                 try makeFolder()
                 return try fileSystem.open(path, .createOrOpen)
             }
-            let file = try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
+            let mode: OpenMode = options.isReadOnly ? .read : .readWrite
+            let file = try fileSystem.openIfPresent(path, mode)
             // The mark in it is needed first: not behind what is much more and asked for before it.
-            file.advise(at: 0, count: UInt64(MarkRecord.size))
+            file?.advise(at: 0, count: UInt64(MarkRecord.size))
             return file
         } catch let error as FileSystemError {
             throw StoreError(error)
@@ -75,10 +76,11 @@ struct StoreOpener {
         try fileSystem.makeDirectory(folder)
     }
 
-    /// Takes the locks and reads the log, or begins one.
-    func open(lock: any File, schema: Schema?) throws(StoreError) -> OpenedLog {
+    /// Takes the locks and reads the log, or begins one. Nil if the lock file is not the folder's any more, as somebody
+    /// has removed the store meanwhile.
+    func open(lock: any File, schema: Schema?) throws(StoreError) -> OpenedLog? {
         let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
-        let hasWriter = try takeLocks(files)
+        guard let hasWriter = try takeLocks(files) else { return nil }
         do {
             return try open(files, schema: schema, hasWriter: hasWriter)
         } catch {
@@ -234,13 +236,18 @@ struct StoreOpener {
 
     // MARK: Locks
 
-    /// Takes the locks; true if somebody else writes.
-    private func takeLocks(_ files: StoreFiles) throws(StoreError) -> Bool {
+    /// Takes the locks; true if somebody else writes, nil if the lock file is not the folder's any more.
+    private func takeLocks(_ files: StoreFiles) throws(StoreError) -> Bool? {
         do {
             if !options.isReadOnly { try waitForTurn(files) }
             guard try files.lock.lock(byte: 1, exclusive: false) else {
                 throw StoreError(
                     .storeInUse, "the store is being removed", context: .init(path: "\(folder)"))
+            }
+            // Nobody removes it from here on.
+            guard try files.isCurrent() else {
+                files.release()
+                return nil
             }
             return options.isReadOnly ? try isWritten(files) : false
         } catch let error as FileSystemError {

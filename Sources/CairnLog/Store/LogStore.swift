@@ -46,6 +46,19 @@ public final class LogStore: PersistentStore {
             try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options))
     }
 
+    /// A store to be read as it is now: with what was written to it in this process, if it is open here.
+    static func openToCopy(at path: String, on fileSystem: any FileSystem) throws(StoreError)
+        -> LogStore
+    {
+        var options = LogStoreOptions()
+        options.isReadOnly = true
+        options.followsWriter = false
+        options.fileSystem = fileSystem
+        return LogStore(
+            try EngineRegistry.shared.open(
+                FilePath(path), schema: nil, options: options, sharesWriter: true))
+    }
+
     /// A store in memory: the same engine on a disk that is none. It is gone when it is closed.
     public static func inMemory(schema: Schema, options: LogStoreOptions = LogStoreOptions())
         throws(StoreError) -> LogStore

@@ -142,7 +142,8 @@ struct FolderSurvey {
         guard record.lsn > 0 else {
             problems.append(
                 StoreError(
-                    .openFailed, "the folder holds a backup that was not finished (F-220)",
+                    .openFailed,
+                    "the folder holds a copy that was not finished, or a store that was being removed (F-220)",
                     context: .init(path: "\(folder)")))
             return
         }

@@ -16,6 +16,7 @@ import SystemPackage
 final class PowerLossDisk: FileSystem {
     enum Change: Sendable {
         case makeFolder
+        case removeFolder
         case syncParent
         case create(name: String, file: FileIdentity)
         case unlink(name: String)
@@ -59,7 +60,8 @@ final class PowerLossDisk: FileSystem {
     }
 
     func removeDirectory(_ path: FilePath) throws(FileSystemError) {
-        preconditionFailure("no store removes its folder")
+        try base.removeDirectory(path)
+        record(.removeFolder)
     }
 
     func identity(of path: FilePath) throws(FileSystemError) -> FileIdentity {
@@ -122,15 +124,16 @@ final class PowerLossDisk: FileSystem {
     }
 
     private func hasFolder(_ changes: [Change], _ random: inout RandomSource) -> Bool {
-        var isMade = false
+        var (isMade, isDurablyMade) = (false, false)
         for change in changes {
             switch change {
             case .makeFolder: isMade = true
-            case .syncParent where isMade: return true
+            case .removeFolder: isMade = false
+            case .syncParent: isDurablyMade = isMade
             default: break
             }
         }
-        return isMade && random.oneIn(2)
+        return isMade == isDurablyMade ? isMade : random.oneIn(2)
     }
 
     private func names(_ changes: [Change], _ random: inout RandomSource) -> [String: FileIdentity]

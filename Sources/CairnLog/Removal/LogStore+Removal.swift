@@ -1,0 +1,60 @@
+// Removing stores, and putting another one in their place.
+
+import CairnFileSystem
+public import CairnStore
+import SystemPackage
+
+extension LogStore {
+    /// Removes the store in a folder: every file of it, and the folder. Where there is none nothing is done.
+    ///
+    /// If it breaks off, what is left does not open, and calling this again finishes it.
+    ///
+    /// - Parameter force: also if somebody has it open. Stores of this process are closed: their snapshots stay readable,
+    ///   and what they still do throws. Another process is not told: it may write into a store that is made here
+    ///   afterwards. To be used when no other process can be meant.
+    /// - Throws: `StoreError`: `.storeInUse` if somebody has the store open, in this process or another;
+    ///   `.invalidRequest` if the folder holds no store, or other files besides; `.inputOutput`.
+    public static func destroy(at path: String, force: Bool = false) throws(StoreError) {
+        try destroy(at: path, on: POSIXFileSystem(), force: force)
+    }
+
+    /// The same on any disk.
+    static func destroy(at path: String, on fileSystem: any FileSystem, force: Bool = false)
+        throws(StoreError)
+    {
+        try StoreRemoval(folder: FilePath(path), fileSystem: fileSystem, force: force).remove()
+    }
+
+    /// Puts a copy of a store in the place of another: afterwards the folder holds what `source` holds, under the same
+    /// identifier. Others may write to `source` meanwhile. A folder that is missing is made.
+    ///
+    /// What was there is gone when the copying begins. If it breaks off the folder does not open until this is called
+    /// again; `source` is only read.
+    ///
+    /// - Parameter force: also if somebody has the store in the folder open; see ``destroy(at:force:)``.
+    /// - Throws: `StoreError`: `.storeInUse` if somebody has the store in the folder open; `.invalidRequest` if the folder
+    ///   holds something else than a store, or is `source`; what opening `source` throws, and then the folder is as it
+    ///   was; `.noSpace`, `.inputOutput`.
+    /// - Complexity: O(size of the store).
+    public static func replace(
+        at path: String, withStoreAt source: String, force: Bool = false
+    ) throws(StoreError) {
+        try replace(at: path, withStoreAt: source, on: POSIXFileSystem(), force: force)
+    }
+
+    /// The same on any disk.
+    static func replace(
+        at path: String, withStoreAt source: String, on fileSystem: any FileSystem,
+        force: Bool = false
+    ) throws(StoreError) {
+        let store = try openToCopy(at: source, on: fileSystem)
+        defer { try? store.close() }
+        // As for a backup: what can be read is copied, also if the disk fails.
+        try? store.engine.synchronize()
+        let snapshot = LogSnapshot(engine: store.engine, name: "replacing")
+        let pin = try snapshot.readable()
+        defer { withExtendedLifetime((snapshot, pin)) {} }
+        try StoreRemoval(folder: FilePath(path), fileSystem: fileSystem, force: force)
+            .replace(with: store.engine, pin.state)
+    }
+}

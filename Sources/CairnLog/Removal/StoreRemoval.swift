@@ -1,0 +1,121 @@
+// Empties the folder of a store, to remove it or for another store to come in.            Format 20.6
+//
+//   1. Both bytes of the lock file are locked exclusively: nobody has the store open, and nobody opens it meanwhile.
+//   2. The lock file says, durably, that there is no store here: whatever stops what follows, nothing opens what is left,
+//      and doing it again finishes it.                                                        F-224
+//   3. Checkpoints and segments go, and the folder is synced.
+//   4. To remove it the lock file goes, then the folder. Who waited for that lock file finds that it is not the folder's
+//      any more, and begins anew (StoreOpener).
+//
+// Invariants: a file that is not the store's is never touched. What was written before step 2 is whole if it broke off.
+// Threads: one removal in one thread.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import FoundationEssentials
+import SystemPackage
+
+struct StoreRemoval {
+    let folder: FilePath
+    let fileSystem: any FileSystem
+    /// Whether it is done though somebody has the store open.
+    let force: Bool
+
+    /// Removes the store, and the folder with it. Where there is none nothing is done.
+    func remove() throws(StoreError) {
+        try mapped {
+            guard let files = try alone() else { return }
+            defer { files.release() }
+            let mark = try files.readMark()
+            try empty(files, for: mark?.store ?? StoreID(UUID()))
+            try fileSystem.unlink(folder.appending(SegmentName.lock))
+            do {
+                try fileSystem.removeDirectory(folder)
+            } catch let error as FileSystemError where error.code == .directoryNotEmpty {
+                // Somebody makes a store here already.
+                return
+            }
+            try files.syncFolderName()
+        }
+    }
+
+    /// Puts what another store holds here; the folder is made if it is missing.
+    func replace(with engine: Engine, _ state: EngineState) throws(StoreError) {
+        try mapped {
+            let lock = folder.appending(SegmentName.lock)
+            let source = engine.files
+            if try fileSystem.exists(lock),
+                try fileSystem.identity(of: lock) == source.lock.identity
+            {
+                throw refusal("a store is not replaced by itself")
+            }
+            let backup = StoreBackup(
+                engine: engine, state: state, folder: folder, fileSystem: fileSystem)
+            try backup.refuseOwnFolder()
+            let files = try alone() ?? made()
+            defer { files.release() }
+            try empty(files, for: engine.storeID)
+            _ = try backup.run(BackupTarget(files: files, storeID: engine.storeID))
+        }
+    }
+
+    // MARK: Steps
+
+    /// The store's files, which nobody else has open or opens; nil if there is nothing at the path.
+    private func alone() throws -> StoreFiles? {
+        guard try fileSystem.exists(folder) else { return nil }
+        let names = try fileSystem.list(folder)
+        guard names.contains(SegmentName.lock) else {
+            // A removal that broke off at its end leaves an empty folder.
+            guard names.isEmpty else { throw refusal("the folder holds no store") }
+            try fileSystem.removeDirectory(folder)
+            return nil
+        }
+        if let other = names.first(where: { !Self.isOurs($0) }) {
+            throw refusal("the folder also holds \(other), which is no part of a store")
+        }
+        return try EngineRegistry.shared.lockAlone(folder, fileSystem, force: force)
+    }
+
+    /// A folder of our own, locked.
+    private func made() throws -> StoreFiles {
+        try fileSystem.makeDirectory(folder)
+        let lock = try fileSystem.open(folder.appending(SegmentName.lock), .createOrOpen)
+        let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
+        guard try files.lockExclusively() else { throw files.isInUse() }
+        return files
+    }
+
+    private static func isOurs(_ name: String) -> Bool {
+        name == SegmentName.lock || SegmentName.number(in: name) != nil
+            || CheckpointName.commit(in: name) != nil
+    }
+
+    /// Removes all but the lock file, which says that there is no store.
+    private func empty(_ files: StoreFiles, for storeID: StoreID) throws {
+        try files.writeMarkDurably(
+            MarkRecord(
+                store: storeID, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
+        for name in try fileSystem.list(folder) where name != SegmentName.lock {
+            if Self.isOurs(name) { try fileSystem.unlink(folder.appending(name)) }
+        }
+        try fileSystem.syncDirectory(folder)
+    }
+
+    private func refusal(_ message: String) -> StoreError {
+        StoreError(.invalidRequest, message, context: .init(path: "\(folder)"))
+    }
+
+    private func mapped(_ body: () throws -> Void) throws(StoreError) {
+        do {
+            try body()
+        } catch let error as FileSystemError {
+            throw StoreError(error)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("removing gives file system and store errors alone: \(error)")
+        }
+    }
+}
