@@ -116,6 +116,8 @@ let package = Package(
                 "CairnKilledWriter",
             ]),
         tests("CairnObjectsTests", ["Cairn"]),
+        // The examples of the documentation.
+        tests("CairnStoriesTests", ["Cairn"]),
         tests(
             "CairnInstrumentsTests",
             [

@@ -1,0 +1,114 @@
+// The examples of the article of this name, as code that runs.
+
+import Cairn
+import Foundation
+import Testing
+
+// KeysOfManyKinds 1 begins
+@Entity
+final class Hall: ManagedObject {
+    @Attribute(.unique) var link: URL?
+    @Attribute(.unique) var opened: Date?
+    @Relationship(deleteRule: .cascade, inverse: \Seat.hall) var seats: Set<Seat>
+}
+
+@Entity
+final class Seat: ManagedObject {
+    // A number is unique in its hall.
+    #Unique<Seat>([\.hall, \.number])
+    var number: Int?
+    var hall: Hall?
+}
+// KeysOfManyKinds 1 ends
+
+// KeysOfManyKinds 3 begins
+@Entity
+class Contact: ManagedObject {
+    @Attribute(.unique) var uuid: UUID?
+}
+
+@Entity
+final class Customer: Contact {
+    @Attribute(.unique) var email: String?
+}
+
+@Entity
+final class Supplier: Contact {
+    var email: String?
+}
+// KeysOfManyKinds 3 ends
+
+@Suite("Keys of many kinds")
+struct KeysOfManyKinds {
+    private func violated(_ context: ManagedObjectContext) throws -> [[String]] {
+        do {
+            try context.save()
+            return []
+        } catch let error as StoreError {
+            defer { context.rollback() }
+            return context.conflicts(in: error).compactMap {
+                ($0 as? ConstraintConflict)?.constraint
+            }
+        }
+    }
+
+    @Test("A to-one relationship and an attribute make a key together; nil never collides")
+    func seats() async throws {
+        let container = try PersistentContainer(inMemoryFor: Hall.self)
+        try await container.performBackgroundTask { context in
+            // KeysOfManyKinds 2 begins
+            let halls = [context.insert(Hall.self), context.insert(Hall.self)]
+            for hall in halls {
+                for number in 1...2 {
+                    let seat = context.insert(Seat.self)
+                    seat.hall = hall
+                    seat.number = number
+                }
+            }
+            // Nil never equals nil: both halls are without a link, and these two seats without a hall.
+            for _ in 1...2 { context.insert(Seat.self).number = 1 }
+            try context.save()
+
+            let again = context.insert(Seat.self)
+            again.hall = halls[1]
+            again.number = 2
+            // save() throws: there is a seat 2 in this hall.
+            // KeysOfManyKinds 2 ends
+            #expect(try violated(context) == [["hall", "number"]])
+            #expect(try context.count(for: FetchRequest<Seat>()) == 6)
+            for hall in halls { hall.link = URL(string: "https://example.org/hall") }
+            #expect(try violated(context) == [["link"]])
+            for hall in halls { hall.opened = Date(timeIntervalSinceReferenceDate: 0.5) }
+            #expect(try violated(context) == [["opened"]])
+        }
+    }
+
+    @Test("A constraint holds over all subentities, and a subentity adds its own")
+    func contacts() async throws {
+        let container = try PersistentContainer(
+            inMemoryFor: Contact.self, Customer.self, Supplier.self)
+        try await container.performBackgroundTask { context in
+            // KeysOfManyKinds 4 begins
+            let uuid = UUID()
+            let customer = context.insert(Customer.self)
+            customer.uuid = uuid
+            customer.email = "ann@example.org"
+            try context.save()
+
+            // The address is unique among customers; a supplier may have it too.
+            let supplier = context.insert(Supplier.self)
+            supplier.email = "ann@example.org"
+            try context.save()
+
+            // The UUID is unique among all contacts.
+            supplier.uuid = uuid
+            // save() throws.
+            // KeysOfManyKinds 4 ends
+            #expect(try violated(context) == [["uuid"]])
+            let second = context.insert(Customer.self)
+            second.email = "ann@example.org"
+            #expect(try violated(context) == [["email"]])
+            #expect(try context.count(for: FetchRequest<Contact>()) == 2)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// The examples of the article of this name, as code that runs.
+
+import Cairn
+import Foundation
+import Testing
+
+// TheDuplicateStorm 1 begins
+@Entity
+final class Person: ManagedObject {
+    #Index<Person>([\.email])
+    var email: String
+    var phone: String?
+    /// Made by the device that made the person, and the same on all devices.
+    var mark: UUID
+    @Relationship(deleteRule: .cascade, inverse: \Address.person) var addresses: Set<Address>
+}
+
+@Entity
+final class Address: ManagedObject {
+    var city: String = ""
+    var person: Person?
+}
+// TheDuplicateStorm 1 ends
+
+// TheDuplicateStorm 2 begins
+func repeatedAddresses(_ context: ManagedObjectContext) throws -> [String] {
+    var request = FetchRequest<DictionaryResult>(entityName: "Person")
+    let count = try ExpressionDescription("count", "count:(email)", resultType: .integer64)
+    request.propertiesToFetch = ["email", .expression(count)]
+    request.propertiesToGroupBy = ["email"]
+    request.havingPredicate = try PredicateNode(format: "$count > 1")
+    return try context.fetch(request).compactMap { $0["email"] as? String }
+}
+// TheDuplicateStorm 2 ends
+
+// TheDuplicateStorm 3 begins
+func unite(_ emails: [String], _ context: ManagedObjectContext) throws {
+    var request = try FetchRequest<Person>(
+        #Predicate { emails.contains($0.email) }, sortBy: [.init(\.email)])
+    request.relationshipKeyPathsForPrefetching = ["addresses"]
+    let people = Dictionary(grouping: try context.fetch(request), by: \.email)
+    for same in people.values {
+        // The least mark wins: every device keeps the same person, in whatever order they arrived.
+        guard let winner = same.min(by: { $0.mark.uuidString < $1.mark.uuidString }) else {
+            continue
+        }
+        for loser in same where loser != winner {
+            winner.phone = winner.phone ?? loser.phone
+            context.delete(loser)  // and its addresses with it
+        }
+    }
+    try context.save()
+}
+// TheDuplicateStorm 3 ends
+
+@Suite("The duplicate storm")
+struct TheDuplicateStorm {
+    /// What a device sends of a person.
+    private struct Sent {
+        let email: String
+        let phone: String?
+        let mark: UUID
+    }
+
+    @Test(
+        "300 people who arrive three times are 300 again, the same ones in whatever order they came"
+    )
+    func storm() async throws {
+        // What three devices send: the marks are theirs.
+        let devices: [[Sent]] = (0..<3).map { device in
+            (0..<300).map { number in
+                let phone: String? = number % 3 == device ? "+49 \(number)" : nil
+                return Sent(email: "person\(number)@example.org", phone: phone, mark: UUID())
+            }
+        }
+        func kept(_ order: [Int]) async throws -> [String: UUID] {
+            let container = try PersistentContainer(inMemoryFor: Person.self)
+            return try await container.performBackgroundTask { context in
+                for device in order {
+                    for sent in devices[device] {
+                        let person = context.insert(Person.self)
+                        person.email = sent.email
+                        person.phone = sent.phone
+                        person.mark = sent.mark
+                        context.insert(Address.self).person = person
+                    }
+                    try context.save()
+                }
+                let repeated = try repeatedAddresses(context)
+                #expect(repeated.count == 300)
+                try unite(repeated, context)
+                #expect(try repeatedAddresses(context).isEmpty)
+                let people = try context.fetch(FetchRequest<Person>())
+                #expect(people.count == 300 && people.allSatisfy { $0.phone != nil })
+                #expect(people.allSatisfy { $0.addresses.count == 1 })
+                #expect(try context.count(for: FetchRequest<Address>()) == 300)
+                return Dictionary(uniqueKeysWithValues: people.map { ($0.email, $0.mark) })
+            }
+        }
+        let forward = try await kept([0, 1, 2])
+        #expect(try await kept([2, 0, 1]) == forward)
+        let marks = Set(devices.joined().map(\.mark))
+        #expect(forward.values.allSatisfy(marks.contains))
+    }
+}
