@@ -39,7 +39,7 @@ enum Upkeep {
     /// An empty store in a new folder.
     private static func made(_ path: String, _ durability: Durability) throws -> CairnPeer {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        return try CairnPeer(at: path, durability: durability, indexes: false)
+        return try CairnPeer(at: path, durability: durability, indexes: .keys)
     }
 
     // MARK: Opening
@@ -47,7 +47,7 @@ enum Upkeep {
     /// Opens a store and finds one row; seconds for both.
     private static func open(_ key: String, _ path: String) throws -> Double {
         let start = ContinuousClock.now
-        let peer = try CairnPeer(at: path, durability: .full, indexes: false)
+        let peer = try CairnPeer(at: path, durability: .full, indexes: .keys)
         let row = try peer.find(key)
         let seconds = (ContinuousClock.now - start).seconds
         precondition(row != nil, "the row is there")
@@ -110,7 +110,7 @@ enum Upkeep {
 
     /// Updates every row three times, and lets compaction in the background do what it does.
     private static func updates(_ path: String, _ rows: inout [Product], fresh: Int) throws {
-        let peer = try CairnPeer(at: path, durability: .full, indexes: false)
+        let peer = try CairnPeer(at: path, durability: .full, indexes: .keys)
         let store = peer.store
         for round in 1...3 {
             for index in rows.indices { rows[index].quantity += Int64(round) }

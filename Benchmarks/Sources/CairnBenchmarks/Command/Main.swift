@@ -52,6 +52,12 @@ struct CompareCommand: ParsableCommand {
     @Option(
         help: "A folder for the tables, for all that was measured as JSON, and for the picture.")
     var results: String?
+    @Option(
+        help: """
+            The folder of earlier results: what is measured now takes the place of the same workloads there, and all is \
+            written there again.
+            """)
+    var update: String?
     @Option(help: "A folder on the disk to measure.")
     var folder = Folder.usual
 
@@ -84,6 +90,7 @@ struct CompareCommand: ParsableCommand {
             report.tables.append(table)
             try save(report, text)
         }
+        if let update { try enter(report, update) }
         let problems =
             report.tables.flatMap(\.failures).map { "FAILED: \($0)" }
             + report.tables.flatMap(\.disagreements).map { "DISAGREEMENT: \($0)" }
@@ -93,9 +100,29 @@ struct CompareCommand: ParsableCommand {
         }
     }
 
+    /// Puts what was measured into earlier results.
+    private func enter(_ report: Report, _ folder: String) throws {
+        let data = try Data(contentsOf: URL(filePath: "\(folder)/benchmarks.json"))
+        var whole = try JSONDecoder().decode(Report.self, from: data)
+        let when = "\(report.date), Cairn \(report.machine.cairn)"
+        for table in report.tables {
+            guard let index = whole.tables.firstIndex(where: { $0.rows == table.rows }) else {
+                continue
+            }
+            whole.tables[index].update(by: table, measured: when)
+        }
+        let known = Set(whole.tables.flatMap(\.lines).map(\.workload))
+        let head = TextReport.head(whole, Workload.all.filter { known.contains($0.name) })
+        let tables = whole.tables.map { TextReport.table($0, PeerEntry.all) }
+        try save(whole, ([head] + tables).joined(separator: "\n") + "\n", to: folder)
+    }
+
     /// Writes what there is so far, so that hours are not lost to a fault in the last one.
     private func save(_ report: Report, _ text: String) throws {
-        guard let results else { return }
+        if let results { try save(report, text, to: results) }
+    }
+
+    private func save(_ report: Report, _ text: String, to results: String) throws {
         try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
         let files = [
             "txt": Data(text.utf8), "json": try report.json, "svg": Data(Picture.draw(report).utf8),

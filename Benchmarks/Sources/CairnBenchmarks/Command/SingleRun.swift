@@ -22,7 +22,7 @@ enum SingleRun {
                     try work(
                         Job(
                             peer: entry(peer).type, rows: rows, folder: folder,
-                            hasIndexes: workload.hasIndexes))
+                            indexes: workload.indexes))
                 case .machine(let work):
                     try work(Job(peer: entry(PeerEntry.base).type, rows: rows, folder: folder))
                 }

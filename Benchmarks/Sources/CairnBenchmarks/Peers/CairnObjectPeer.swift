@@ -18,7 +18,7 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
     private let context: ManagedObjectContext
     private let parents = Parents()
 
-    convenience init(at folder: String, durability: Durability, indexes: Bool) throws {
+    convenience init(at folder: String, durability: Durability, indexes: Indexes) throws {
         self.init(try CairnPeer.open(folder, durability, indexes: indexes))
     }
 

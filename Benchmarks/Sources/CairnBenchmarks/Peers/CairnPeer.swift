@@ -17,22 +17,28 @@ final class CairnPeer: Peer {
     static let model = ManagedObjectModel(for: Item.self, ParentItem.self)
 
     /// The same with the indexes that only some workloads are about.
-    private static let indexedModel: ManagedObjectModel = {
+    private static func model(with indexes: Indexes) -> ManagedObjectModel {
         var model = CairnPeer.model
+        let names: [String] =
+            switch indexes {
+            case .keys: []
+            case .orderedKeys: ["serialCode"]
+            case .columns: ["price", "updatedAt"]
+            }
         for index in model.entities.indices where model.entities[index].name == "Product" {
-            for name in ["price", "updatedAt"] {
+            for name in names {
                 model.entities[index].indexes.append(
                     FetchIndexDescription("by_\(name)", elements: [.init(name)]))
             }
         }
         return model
-    }()
+    }
 
     let store: LogStore
     private let columns: ProductColumns
     private let parents: Parents
 
-    convenience init(at folder: String, durability: Durability, indexes: Bool) throws {
+    convenience init(at folder: String, durability: Durability, indexes: Indexes) throws {
         try self.init(Self.open(folder, durability, indexes: indexes))
     }
 
@@ -43,12 +49,12 @@ final class CairnPeer: Peer {
     }
 
     /// Opens the store that both levels work on.
-    static func open(_ folder: String, _ durability: Durability, indexes: Bool = false) throws
+    static func open(_ folder: String, _ durability: Durability, indexes: Indexes = .keys) throws
         -> LogStore
     {
         var options = LogStoreOptions()
         options.durability = durability == .full ? .full : .relaxed
-        let schema = try Schema(indexes ? indexedModel : model)
+        let schema = try Schema(model(with: indexes))
         return try LogStore.open(at: "\(folder)/store", schema: schema, options: options)
     }
 

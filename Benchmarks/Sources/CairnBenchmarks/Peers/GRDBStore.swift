@@ -9,7 +9,7 @@ enum GRDBStore {
         cache, mapped, autocheckpoint 16384 pages)
         """
 
-    static func open(_ folder: String, _ durability: Durability, _ indexes: Bool) throws
+    static func open(_ folder: String, _ durability: Durability, _ indexes: Indexes) throws
         -> DatabasePool
     {
         var configuration = Configuration()
@@ -37,7 +37,7 @@ enum GRDBStore {
                 table.column("category", .text)
                 table.column("flag", .boolean)
             }
-            if indexes {
+            if indexes == .columns {
                 for column in ["price", "updatedAt"] {
                     try database.create(
                         indexOn: "product", columns: [column], options: .ifNotExists)
@@ -61,7 +61,7 @@ protocol GRDBBased: Peer {
 }
 
 extension GRDBBased {
-    init(at folder: String, durability: Durability, indexes: Bool) throws {
+    init(at folder: String, durability: Durability, indexes: Indexes) throws {
         self.init(try GRDBStore.open(folder, durability, indexes))
     }
 

@@ -16,8 +16,8 @@ final class LMDBPeer: RecordPeer, @unchecked Sendable {
     private let record = UnsafeMutableRawBufferPointer.allocate(
         byteCount: Record.capacity, alignment: 8)
 
-    convenience init(at folder: String, durability: Durability, indexes: Bool) throws {
-        if indexes { throw NotOffered(reason: "has no indexes on values") }
+    convenience init(at folder: String, durability: Durability, indexes: Indexes) throws {
+        if indexes == .columns { throw NotOffered(reason: "has no indexes on values") }
         self.init(LMDBStore(folder, flags: durability == .full ? 0 : MDB_NOMETASYNC))
     }
 

@@ -17,6 +17,16 @@ struct NotOffered: Error {
     let reason: String
 }
 
+/// The indexes of products.
+enum Indexes: Sendable {
+    /// That of their serial code, which is unique.
+    case keys
+    /// The same, in the order of the codes: of its own for who tells unique keys apart by hashes.
+    case orderedKeys
+    /// Beside the first one on their price, and one on the time of their update.
+    case columns
+}
+
 protocol Peer: AnyObject, Sendable {
     /// How it is set up, for the report.
     static var settings: String { get }
@@ -25,9 +35,8 @@ protocol Peer: AnyObject, Sendable {
 
     /// Opens what is in a folder, which is there; or makes it.
     ///
-    /// - Parameter indexes: whether products have an index on their price and one on the time of their update beside that
-    ///   of their serial code.
-    init(at folder: String, durability: Durability, indexes: Bool) throws
+    /// - Parameter indexes: the indexes that products have.
+    init(at folder: String, durability: Durability, indexes: Indexes) throws
     /// A handle of its own for a further thread.
     func another() throws -> Self
     /// Ends the use, as a program does that means to open it again.

@@ -17,7 +17,7 @@ final class SQLitePeer: Peer, @unchecked Sendable {
 
     private let folder: String
     private let durability: Durability
-    private let indexes: Bool
+    private let indexes: Indexes
     private let isFirst: Bool
     private let connection: SQLiteConnection
     private let insertion: SQLiteStatement
@@ -25,11 +25,11 @@ final class SQLitePeer: Peer, @unchecked Sendable {
     private let search: SQLiteStatement
     private var prepared: [String: SQLiteStatement] = [:]
 
-    convenience init(at folder: String, durability: Durability, indexes: Bool) throws {
+    convenience init(at folder: String, durability: Durability, indexes: Indexes) throws {
         self.init(folder, durability, indexes, isFirst: true)
     }
 
-    private init(_ folder: String, _ durability: Durability, _ indexes: Bool, isFirst: Bool) {
+    private init(_ folder: String, _ durability: Durability, _ indexes: Indexes, isFirst: Bool) {
         self.folder = folder
         self.durability = durability
         self.indexes = indexes
@@ -40,7 +40,7 @@ final class SQLitePeer: Peer, @unchecked Sendable {
                 "journal_mode=WAL", "synchronous=\(durability == .full ? "FULL" : "NORMAL")",
                 "cache_size=-262144", "mmap_size=1073741824", "wal_autocheckpoint=16384",
             ])
-        for sql in Self.tables + (indexes ? Self.indexes : []) { connection.run(sql) }
+        for sql in Self.tables + (indexes == .columns ? Self.indexes : []) { connection.run(sql) }
         insertion = SQLiteStatement(
             connection, "INSERT INTO ZPRODUCT VALUES (NULL,1,1,?,?,?,?,?,?,?)")
         upsertion = SQLiteStatement(

@@ -35,11 +35,33 @@ struct Table: Codable {
         var notOffered: [String: String] = [:]
         /// Peers whose run ended without an answer.
         var failures: [String: String] = [:]
+        /// When it was measured, and which Cairn, if that was later than the rest.
+        var later: String?
     }
 
     var rows: Int
     var rounds: Int
     var lines: [Line] = []
+
+    /// Takes lines of a later table of as many rows.
+    mutating func update(by other: Table, measured later: String) {
+        for line in other.lines {
+            var line = line
+            line.later = later
+            if let index = lines.firstIndex(where: { $0.workload == line.workload }) {
+                let old = lines[index]
+                line.runs.merge(old.runs) { new, _ in new }
+                line.notOffered.merge(old.notOffered) { new, _ in new }
+                lines[index] = line
+            } else {
+                lines.append(line)
+            }
+        }
+        let order = Workload.all.map(\.name)
+        lines.sort {
+            order.firstIndex(of: $0.workload) ?? 0 < order.firstIndex(of: $1.workload) ?? 0
+        }
+    }
 
     var failures: [String] { lines.flatMap { $0.failures.values.sorted() } }
 

@@ -50,7 +50,9 @@ enum TextReport {
             say(line.notOffered[peer], of: peer)
             if line.runs[peer] != nil { say(byHand(line, peer).map { "* \($0)" }, of: peer) }
         }
-        return remarks.map { "\(line.workload), \($0.peers.joined(separator: ", ")): \($0.text)" }
+        let later = line.later.map { ["\(line.workload): measured later, \($0)"] } ?? []
+        return later
+            + remarks.map { "\(line.workload), \($0.peers.joined(separator: ", ")): \($0.text)" }
     }
 
     private static func byHand(_ line: Table.Line, _ peer: String) -> String? {

@@ -43,7 +43,8 @@ extension Workload {
         _ operation: @escaping @Sendable (Double, Int) -> Operation
     ) -> Workload {
         Workload(
-            "ycsb-\(letter.lowercased())", "YCSB \(letter): \(title)", changes: true,
+            "ycsb-\(letter.lowercased())", "YCSB \(letter): \(title)",
+            start: letter == "E" ? .orderedRows : .rows, changes: true,
             metrics: [.time("operation")]
         ) { job in
             let operations = plan(job.rows, min(job.rows, most), keys, operation)

@@ -7,6 +7,8 @@ struct Workload: Sendable {
         case nothing
         /// The rows, written ten thousand a transaction.
         case rows
+        /// The same with keys that can be read in their order.
+        case orderedRows
         /// The same with an index on the price and one on the time of the update.
         case indexedRows
         /// Parents with ten children each, as many children as there are rows.
@@ -22,8 +24,8 @@ struct Workload: Sendable {
     let name: String
     let title: String
     var start = Start.rows
-    /// Whether products have all their indexes.
-    var hasIndexes = false
+    /// The indexes that products have.
+    var indexes = Indexes.keys
     /// Whether the run changes what it starts from, and so needs a copy.
     var changes = false
     /// The greatest number of rows at which it is run: what it is given has to fit into memory.
@@ -41,7 +43,12 @@ struct Workload: Sendable {
         self.name = name
         self.title = title
         self.start = start
-        hasIndexes = start == .indexedRows
+        indexes =
+            switch start {
+            case .orderedRows: .orderedKeys
+            case .indexedRows: .columns
+            default: .keys
+            }
         self.changes = changes
         self.metrics = metrics
         self.work = .peer(work)
@@ -117,10 +124,10 @@ struct Job: Sendable {
     let peer: any Peer.Type
     let rows: Int
     let folder: String
-    var hasIndexes = false
+    var indexes = Indexes.keys
 
     func open(_ durability: Durability = .relaxed) throws -> any Peer {
-        try peer.init(at: folder, durability: durability, indexes: hasIndexes)
+        try peer.init(at: folder, durability: durability, indexes: indexes)
     }
 
     /// Does the work under the clock; what it is for comes before and after.

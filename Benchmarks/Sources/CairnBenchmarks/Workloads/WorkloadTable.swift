@@ -10,12 +10,8 @@ extension Workload {
         switch start {
         case .nothing: nil
         case .rows: Workload("prepare", "", start: .nothing, work: fill)
-        case .indexedRows:
-            {
-                var workload = Workload("prepare-indexed", "", start: .nothing, work: fill)
-                workload.hasIndexes = true
-                return workload
-            }()
+        case .orderedRows: filling("prepare-ordered", .orderedKeys)
+        case .indexedRows: filling("prepare-indexed", .columns)
         case .families:
             Workload("prepare-families", "", start: .nothing) { job in
                 let peer = try job.open()
@@ -25,6 +21,12 @@ extension Workload {
                 return outcome
             }
         }
+    }
+
+    private static func filling(_ name: String, _ indexes: Indexes) -> Workload {
+        var workload = Workload(name, "", start: .nothing, work: fill)
+        workload.indexes = indexes
+        return workload
     }
 
     @Sendable private static func fill(_ job: Job) throws -> Outcome {
@@ -37,7 +39,8 @@ extension Workload {
 
     /// Every workload there is, by name.
     static func named(_ name: String) -> Workload? {
-        let preparations = [Start.rows, .indexedRows, .families].compactMap(preparation)
+        let preparations = [Start.rows, .orderedRows, .indexedRows, .families].compactMap(
+            preparation)
         return (all + preparations).first { $0.name == name }
     }
 
