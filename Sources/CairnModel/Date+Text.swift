@@ -21,7 +21,9 @@ extension Date {
     /// 1 to 9999, and nearer to the beginning of 2001 than such a text can tell.
     package var isoText: String? {
         let interval = timeIntervalSinceReferenceDate
-        guard interval.isFinite, abs(interval) < 4e11 else { return nil }
+        guard interval.isFinite, abs(interval) < 4e11, interval == 0 || abs(interval) > 1e-26 else {
+            return nil
+        }
         let whole = interval.rounded(.down)
         var fraction = ""
         if interval != whole {

@@ -33,7 +33,7 @@ struct ValueTests {
     @Test("A date has a text that is read as the same date, however near to 2001 it is")
     func datesNearTheReference() throws {
         for seconds in [
-            0, 1.2345678901234567e-7, -1.2345678901234567e-7, 1.5e-22, 7e8 + 0.1, 3e-30,
+            0, 1.2345678901234567e-7, -1.2345678901234567e-7, 1.5e-22, 7e8 + 0.1, 3e-30, -1e-40,
         ] {
             let date = Date(timeIntervalSinceReferenceDate: seconds)
             let node = PredicateNode.compare("at", .equal, .date(date))

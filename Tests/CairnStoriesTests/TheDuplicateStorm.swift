@@ -41,10 +41,9 @@ func unite(_ emails: [String], _ context: ManagedObjectContext) throws {
     let people = Dictionary(grouping: try context.fetch(request), by: \.email)
     for same in people.values {
         // The least mark wins: every device keeps the same person, in whatever order they arrived.
-        guard let winner = same.min(by: { $0.mark.uuidString < $1.mark.uuidString }) else {
-            continue
-        }
-        for loser in same where loser != winner {
+        let ordered = same.sorted { $0.mark.uuidString < $1.mark.uuidString }
+        let winner = ordered[0]
+        for loser in ordered.dropFirst() {
             winner.phone = winner.phone ?? loser.phone
             context.delete(loser)  // and its addresses with it
         }

@@ -44,6 +44,9 @@ struct PredicateCommandTests {
         let wrong = cairn("predicate", "a == %d", "-5", "-x")
         #expect(wrong.code == 1)
         #expect(cairn("predicate", "--json", "a == %d", "-5").output.hasPrefix("{"))
+        #expect(cairn("predicate", "-a < %@", "7").output.hasPrefix("0 - a < 7\n"))
+        #expect(cairn("predicate", "a == 1", "--jsn").code == 2)
+        #expect(cairn("predicate").code == 2)
     }
 
     @Test("with --json the tree is an object")

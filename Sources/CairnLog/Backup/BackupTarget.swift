@@ -56,6 +56,10 @@ struct BackupTarget {
         }
         files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
         self.storeID = storeID
+        guard try files.isCurrent() else {
+            throw StoreError(
+                .storeInUse, "the folder was removed meanwhile", context: .init(path: "\(folder)"))
+        }
     }
 
     /// The same for a folder whose locks are held.

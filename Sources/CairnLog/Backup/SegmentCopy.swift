@@ -83,6 +83,9 @@ struct SegmentCopy {
         try file.synchronizeData()
     }
 
+    /// Reads what is to be copied, and throws where it is not whole.
+    func verifySource() throws { try verify(source.file) }
+
     /// A copy of what is damaged is no backup.
     private func verify(_ file: any File) throws {
         var scanner = try FrameScanner(

@@ -62,16 +62,7 @@ struct StoreBackup {
         let members = state.segments.listed(to: state.end)
         let old = try target.content()
         if let old { try judge(old, members, target) }
-        var copies: [SegmentCopy] = []
-        for member in members {
-            guard let segment = state.segments[member.number] else {
-                preconditionFailure("a state lists its own segments")
-            }
-            copies.append(
-                try SegmentCopy(
-                    segment, member, known: old?.members[member.number], target.files,
-                    storeTag: engine.storeID.tag))
-        }
+        let copies = try copies(of: members, known: old?.members ?? [:], target.files)
         let total = copies.reduce(0) { $0 + $1.count }
         try target.begin(old, engine.storeID)
         var copied: UInt64 = 0
@@ -97,6 +88,25 @@ struct StoreBackup {
         return BackupResult(
             commit: state.commit, isIncremental: old != nil,
             bytes: members.reduce(0) { $0 + $1.end }, copiedBytes: copied)
+    }
+
+    private func copies(
+        of members: [StartPayload.LiveSegment], known: [UInt32: StartPayload.LiveSegment],
+        _ files: StoreFiles
+    ) throws -> [SegmentCopy] {
+        try members.map { member in
+            guard let segment = state.segments[member.number] else {
+                preconditionFailure("a state lists its own segments")
+            }
+            return try SegmentCopy(
+                segment, member, known: known[member.number], files, storeTag: engine.storeID.tag)
+        }
+    }
+
+    /// Reads all that is to be copied, and throws where it is not whole.
+    func verifySource(_ files: StoreFiles) throws {
+        let members = state.segments.listed(to: state.end)
+        for copy in try copies(of: members, known: [:], files) { try copy.verifySource() }
     }
 
     // MARK: The earlier backup

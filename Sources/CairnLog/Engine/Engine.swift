@@ -101,6 +101,8 @@ final class Engine: Sendable {
     let isReleased = LongLock(false)
     /// How far the log of another process is read.
     let following: LongLock<FollowingProgress>
+    /// The same, to be asked without waiting.
+    let isClosed = Atomic(false)
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
     /// What of the state is still in the checkpoint that it was opened from.
@@ -532,6 +534,7 @@ final class Engine: Sendable {
             guard !turn.isClosed else { return }
             defer {
                 turn.isClosed = true
+                isClosed.store(true, ordering: .releasing)
                 isReleased.withLock { $0 = true }
                 files.release()
             }

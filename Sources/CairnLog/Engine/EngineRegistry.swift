@@ -100,9 +100,13 @@ final class EngineRegistry: Sendable {
                             .storeInUse, "the store is open in this process",
                             context: .init(path: "\(folder)"))
                     }
+                    // What it cannot write is of no use to anybody; but it must be closed.
+                    do throws(StoreError) {
+                        try entry.engine.close()
+                    } catch {
+                        guard entry.engine.isClosed.load(ordering: .acquiring) else { throw error }
+                    }
                     engines[key] = nil
-                    // What it could not write is of no use to anybody.
-                    try? entry.engine.close()
                 }
                 let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
                 let isAlone = try files.lockExclusively()

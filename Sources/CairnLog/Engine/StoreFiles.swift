@@ -188,12 +188,12 @@ final class StoreFiles: Sendable {
 
     // MARK: Locks
 
-    /// Takes both bytes for whoever removes the store; false if somebody has it open.
+    /// Takes both bytes for whoever removes the store, as far as they can be had; false if somebody has it open. What was
+    /// taken ends with the lock file.
     func lockExclusively() throws(FileSystemError) -> Bool {
-        guard try lock.lock(byte: 0, exclusive: true) else { return false }
-        if try lock.lock(byte: 1, exclusive: true) { return true }
-        try lock.unlock(byte: 0)
-        return false
+        let isUnwritten = try lock.lock(byte: 0, exclusive: true)
+        let isUnread = try lock.lock(byte: 1, exclusive: true)
+        return isUnwritten && isUnread
     }
 
     /// Whether the lock file is still the folder's: whoever removes a store takes it away while others wait for it.

@@ -44,7 +44,8 @@ struct StoreOpener {
                         .openFailed, "there is no store here", context: .init(path: "\(folder)"))
                 }
                 try makeFolder()
-                return try fileSystem.open(path, .createOrOpen)
+                // A folder that was being removed may be gone by now.
+                return try fileSystem.openIfPresent(path, .createOrOpen)
             }
             let mode: OpenMode = options.isReadOnly ? .read : .readWrite
             let file = try fileSystem.openIfPresent(path, mode)

@@ -7,10 +7,11 @@ import SystemPackage
 extension LogStore {
     /// Removes the store in a folder: every file of it, and the folder. Where there is none nothing is done.
     ///
-    /// If it breaks off, what is left does not open, and calling this again finishes it.
+    /// If it breaks off, the store is as it was, or does not open and is finished by calling this again. A folder that
+    /// cannot be removed (a mounted disk, or in one that others own) stays, empty.
     ///
-    /// - Parameter force: also if somebody has it open. Stores of this process are closed: their snapshots stay readable,
-    ///   and what they still do throws. Another process is not told: it may write into a store that is made here
+    /// - Parameter force: also if somebody has it open. Stores of this process are closed: snapshots that somebody has stay
+    ///   readable, and what they are asked otherwise throws. Another process is not told: it may write into a store that is made here
     ///   afterwards. To be used when no other process can be meant.
     /// - Throws: `StoreError`: `.storeInUse` if somebody has the store open, in this process or another;
     ///   `.invalidRequest` if the folder holds no store, or other files besides; `.inputOutput`.
@@ -28,14 +29,14 @@ extension LogStore {
     /// Puts a copy of a store in the place of another: afterwards the folder holds what `source` holds, under the same
     /// identifier. Others may write to `source` meanwhile. A folder that is missing is made.
     ///
-    /// What was there is gone when the copying begins. If it breaks off the folder does not open until this is called
-    /// again; `source` is only read.
+    /// The source is read and found whole first. What was there is gone when the copying begins: if that breaks off, for
+    /// example because the disk is full, the folder does not open until this is called again. `source` is only read.
     ///
     /// - Parameter force: also if somebody has the store in the folder open; see ``destroy(at:force:)``.
     /// - Throws: `StoreError`: `.storeInUse` if somebody has the store in the folder open; `.invalidRequest` if the folder
-    ///   holds something else than a store, or is `source`; what opening `source` throws, and then the folder is as it
-    ///   was; `.noSpace`, `.inputOutput`.
-    /// - Complexity: O(size of the store).
+    ///   holds something else than a store, or is `source`; what opening and reading `source` throws, `.damaged` with the place among
+    ///   it, and then the folder is as it was; `.noSpace`, `.inputOutput`.
+    /// - Complexity: O(size of the store); it is read twice.
     public static func replace(
         at path: String, withStoreAt source: String, force: Bool = false
     ) throws(StoreError) {

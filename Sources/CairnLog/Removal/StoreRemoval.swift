@@ -25,18 +25,38 @@ struct StoreRemoval {
     /// Removes the store, and the folder with it. Where there is none nothing is done.
     func remove() throws(StoreError) {
         try mapped {
-            guard let files = try alone() else { return }
+            guard let files = try alone() else {
+                // A removal that broke off at its end leaves an empty folder.
+                if try fileSystem.exists(folder) { try removeFolder() }
+                return
+            }
             defer { files.release() }
             let mark = try files.readMark()
             try empty(files, for: mark?.store ?? StoreID(UUID()))
             try fileSystem.unlink(folder.appending(SegmentName.lock))
-            do {
-                try fileSystem.removeDirectory(folder)
-            } catch let error as FileSystemError where error.code == .directoryNotEmpty {
-                // Somebody makes a store here already.
-                return
-            }
-            try files.syncFolderName()
+            try fileSystem.syncDirectory(folder)
+            try removeFolder()
+        }
+    }
+
+    /// Removes the empty folder. One that cannot be removed stays: a mounted disk, a link, a folder in one that others own;
+    /// or somebody makes a store in it already.
+    private func removeFolder() throws {
+        do {
+            try fileSystem.removeDirectory(folder)
+        } catch {
+            let harmless: [Errno] = [
+                .directoryNotEmpty, .fileExists, .notDirectory, .resourceBusy, .permissionDenied,
+                .notPermitted, .readOnlyFileSystem, .noSuchFileOrDirectory,
+            ]
+            guard harmless.contains(error.code) else { throw error }
+            return
+        }
+        let parent = folder.removingLastComponent()
+        do {
+            try fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
+        } catch  where error.code == .permissionDenied {
+            return
         }
     }
 
@@ -55,6 +75,8 @@ struct StoreRemoval {
             try backup.refuseOwnFolder()
             let files = try alone() ?? made()
             defer { files.release() }
+            // Nothing goes before what comes is known to be whole.
+            try backup.verifySource(files)
             try empty(files, for: engine.storeID)
             _ = try backup.run(BackupTarget(files: files, storeID: engine.storeID))
         }
@@ -62,14 +84,12 @@ struct StoreRemoval {
 
     // MARK: Steps
 
-    /// The store's files, which nobody else has open or opens; nil if there is nothing at the path.
+    /// The store's files, which nobody else has open or opens; nil if there is nothing at the path, or an empty folder.
     private func alone() throws -> StoreFiles? {
         guard try fileSystem.exists(folder) else { return nil }
         let names = try fileSystem.list(folder)
         guard names.contains(SegmentName.lock) else {
-            // A removal that broke off at its end leaves an empty folder.
             guard names.isEmpty else { throw refusal("the folder holds no store") }
-            try fileSystem.removeDirectory(folder)
             return nil
         }
         if let other = names.first(where: { !Self.isOurs($0) }) {
@@ -80,10 +100,10 @@ struct StoreRemoval {
 
     /// A folder of our own, locked.
     private func made() throws -> StoreFiles {
-        try fileSystem.makeDirectory(folder)
+        if try !fileSystem.exists(folder) { try fileSystem.makeDirectory(folder) }
         let lock = try fileSystem.open(folder.appending(SegmentName.lock), .createOrOpen)
         let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
-        guard try files.lockExclusively() else { throw files.isInUse() }
+        guard try files.lockExclusively(), try files.isCurrent() else { throw files.isInUse() }
         return files
     }
 

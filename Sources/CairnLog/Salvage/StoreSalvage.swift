@@ -156,7 +156,8 @@ struct StoreSalvage {
             store = try LogStore.open(at: "\(destination)", schema: schema, options: options)
         } catch {
             _ = content.finish()
-            removeDestination()
+            // A store that somebody has made there meanwhile is theirs.
+            if error.code != .storeInUse, error.code != .incompatibleModel { removeDestination() }
             throw error
         }
         do throws(StoreError) {
@@ -176,10 +177,6 @@ struct StoreSalvage {
 
     /// A part of a store would be taken for all that was left.
     private func removeDestination() {
-        guard let names = try? fileSystem.list(destination) else { return }
-        for name in names { try? fileSystem.unlink(destination.appending(name)) }
-        try? fileSystem.removeDirectory(destination)
-        let parent = destination.removingLastComponent()
-        try? fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
+        try? StoreRemoval(folder: destination, fileSystem: fileSystem, force: false).remove()
     }
 }

@@ -52,7 +52,6 @@ public final class LogStore: PersistentStore {
     {
         var options = LogStoreOptions()
         options.isReadOnly = true
-        options.followsWriter = false
         options.fileSystem = fileSystem
         return LogStore(
             try EngineRegistry.shared.open(
@@ -86,7 +85,9 @@ public final class LogStore: PersistentStore {
     public var recovery: RecoveryReport { engine.recovery }
 
     func checkOpen() throws(StoreError) {
-        guard isOpen.withLock({ $0 }) else { throw StoreError(.unusable, "the store is closed") }
+        guard isOpen.withLock({ $0 }), !engine.isClosed.load(ordering: .acquiring) else {
+            throw StoreError(.unusable, "the store is closed")
+        }
     }
 
     /// A fixed state: the newest one that is published.

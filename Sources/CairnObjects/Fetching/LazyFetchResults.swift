@@ -166,8 +166,14 @@ extension ManagedObjectContext {
         if !unread.isEmpty {
             let start = board.wants(.fetches) ? Self.now() : nil
             do throws(StoreError) {
-                for case let row? in try read(unread) {
-                    if refreshes, let known = registry.object(for: row.id) { refresh(known, row) }
+                for (id, row) in zip(unread, try read(unread)) {
+                    let known = refreshes ? registry.object(for: id) : nil
+                    guard let row else {
+                        // It is gone: whoever looks at it next finds that out.
+                        if let known, !known.hasChanges { refresh(known, mergeChanges: false) }
+                        continue
+                    }
+                    if let known { refresh(known, row) }
                     made.append(object(for: row))
                 }
                 if let start { tell(.batch, entity, made.count, since: start) }

@@ -162,13 +162,30 @@ extension RarerFetchTerms {
                     context: .init(entity: entityName, key: property.name))
             }
             guard let entity = schema.entity(named: entityName) else { return }
-            let first = String(path.prefix { $0 != "." })
-            if entity.attributeIndex(named: first) == nil,
-                entity.relationshipIndex(named: first) == nil
-            {
+            if !Self.leadsSomewhere(path, entity, schema) {
                 throw StoreError(
                     .invalidRequest, "the entity has no such property",
                     context: .init(entity: entityName, key: path))
+            }
+        }
+    }
+
+    /// Whether a key path ends at an attribute, a part of a composite one, a relationship or the object itself.
+    private static func leadsSomewhere(
+        _ path: String, _ entity: SchemaEntity, _ schema: Schema
+    ) -> Bool {
+        var (entity, rest) = (entity, path[...])
+        while true {
+            let first = String(rest.prefix { $0 != "." })
+            if let index = entity.relationshipIndex(named: first) {
+                if first.count == rest.count { return true }
+                entity = schema.entities[entity.relationships[index].destination]
+                rest = rest.dropFirst(first.count + 1)
+            } else if entity.attributeIndex(named: first) != nil {
+                return first.count == rest.count
+                    || entity.columnIndex(named: String(rest)) != nil
+            } else {
+                return ["SELF", "self", "objectID"].contains(rest)
             }
         }
     }

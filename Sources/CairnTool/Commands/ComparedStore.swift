@@ -83,7 +83,9 @@ final class ComparedStore {
                     depth < Self.deepestName ? try self.name(other, depth: depth + 1) : "…")
             }
             if case .string(let text)? = values.first, values.count == 1 {
-                name = text
+                // A key that looks like an id stands in quotation marks.
+                let isLikeID = text.hasPrefix("p") && UInt64(text.dropFirst()) != nil
+                name = isLikeID ? values[0].line : text
             } else if !values.isEmpty, !values.contains(.null) {
                 name = values.map(\.line).joined(separator: ", ")
             }

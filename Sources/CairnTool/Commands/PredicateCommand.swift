@@ -16,21 +16,27 @@ struct PredicateCommand: ParsableCommand {
             Ends with 0 if the condition can be read, else with 1.
             """)
 
-    @Argument(help: "The condition, such as \"price < %@ AND name BEGINSWITH[c] 'a'\".")
-    var format: String
-
-    // A number may begin with a minus.
+    // Both may begin with a minus.
     @Argument(
         parsing: .allUnrecognized,
-        help: ArgumentHelp("What takes the place of placeholders.", valueName: "argument"))
-    var arguments: [String] = []
+        help: ArgumentHelp(
+            "The condition, such as \"price < %@ AND name BEGINSWITH[c] 'a'\", then what takes the place of placeholders.",
+            valueName: "format> <argument"))
+    var words: [String]
 
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let option = words.first(where: { $0.hasPrefix("--") && !$0.contains(" ") }) {
+            throw ValidationError("Unknown option '\(option)'")
+        }
+    }
 
     func run() throws {
         let console = Console.current
         let node: PredicateNode
-        let arguments = try arguments.map(Self.argument)
+        let format = words[0]
+        let arguments = try words.dropFirst().map(Self.argument)
         do throws(PredicateFormatError) {
             node = try PredicateNode(format: format, arguments: arguments)
         } catch {

@@ -89,6 +89,7 @@ struct RemovalTests {
         try CompactionTests.update(store, 0..<30, 2)
         let reader = try LogStore.open(at: "/store", options: FollowingStores.reading(disk))
         let text = try SampleStore.text(reader)
+        let snapshot = try #require(try reader.snapshot() as? LogSnapshot)
         try store.close()
         #expect(
             Self.error { try LogStore.destroy(at: "/store", on: disk) }?.code == .storeInUse)
@@ -98,7 +99,8 @@ struct RemovalTests {
         #expect(try !disk.exists("/store"))
         #expect(
             Self.error { try CompactionTests.update(writer, 0..<3, 3) }?.code == .unusable)
-        #expect(try SampleStore.text(reader) == text)
+        #expect(try FollowingStores.text(snapshot, of: reader) == text)
+        #expect(Self.error { _ = try reader.snapshot() }?.code == .unusable)
         // A store that is made here now is another one, whatever they do.
         let next = try BackupTests.writer(disk, at: "/store")
         try CompactionTests.update(next, 0..<5, 4)
@@ -179,6 +181,53 @@ struct RemovalTests {
                 try LogStore.replace(at: "/source/inner", withStoreAt: "/source", on: disk)
             }?.code == .invalidRequest)
         try source.close()
+    }
+
+    @Test(
+        "A source that opens by its checkpoint and is damaged further back leaves the store as it was"
+    )
+    func damagedSource() throws {
+        let disk = MemoryFileSystem()
+        let text = try Self.sample(disk)
+        var options = CompactionTests.options(on: disk)
+        options.sizes.segmentBytes = 16 << 10
+        options.sizes.closingCheckpointBytes = 0
+        let source = try LogStore.open(
+            at: "/source", schema: try SampleStore.schema(), options: options)
+        try CompactionTests.fill(source, rounds: 2)
+        try source.close()
+        #expect(try disk.list("/source").contains { $0.hasPrefix("checkpoint") })
+        let name = try #require(try DiskImage(of: disk, "/source").segments.first)
+        let segment = try disk.open(FilePath("/source/\(name)"), .readWrite)
+        let bytes = RawBytes(count: 1)
+        #expect(try segment.read(into: bytes.mutable, at: 9_000) == 1)
+        bytes.mutable[0] ^= 0x10
+        try segment.write(UnsafeRawBufferPointer(bytes.mutable), at: 9_000)
+        let reader = try LogStore.open(at: "/source", options: FollowingStores.reading(disk))
+        try reader.close()
+        #expect(
+            Self.error { try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk) }?
+                .code == .damaged)
+        #expect(try BackupTests.text(disk) == text)
+    }
+
+    @Test("A folder that cannot be removed stays empty; a link to a store is emptied and left")
+    func link() throws {
+        let directory = try TemporaryDirectory()
+        let (path, link) = (directory.path("store"), directory.path("link"))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try LogStore.open(at: path, schema: SampleStore.schema()).close()
+        try LogStore.destroy(at: link)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+        try LogStore.destroy(at: link)
+        let source = directory.path("source")
+        try LogStore.open(at: source, schema: SampleStore.schema()).close()
+        try LogStore.replace(at: link, withStoreAt: source)
+        let store = try LogStore.open(at: link, schema: SampleStore.schema())
+        #expect(try store.snapshot().count(StoreFetch(entity: 0)) == 0)
+        try store.close()
+        try LogStore.destroy(at: link)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
     }
 
     @Test("A source that does not open leaves the store as it was")

@@ -75,6 +75,10 @@ struct CompareCommand: ParsableCommand {
         }
         say(TextReport.head(report, workloads))
         let sizes = try rows.map(Self.numbers) ?? (quick ? [20_000] : [100_000, 1_000_000])
+        let earlier = try update.map { try Self.report(in: $0) }
+        for size in sizes where !(earlier?.tables.contains { $0.rows == size } ?? true) {
+            throw ValidationError("the earlier results have no table of \(size) rows")
+        }
         for size in sizes {
             let table = try Campaign(folder: folder, rows: size, rounds: rounds ?? (quick ? 1 : 5))
                 .run(workloads, entries, withMachine: peers?.contains(PeerEntry.machine) ?? true)
@@ -82,7 +86,7 @@ struct CompareCommand: ParsableCommand {
             report.tables.append(table)
             try save(report, text)
         }
-        let large = large ?? (quick || only != nil ? 0 : 10_000_000)
+        let large = large ?? (quick || only != nil || update != nil ? 0 : 10_000_000)
         if large > 0, let cairn = PeerEntry.named("cairn"), let last = report.tables.last {
             let table = try Campaign(folder: folder, rows: large, rounds: 1)
                 .run(workloads, [cairn], withMachine: false)
@@ -90,7 +94,7 @@ struct CompareCommand: ParsableCommand {
             report.tables.append(table)
             try save(report, text)
         }
-        if let update { try enter(report, update) }
+        if let update, let earlier { try enter(report, into: earlier, update) }
         let problems =
             report.tables.flatMap(\.failures).map { "FAILED: \($0)" }
             + report.tables.flatMap(\.disagreements).map { "DISAGREEMENT: \($0)" }
@@ -101,9 +105,8 @@ struct CompareCommand: ParsableCommand {
     }
 
     /// Puts what was measured into earlier results.
-    private func enter(_ report: Report, _ folder: String) throws {
-        let data = try Data(contentsOf: URL(filePath: "\(folder)/benchmarks.json"))
-        var whole = try JSONDecoder().decode(Report.self, from: data)
+    private func enter(_ report: Report, into whole: Report, _ folder: String) throws {
+        var whole = whole
         let when = "\(report.date), Cairn \(report.machine.cairn)"
         for table in report.tables {
             guard let index = whole.tables.firstIndex(where: { $0.rows == table.rows }) else {
@@ -115,6 +118,11 @@ struct CompareCommand: ParsableCommand {
         let head = TextReport.head(whole, Workload.all.filter { known.contains($0.name) })
         let tables = whole.tables.map { TextReport.table($0, PeerEntry.all) }
         try save(whole, ([head] + tables).joined(separator: "\n") + "\n", to: folder)
+    }
+
+    private static func report(in folder: String) throws -> Report {
+        let data = try Data(contentsOf: URL(filePath: "\(folder)/benchmarks.json"))
+        return try JSONDecoder().decode(Report.self, from: data)
     }
 
     /// Writes what there is so far, so that hours are not lost to a fault in the last one.

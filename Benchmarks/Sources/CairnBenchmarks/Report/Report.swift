@@ -50,8 +50,16 @@ struct Table: Codable {
             line.later = later
             if let index = lines.firstIndex(where: { $0.workload == line.workload }) {
                 let old = lines[index]
-                line.runs.merge(old.runs) { new, _ in new }
-                line.notOffered.merge(old.notOffered) { new, _ in new }
+                // Peers that were not asked again keep what they had.
+                let asked = Set(line.runs.keys).union(line.notOffered.keys).union(
+                    line.failures.keys)
+                for (peer, runs) in old.runs where !asked.contains(peer) { line.runs[peer] = runs }
+                for (peer, reason) in old.notOffered where !asked.contains(peer) {
+                    line.notOffered[peer] = reason
+                }
+                for (peer, failure) in old.failures where !asked.contains(peer) {
+                    line.failures[peer] = failure
+                }
                 lines[index] = line
             } else {
                 lines.append(line)
