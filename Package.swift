@@ -137,7 +137,7 @@ let package = Package(
         tests(
             "CairnToolTests",
             [
-                "CairnTool", "CairnInspection", "CairnMacros",
+                "CairnTool", "CairnInspection", "CairnModel", "CairnMacros",
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ] + syntax),
         tests(

@@ -221,7 +221,8 @@ struct GeneratedModelTests {
         ]
         var renamed: [String: [String: String]] = [
             "Columns": ["Columns": "Columns_"], "Relationship": ["entity": "entity_"],
-            "Parent": ["Shared": "Shared_"], "Child": ["objectID": "objectID__"],
+            "Parent": ["Parent": "Parent_", "Shared": "Shared_"], "Task": ["its own": "itsOwn"],
+            "Child": ["objectID": "objectID__"],
             "elements": ["writer": "writer_", "a \"quote\"": "aQuote"],
             "Texts": [
                 "a.b": "aB", "a `tick`": "aTick", "back\\slash": "backSlash", "-minus": "minus",
