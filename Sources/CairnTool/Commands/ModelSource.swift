@@ -1,0 +1,109 @@
+// The model that a command was given: in a store, in a file of Xcode, or as JSON.
+
+import CairnModel
+import FoundationEssentials
+
+/// A model, checked, and where it came from.
+struct ModelSource {
+    let schema: Schema
+    /// The last part of the path, without the file inside a model's folder.
+    let name: String
+    /// The version's name, if there are several.
+    let version: String?
+    let warnings: [ModelWarning]
+
+    var model: ManagedObjectModel { schema.model }
+
+    init(schema: Schema, name: String, version: String? = nil, warnings: [ModelWarning] = []) {
+        self.schema = schema
+        self.name = name
+        self.version = version
+        self.warnings = warnings
+    }
+
+    /// Reads what lies at a path.
+    static func read(_ path: String, version: String?) throws -> ModelSource {
+        if ImportJob.isStore(path) {
+            guard version == nil else {
+                throw Failure("a store has one model: leave --version out", code: .usage)
+            }
+            return try StoreSession.reading(path) {
+                ModelSource(schema: $0.schema, name: name(of: path))
+            }
+        }
+        if let json = try jsonText(path) {
+            guard version == nil else {
+                throw Failure("a JSON file has one model: leave --version out", code: .usage)
+            }
+            return ModelSource(schema: try schema(json: json, path), name: name(of: path))
+        }
+        let versions = try ModelVersions(contentsOfFile: path)
+        let chosen = version ?? versions.currentName
+        let file = try versions.read(chosen)
+        return ModelSource(
+            schema: file.schema, name: name(of: path),
+            version: versions.names.count > 1 ? chosen : nil, warnings: file.warnings)
+    }
+
+    private static func name(of path: String) -> String {
+        let parts = path.split(separator: "/")
+        guard let last = parts.last else { return path }
+        return String(last == "contents" ? parts.dropLast().last ?? last : last)
+    }
+
+    // MARK: JSON
+
+    /// The most bytes that a model may have, in whatever form.
+    private static let sizeLimit = 64 << 20
+
+    /// The text of a file whose name says that it is JSON; nil for all others.
+    private static func jsonText(_ path: String) throws -> String? {
+        var isFolder = false
+        guard path.hasSuffix(".json"),
+            FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder
+        else { return nil }
+        do {
+            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64
+            guard size ?? 0 <= UInt64(sizeLimit) else {
+                throw Failure("\(path): it has \(size ?? 0) bytes: no model is that large")
+            }
+            return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure("\(path): the file cannot be read: \(error)")
+        }
+    }
+
+    private static func schema(json: String, _ path: String) throws -> Schema {
+        let model: ManagedObjectModel
+        do {
+            model = try ManagedObjectModel(json: json)
+        } catch {
+            throw Failure("\(path): this is not the JSON of a model: \(reason(error))")
+        }
+        do throws(ModelError) {
+            return try Schema(model)
+        } catch {
+            throw Failure("\(path): \(error)")
+        }
+    }
+
+    /// What a decoder says, on one line.
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "\(error)" }
+        switch error {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context),
+            .dataCorrupted(let context):
+            return place(context.codingPath) + context.debugDescription
+        case .keyNotFound(let key, let context):
+            return place(context.codingPath) + "there is no \(key.stringValue)"
+        @unknown default: return "\(error)"
+        }
+    }
+
+    private static func place(_ path: [any CodingKey]) -> String {
+        let steps = path.map { key in key.intValue.map { "\($0)" } ?? key.stringValue }
+        return steps.isEmpty ? "" : steps.joined(separator: ".") + ": "
+    }
+}

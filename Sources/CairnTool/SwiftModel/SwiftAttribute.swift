@@ -1,0 +1,168 @@
+// An attribute as a property: its type, its default, and what @Attribute says of it.
+//
+//   1. What may be nil is an optional, whether or not the model says that accessors are to use scalar types; integers
+//      have the width that the model gives them.
+//   2. A transient attribute is `.ephemeral`; one of no type that a store knows is a property of the class alone.
+//   3. A transformable attribute whose class is a collection of values is a Codable property, stored as JSON; any
+//      other is its bytes.
+//   4. What a mark cannot say is said in a comment.
+
+import CairnInspection
+import CairnModel
+
+/// An attribute that is not composite, in Swift.
+struct SwiftAttribute {
+    private let attribute: AttributeDescription
+
+    init(_ attribute: AttributeDescription) { self.attribute = attribute }
+
+    /// The property, under the name that it has in code.
+    func property(name: String) -> SwiftProperty {
+        guard let (type, remarks) = type else {
+            return Self.unstored(
+                attribute, name: name,
+                type: attribute.type == .objectID ? "ObjectID" : "Any",
+                remark:
+                    "Transient, and of no type: it lives in the object, which notices no change of it."
+            )
+        }
+        var property = SwiftProperty(
+            remarks: remarks, name: name, type: type + (attribute.isOptional ? "?" : ""))
+        if attribute.derivationExpression == nil {
+            property.value = defaultValue(&property.remarks)
+        } else if !attribute.defaultValue.isNull {
+            property.remarks.append("It has no default, since it is derived.")
+        }
+        property.arguments = arguments(&property.remarks)
+        if !property.arguments.isEmpty { property.mark = "Attribute" }
+        property.remarks += SwiftRemarks.userInfo(attribute.userInfo)
+        return property
+    }
+
+    /// A property that is not the store's.
+    static func unstored(
+        _ attribute: AttributeDescription, name: String, type: String, remark: String
+    ) -> SwiftProperty {
+        SwiftProperty(
+            remarks: [remark] + SwiftRemarks.userInfo(attribute.userInfo), mark: "Transient",
+            name: name, type: type + "?", value: "nil")
+    }
+
+    // MARK: Types
+
+    private var type: (String, [String])? {
+        switch attribute.type {
+        case .integer16: ("Int16", [])
+        case .integer32: ("Int32", [])
+        case .integer64: ("Int64", [])
+        case .decimal: ("Decimal", [])
+        case .double: ("Double", [])
+        case .float: ("Float", [])
+        case .string: ("String", [])
+        case .boolean: ("Bool", [])
+        case .date: ("Date", [])
+        case .binary: ("Data", [])
+        case .uuid: ("UUID", [])
+        case .uri: ("URL", [])
+        case .transformable: transformable
+        case .undefined, .objectID, .composite: nil
+        }
+    }
+
+    private var transformable: (String, [String]) {
+        var made: [String] = []
+        if let name = attribute.customClassName { made.append("class \(name)") }
+        if let name = attribute.valueTransformerName { made.append("transformer \(name)") }
+        let model = "Transformable" + (made.isEmpty ? "" : " (\(made.joined(separator: ", ")))")
+        if let name = attribute.customClassName, let type = CodableTypeName(name) {
+            return (type.text, ["\(model): stored as JSON."])
+        }
+        return ("Data", ["\(model): its bytes. A Codable type in their place is stored as JSON."])
+    }
+
+    // MARK: Defaults and marks
+
+    private func defaultValue(_ remarks: inout [String]) -> String? {
+        let value = attribute.defaultValue
+        if value.isNull { return nil }
+        guard value.fits(attribute.type), attribute.type != .transformable,
+            let text = SwiftLiteral.text(value)
+        else {
+            remarks.append("The model has a default for it, \(PlainText.value(value)).")
+            return nil
+        }
+        if case .binary(let data) = value, !data.isEmpty {
+            remarks.append(
+                "The default is given to each new object, and not to the rows of a batch insert.")
+        }
+        return text
+    }
+
+    private func arguments(_ remarks: inout [String]) -> [String] {
+        var arguments: [String] = []
+        if attribute.isTransient { arguments.append(".ephemeral") }
+        if attribute.allowsExternalBinaryDataStorage {
+            switch attribute.type {
+            case .binary, .transformable: arguments.append(".externalStorage")
+            default: remarks.append("The model allows external storage, which is for bytes.")
+            }
+        }
+        if attribute.preservesValueInHistoryOnDeletion {
+            arguments.append(".preserveValueOnDeletion")
+        }
+        if let derivation = attribute.derivationExpression {
+            arguments.append("derived: \(SwiftLiteral.text(derivation))")
+        }
+        arguments += SwiftRemarks.names(
+            attribute.renamingIdentifier, attribute.versionHashModifier)
+        for (label, limit) in [
+            ("minimumValue", attribute.minimumValue), ("maximumValue", attribute.maximumValue),
+        ] {
+            guard let limit else { continue }
+            if limit.fits(attribute.type), Self.hasRange(attribute.type),
+                let text = SwiftLiteral.text(limit)
+            {
+                arguments.append("\(label): \(text)")
+            } else {
+                remarks.append("The model says \(label): \(PlainText.value(limit)).")
+            }
+        }
+        let lengths = [
+            attribute.minimumLength.map { "minimumLength: \($0)" },
+            attribute.maximumLength.map { "maximumLength: \($0)" },
+            attribute.regularExpression.map { "pattern: \(SwiftLiteral.text($0))" },
+        ].compactMap(\.self)
+        if attribute.type == .string {
+            arguments += lengths
+        } else if !lengths.isEmpty {
+            remarks.append(
+                "The model says \(lengths.joined(separator: ", ")), which is for strings.")
+        }
+        return arguments
+    }
+
+    private static func hasRange(_ type: AttributeType) -> Bool {
+        switch type {
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .date: true
+        default: false
+        }
+    }
+}
+
+/// What marks and comments of all kinds of properties have in common.
+enum SwiftRemarks {
+    /// The arguments for what other versions of a model know something by.
+    static func names(_ originalName: String?, _ hashModifier: String?) -> [String] {
+        [
+            originalName.map { "originalName: \(SwiftLiteral.text($0))" },
+            hashModifier.map { "hashModifier: \(SwiftLiteral.text($0))" },
+        ].compactMap(\.self)
+    }
+
+    /// The author's own entries, which no mark has room for.
+    static func userInfo(_ entries: [String: String]) -> [String] {
+        if entries.isEmpty { return [] }
+        let text = entries.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }
+        return ["User info: \(text.joined(separator: ", "))"]
+    }
+}

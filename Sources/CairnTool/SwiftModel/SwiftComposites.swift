@@ -1,0 +1,202 @@
+// The composite attributes of a model as structs.
+//
+//   1. A composite that the model names is one struct, for all attributes that are made of it.
+//   2. Elements that stand in an attribute alone, or differ from those of the composite that they name, are a struct
+//      named after the attribute.
+//   3. A struct needs an element: an attribute without any is left out.
+//
+// Invariant: the structs that a struct holds come after it.
+
+import CairnModel
+
+/// The structs of a model.
+struct SwiftComposites {
+    /// A struct.
+    struct Definition {
+        let name: String
+        /// The composite's name in the model; nil if the model has none.
+        let modelName: String?
+        let elements: [AttributeDescription]
+        var fields: [SwiftProperty] = []
+    }
+
+    private(set) var definitions: [Definition] = []
+    /// The structs by the composite's name, or by the path of an attribute that has its own.
+    private var indexes: [String: Int] = [:]
+    /// The names of elements in Swift, by struct.
+    private var elementNames: [[String: String]] = []
+
+    /// Makes the structs of all composite attributes, and names them.
+    init(_ schema: Schema, _ names: inout SwiftModelNames) {
+        for entity in schema.model.entities {
+            for attribute in entity.attributes where attribute.type == .composite {
+                register(
+                    attribute,
+                    path: entity.name + SwiftIdentifier.capitalized(attribute.name), &names)
+            }
+        }
+    }
+
+    // MARK: Questions
+
+    /// The struct of an attribute; nil if it has no elements.
+    func definition(of attribute: AttributeDescription, path: String) -> Definition? {
+        index(of: attribute, path: path).map { definitions[$0] }
+    }
+
+    /// The struct of an attribute of an entity.
+    func definition(of attribute: AttributeDescription, in entity: EntityDescription)
+        -> Definition?
+    {
+        definition(
+            of: attribute, path: entity.name + SwiftIdentifier.capitalized(attribute.name))
+    }
+
+    /// What a dotted path into an attribute is in Swift, after the attribute's own name: `?.place.city`.
+    func keyPath(_ steps: [Substring], into attribute: AttributeDescription, path: String)
+        -> String?
+    {
+        guard let step = steps.first else { return "" }
+        guard let index = index(of: attribute, path: path),
+            let element = attribute.elements.first(where: { $0.name == step }),
+            let name = elementNames[index][element.name],
+            let rest = keyPath(
+                Array(steps.dropFirst()), into: element,
+                path: Self.path(definitions[index], element))
+        else { return nil }
+        return (attribute.isOptional ? "?." : ".") + name + rest
+    }
+
+    private func index(of attribute: AttributeDescription, path: String) -> Int? {
+        if let name = attribute.compositeName, let index = indexes[name],
+            definitions[index].elements == attribute.elements
+        {
+            return index
+        }
+        return indexes[path]
+    }
+
+    private static func path(_ definition: Definition, _ element: AttributeDescription) -> String {
+        definition.name + SwiftIdentifier.capitalized(element.name)
+    }
+
+    // MARK: Making
+
+    private mutating func register(
+        _ attribute: AttributeDescription, path: String, _ names: inout SwiftModelNames
+    ) {
+        guard Self.hasLeaf(attribute), index(of: attribute, path: path) == nil else { return }
+        let isNamed = attribute.compositeName.map { indexes[$0] == nil } ?? false
+        let modelName = isNamed ? attribute.compositeName : nil
+        let index = definitions.count
+        definitions.append(
+            Definition(
+                name: names.claimType(madeOf: modelName ?? path, suffix: "Value"),
+                modelName: modelName, elements: attribute.elements))
+        indexes[modelName ?? path] = index
+        for element in attribute.elements where element.type == .composite {
+            register(element, path: Self.path(definitions[index], element), &names)
+        }
+    }
+
+    private static func hasLeaf(_ attribute: AttributeDescription) -> Bool {
+        attribute.elements.contains { $0.type == .composite ? hasLeaf($0) : true }
+    }
+
+    // MARK: Elements
+
+    /// Declares the elements, after all types have their names.
+    mutating func declareElements(_ names: SwiftModelNames) {
+        for index in definitions.indices {
+            var taken = Set(definitions[index].elements.map(\.name))
+            var written: [String: String] = [:]
+            for element in definitions[index].elements {
+                var remarks: [String] = []
+                let name = Self.elementName(element.name, &taken, names, &remarks)
+                written[element.name] = name
+                let field = field(element, of: definitions[index], name: name, remarks: remarks)
+                definitions[index].fields.append(field)
+            }
+            elementNames.append(written)
+        }
+    }
+
+    private static func elementName(
+        _ name: String, _ taken: inout Set<String>, _ names: SwiftModelNames,
+        _ remarks: inout [String]
+    ) -> String {
+        func isPossible(_ name: String) -> Bool {
+            !KnownNames.compositeMembers.contains(name) && !names.isType(name)
+        }
+        if isPossible(name), let written = SwiftIdentifier.property(name) { return written }
+        let made = SwiftIdentifier.isPlain(name) ? name : SwiftIdentifier.propertyName(madeOf: name)
+        let other = SwiftModelNames.free(made, taken, where: isPossible)
+        taken.insert(other)
+        remarks.append("The model calls it \(name), which cannot be a name here.")
+        return other
+    }
+
+    private func field(
+        _ element: AttributeDescription, of definition: Definition, name: String, remarks: [String]
+    ) -> SwiftProperty {
+        var field: SwiftProperty
+        if element.type == .composite {
+            guard let inner = self.definition(of: element, path: Self.path(definition, element))
+            else {
+                return SwiftProperty(
+                    remarks: [
+                        "\(element.name): a composite without elements, which no struct can be."
+                    ],
+                    name: name, type: "", isLeftOut: true)
+            }
+            field = SwiftProperty(
+                name: name, type: inner.name + (element.isOptional ? "?" : ""))
+        } else {
+            field = SwiftAttribute(element).property(name: name)
+        }
+        // An element has a name, a type and a default; no mark can stand before it.
+        if field.mark != nil {
+            let said = field.arguments.joined(separator: ", ")
+            field.remarks.append("The model says more of it, which an element cannot: \(said)")
+            field.mark = nil
+            field.arguments = []
+        }
+        field.remarks = remarks + field.remarks
+        return field
+    }
+
+    // MARK: Text
+
+    /// The lines of the structs, in the order of the model's composites.
+    func blocks(of model: ManagedObjectModel, isPublic: Bool) -> [[String]] {
+        let order = model.composites.map(\.name)
+        let sorted = definitions.indices.sorted { left, right in
+            let places = [left, right].map { index in
+                definitions[index].modelName.flatMap { order.firstIndex(of: $0) } ?? order.count
+            }
+            return (places[0], left) < (places[1], right)
+        }
+        return sorted.map { Self.lines(of: definitions[$0], isPublic: isPublic) }
+    }
+
+    private static func lines(of definition: Definition, isPublic: Bool) -> [String] {
+        let name = definition.modelName ?? definition.name
+        let argument = name == definition.name ? "" : "(\(SwiftLiteral.text(name)))"
+        let access = isPublic ? "public " : ""
+        var lines = ["@Composite\(argument)"]
+        lines.append("\(access)struct \(definition.name): Hashable, Sendable {")
+        lines += definition.fields.flatMap { $0.lines(isPublic: isPublic) }
+        if isPublic {
+            // The one that Swift makes is not for other modules.
+            let fields = definition.fields.filter { !$0.isLeftOut }
+            let parameters = fields.map { field in
+                let value = field.value ?? (field.type.hasSuffix("?") ? "nil" : nil)
+                return "\(field.name): \(field.type)" + (value.map { " = \($0)" } ?? "")
+            }
+            lines += [""]
+            lines += SwiftText.call("public init", parameters, tail: " {", indent: 4)
+            lines += fields.map { "        self.\($0.name) = \($0.name)" } + ["    }"]
+        }
+        return lines + ["}"]
+    }
+}

@@ -1,0 +1,156 @@
+// The names of a model's classes and properties in Swift.
+//
+//   1. A class that the model names has that name, without a module's before it; another has its entity's.
+//   2. Where two would be one, or a name cannot be a class's here, the later class is called otherwise; @Entity has the
+//      entity's name then, so that a store sees no difference.
+//   3. A property has the model's name, in backticks if need be. One that cannot have it is called otherwise, which a
+//      store does see: it has the model's name as its original one.
+//
+// Names are given in the order of the model, classes named in it first, so that the same model has the same names.
+
+import CairnModel
+
+/// What a model's entities and properties are called in Swift.
+struct SwiftModelNames {
+    private let schema: Schema
+    /// The classes, by the index of the entity.
+    private(set) var classes: [String] = []
+    /// What is to be said of a class's name.
+    private(set) var classRemarks: [[String]] = []
+    /// The types of the file.
+    private var types = KnownNames.needed
+    /// Properties that are called otherwise, by the index of the entity that declares them.
+    private var renamed: [[String: String]] = []
+
+    init(_ schema: Schema) {
+        self.schema = schema
+        nameClasses()
+    }
+
+    // MARK: Types
+
+    private mutating func nameClasses() {
+        let count = schema.entities.count
+        classes = [String](repeating: "", count: count)
+        classRemarks = [[String]](repeating: [], count: count)
+        let wanted = schema.entities.map { Self.className(in: $0.description) }
+        for (index, name) in wanted.enumerated() {
+            guard let name, types.insert(name).inserted else { continue }
+            classes[index] = name
+            if let owner = KnownNames.owner(ofType: name) {
+                classRemarks[index].append("In its module this class hides \(owner)'s \(name).")
+            }
+        }
+        for (index, entity) in schema.entities.enumerated() where classes[index].isEmpty {
+            classes[index] = claimType(madeOf: entity.name, suffix: "Object")
+            guard let name = wanted[index] else { continue }
+            let reason =
+                KnownNames.needed.contains(name)
+                ? "which means something else here" : "which is another entity's class"
+            classRemarks[index].append("The model calls it \(name), \(reason).")
+        }
+    }
+
+    /// A type's name that is nobody's yet.
+    mutating func claimType(madeOf text: String, suffix: String) -> String {
+        let name = SwiftIdentifier.typeName(madeOf: text)
+        var candidate = name
+        var number = 1
+        while types.contains(candidate) || KnownNames.owner(ofType: candidate) != nil {
+            candidate = name + suffix + (number == 1 ? "" : "\(number)")
+            number += 1
+        }
+        types.insert(candidate)
+        return candidate
+    }
+
+    /// The class that a model names, if Swift can.
+    private static func className(in entity: EntityDescription) -> String? {
+        guard let full = entity.managedObjectClassName,
+            let last = full.split(separator: ".").last.map(String.init),
+            SwiftIdentifier.isPlain(last), !["NSManagedObject", "ManagedObject"].contains(last)
+        else { return nil }
+        return last
+    }
+
+    // MARK: Properties
+
+    /// Gives the properties their names, after all types have theirs.
+    mutating func nameProperties() {
+        renamed = [[String: String]](repeating: [:], count: schema.entities.count)
+        var taken: [Int: Set<String>] = [:]
+        for entity in schema.entities {
+            taken[entity.root, default: []].formUnion(Self.names(in: entity.description))
+        }
+        for entity in schema.entities {
+            for name in Self.names(in: entity.description)
+            where reason(against: name, in: entity) != nil {
+                let made =
+                    SwiftIdentifier.isPlain(name)
+                    ? name : SwiftIdentifier.propertyName(madeOf: name)
+                let other = Self.free(made, taken[entity.root, default: []]) { !isTaken($0) }
+                taken[entity.root, default: []].insert(other)
+                renamed[entity.index][name] = other
+            }
+        }
+    }
+
+    private static func names(in entity: EntityDescription) -> [String] {
+        entity.attributes.map(\.name) + entity.relationships.map(\.name)
+    }
+
+    private func isTaken(_ name: String) -> Bool {
+        KnownNames.members.contains(name) || types.contains(name)
+    }
+
+    /// Why a property cannot be called that; nil if it can.
+    private func reason(against name: String, in entity: SchemaEntity) -> String? {
+        if KnownNames.members.contains(name) { return "which means something in every object" }
+        if types.contains(name) { return "which is a type's name here" }
+        if SwiftIdentifier.property(name) == nil { return "which Swift cannot write" }
+        if !SwiftIdentifier.isPlain(name), isOwnInverse(name, entity) {
+            return "which its own inverse cannot be"
+        }
+        return nil
+    }
+
+    /// Whether a relationship is its own inverse: it names itself in a text, where there are no backticks.
+    private func isOwnInverse(_ name: String, _ entity: SchemaEntity) -> Bool {
+        guard let index = entity.relationshipIndex(named: name),
+            let inverse = entity.relationships[index].inverse
+        else { return false }
+        let destination = schema.entities[entity.relationships[index].destination]
+        let other = destination.relationships[inverse]
+        return other.description.name == name && other.declaringEntity == entity.index
+    }
+
+    /// A name with as many underscores at its end as it needs to be nobody else's.
+    static func free(_ name: String, _ taken: Set<String>, where isPossible: (String) -> Bool)
+        -> String
+    {
+        var candidate = name
+        while taken.contains(candidate) || !isPossible(candidate)
+            || SwiftIdentifier.property(candidate) == nil
+        {
+            candidate += "_"
+        }
+        return candidate
+    }
+
+    /// A property's name as it is written in code.
+    func property(_ name: String, declaredIn entity: Int) -> String {
+        let name = renamed[entity][name] ?? name
+        return SwiftIdentifier.property(name) ?? name
+    }
+
+    /// What is to be said of a property's name; nil if it is the model's.
+    func propertyRemark(_ name: String, declaredIn entity: Int) -> String? {
+        guard renamed[entity][name] != nil,
+            let reason = reason(against: name, in: schema.entities[entity])
+        else { return nil }
+        return "The model calls it \(name), \(reason)."
+    }
+
+    /// Whether a type has that name.
+    func isType(_ name: String) -> Bool { types.contains(name) }
+}

@@ -1,0 +1,128 @@
+// A model as Swift: one file with a class for each entity and a struct for each composite.
+//
+//   1. The head names the model and the command, shows how a store of the classes is opened, and lists what the model
+//      says and classes cannot.
+//   2. Structs come first, then classes, both in the order of the model.
+//   3. Where a class says less than the model, or something else, a comment above it says what.
+//
+// The same model gives the same text, whatever the machine.
+
+import CairnInspection
+import CairnModel
+
+/// Writes the Swift of a model.
+struct SwiftModelPrinter {
+    private let source: ModelSource
+    private let isPublic: Bool
+    private let names: SwiftModelNames
+    private let composites: SwiftComposites
+
+    init(_ source: ModelSource, isPublic: Bool) {
+        self.source = source
+        self.isPublic = isPublic
+        var names = SwiftModelNames(source.schema)
+        var composites = SwiftComposites(source.schema, &names)
+        names.nameProperties()
+        composites.declareElements(names)
+        self.names = names
+        self.composites = composites
+    }
+
+    /// How many structs and classes there are.
+    var counts: (structs: Int, classes: Int) {
+        (composites.definitions.count, names.classes.count)
+    }
+
+    /// The file, with a line feed at its end.
+    var text: String {
+        let writer = SwiftClass(
+            schema: source.schema, names: names, composites: composites,
+            inverses: SwiftInverses(source.schema), isPublic: isPublic)
+        var blocks = [head]
+        if !names.classes.isEmpty {
+            blocks.append([isPublic ? "public import Cairn" : "import Cairn"])
+        }
+        blocks += composites.blocks(of: source.model, isPublic: isPublic)
+        blocks += source.schema.entities.map(writer.lines)
+        return blocks.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
+    }
+
+    // MARK: Head
+
+    /// How a generated file is known: its second line begins like this.
+    static let mark = "// Written by: cairn model "
+
+    private var head: [String] {
+        let version = source.version.map { ", version \($0)" } ?? ""
+        // One line each, however long, so that the mark is in the second.
+        var lines = [
+            "// The entities of \(PlainText.visible(source.name + version)), as classes.",
+            Self.mark + PlainText.visible(options),
+        ]
+        lines += usage
+        lines += unsaid
+        // Names are the model's, and long texts too.
+        return lines + ["// swift-format-ignore-file"]
+    }
+
+    private var options: String {
+        var words = [source.name, "--swift"]
+        if isPublic { words.append("--public") }
+        if let version = source.version { words += ["--version", version] }
+        return words.map(Self.shellWord).joined(separator: " ")
+    }
+
+    private static func shellWord(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"), UInt8(ascii: "+"):
+                true
+            default: false
+            }
+        }
+        return isPlain && !word.isEmpty
+            ? word
+            : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+    }
+
+    /// How a store is opened. Subclasses are not found by what leads to them, so all classes are named.
+    private var usage: [String] {
+        guard !names.classes.isEmpty else { return ["//", "// The model has no entities.", "//"] }
+        let base = source.name.prefix { $0 != "." }.lowercased()
+        let store = base.isEmpty ? "store" : base
+        let types = names.classes.map { "\($0).self" }
+        var words = ["at: \(SwiftLiteral.text("\(store).cairn")),"]
+        words += types.enumerated().map { index, type in
+            (index == 0 ? "for: " : "") + type + (index < types.count - 1 ? "," : ")")
+        }
+        let call = "let container = try PersistentContainer("
+        let short = "//     " + call + words.joined(separator: " ")
+        return ["//"]
+            + (short.count <= SwiftText.width
+                ? [short]
+                : ["//     " + call]
+                    + SwiftText.wrapped(words, first: "//         ", next: "//         "))
+            + ["//"]
+    }
+
+    /// What the model says beyond its entities.
+    private var unsaid: [String] {
+        let model = source.model
+        var items = model.configurations.sorted { $0.key < $1.key }.map { name, members in
+            "configuration \(name): \(members.joined(separator: ", "))"
+        }
+        items += model.fetchRequestTemplates.map { template in
+            let condition = template.predicateFormat.map { " where \($0)" } ?? ""
+            return "fetch request \(template.name): \(template.entityName)\(condition)"
+        }
+        let used = Set(composites.definitions.compactMap(\.modelName))
+        items += model.composites.map(\.name).filter { !used.contains($0) }.map {
+            "composite \($0), of which no struct can be made, or which no attribute has"
+        }
+        if items.isEmpty { return [] }
+        return SwiftText.comment("What the model says beside its entities, and classes do not:")
+            + items.flatMap(SwiftText.item) + ["//"]
+    }
+}
