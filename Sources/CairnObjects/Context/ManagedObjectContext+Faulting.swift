@@ -151,7 +151,7 @@ extension ManagedObjectContext {
     // MARK: Reading
 
     func read(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
-        try store.snapshot().rows(ids)
+        try source().rows(ids)
     }
 
     /// The row of a fault.

@@ -94,7 +94,7 @@ extension ManagedObjectContext {
         }
         let start = board.wants([.faultMisses, .advice]) ? Self.now() : nil
         do throws(StoreError) {
-            let members = try store.snapshot().members(
+            let members = try source().members(
                 ofRelationship: index, entity: object.entity.index, owners: [object.objectID])[0]
             if let start { tellOfMembers(members, of: object, index, since: start) }
             return members

@@ -42,7 +42,7 @@ extension ManagedObjectContext {
         let pending = pendingObjects(request.terms, question)
         let ids =
             pending.isEmpty
-            ? try store.snapshot().fetch(question.fetch).ids
+            ? try source().fetch(question.fetch).ids
             : try answer(question, pending, includesRows: false).map(\.id)
         return faults(with: ids, of: question.entity).map { result($0, of: request) }
     }
