@@ -70,6 +70,7 @@ extension ManagedObjectContext {
         forgetChanges()
         revision += 1
         saves += 1
+        if result.commit != nil { moveGenerationOn() }
         for object in objects { object.didSave() }
     }
 

@@ -48,11 +48,13 @@ extension ManagedObjectContext {
                 tally?.conflicts += conflicts.count
                 resolutions += 1
                 let before = revision
-                if resolutions <= Self.maximumResolutions {
-                    try mergePolicy.resolve(mergeConflicts: conflictObjects(conflicts))
+                try readingNewestState {
+                    if resolutions <= Self.maximumResolutions {
+                        try mergePolicy.resolve(mergeConflicts: conflictObjects(conflicts))
+                    }
+                    guard revision != before else { throw unresolved(conflicts) }
+                    processPendingChanges()
                 }
-                guard revision != before else { throw unresolved(conflicts) }
-                processPendingChanges()
                 if let error = validationError(objectsToSave) { throw error }
             }
         }

@@ -1,9 +1,10 @@
 // A working copy of a part of a store: the objects that somebody looks at, and what was changed in them.
 //
 // The context makes one object for one id and holds only those strongly that are changed. It reads the
-// newest state of the store whenever it reads; what it has read of an object stays until the object is
-// refreshed, and the save compares versions.
+// newest state of the store whenever it reads, or the one that it is pinned to; what it has read of an object
+// stays until the object is refreshed, and the save compares versions.
 //
+//   Source       which state is read
 //   Faulting     rows and members when they are asked for
 //   Relationships  both sides at once
 //   Deleting     delete rules, when pending changes are processed
@@ -60,8 +61,11 @@ public final class ManagedObjectContext {
     let rowRoom: RowRoom
     /// Rises with everything that a save has to look at again.
     @exclusivity(unchecked) var revision = 0
-    /// Rises with every save: what fetches beside the context have read by then is out of date.
+    /// Rises with every save, and when another state is to be read: what fetches beside the context have read by then is out of
+    /// date.
     var saves = 0
+    /// The state that is read; nil for the newest one. Nobody asks for it but `source`.
+    @exclusivity(unchecked) var generation: QueryGenerationToken?
     /// A failure to read that a property could not throw.
     var readError: StoreError?
     /// Who is told of what the context does.

@@ -237,6 +237,7 @@ extension ManagedObjectContext {
         changed.removeAll()
         revision += 1
         saves += 1
+        moveGenerationOn()
         for object in objects { object.didSave() }
     }
 
