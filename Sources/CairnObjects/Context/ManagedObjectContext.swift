@@ -10,6 +10,7 @@
 //   Deleting     delete rules, when pending changes are processed
 //   Fetching     what is stored, overlaid with what is changed
 //   Saving       hooks, validation, the store, conflicts
+//   Events       runs of edits, and who is told of them
 //
 // Threads: used by one at a time; the compiler sees to it, since contexts and objects are not Sendable.
 
@@ -59,6 +60,25 @@ public final class ManagedObjectContext {
     var prefetched: PrefetchedRows?
     /// Where rows are put together that are few.
     let rowRoom: RowRoom
+    /// What has changed since the last event.
+    @exclusivity(unchecked) var event = PendingEvent()
+    /// Whether anything is to be told, or processed, at the end of the run of edits.
+    @exclusivity(unchecked) var hasEvent = false
+    /// The event that is being told of.
+    var told: PendingEvent?
+    /// How many events are being told of: one in the other, if those who are told save.
+    var tellings = 0
+    /// Who in the module is told of what happens.
+    var observers: [ContextObserver] = []
+    var observedKinds: ContextEvent.Kinds = []
+    /// Who listens to the changes of the context; nil if nobody does.
+    var changeFeed: Feed<ContextChange>?
+    /// Who listens to the saves of the context's container.
+    let saveFeed: Feed<ContextSave>?
+    /// Whether it belongs to the main actor, which ends runs of edits that nobody else does.
+    @exclusivity(unchecked) var isViewContext = false
+    /// Whether the main actor has been asked to end the run of edits.
+    var isRunToBeEnded = false
     /// Rises with everything that a save has to look at again.
     @exclusivity(unchecked) var revision = 0
     /// Rises with every save, and when another state is to be read: what fetches beside the context have read by then is out of
@@ -98,9 +118,13 @@ public final class ManagedObjectContext {
             board: InstrumentBoard(instruments ?? TraceInstrument.ofEnvironment))
     }
 
-    init(store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard) {
+    init(
+        store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
+        saveFeed: Feed<ContextSave>? = nil
+    ) {
         self.store = store
         self.board = board
+        self.saveFeed = saveFeed
         columnStore = store as? any ColumnStore
         keyedStore = store as? any KeyedStore
         self.classes = classes
@@ -265,6 +289,7 @@ public final class ManagedObjectContext {
         if !object.isInserted { object.isUpdated = true }
         let isNew = changed.insert(object)
         if isNew || isReal { revision += 1 }
+        if isNew { eventBegan() } else { objectWillChange(object) }
     }
 
     /// Notes that an object which is among the changed ones has other values now.
@@ -281,6 +306,11 @@ public final class ManagedObjectContext {
     /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
     func abandon() {
         registry.forgetWaiting()
+        beginEvent()
+        observers = []
+        observedKinds = []
+        changeFeed?.finish()
+        changeFeed = nil
         changed.removeAll()
         pendingDeletes = []
         absorbedObjects = []
@@ -329,6 +359,8 @@ public final class ManagedObjectContext {
             guard let rarer = other.rarer else { continue }
             for index in rarer.toMany.keys { rarer.toMany[index]?.rename(names) }
         }
+        event.rename(names)
+        told?.rename(names)
         renameTransients(names)
     }
 

@@ -73,6 +73,7 @@ extension ManagedObjectContext {
 
     /// Gives an object what is stored now; its changes stay.
     private func update(_ object: ManagedObject, to row: Row) {
+        if object.version != row.version { noteRefreshed(object) }
         if object.isFault {
             object.take(row)
         } else if object.hasChanges || object.hasEdits {
