@@ -26,13 +26,20 @@ public actor BackgroundContext {
         context = ManagedObjectContext(store: store, classes: classes, instruments: instruments)
     }
 
-    init(store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard) {
-        context = ManagedObjectContext(store: store, classes: classes, board: board)
+    init(
+        store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
+        saveFeed: Feed<ContextSave>
+    ) {
+        context = ManagedObjectContext(
+            store: store, classes: classes, board: board, saveFeed: saveFeed)
     }
 
     isolated deinit {
         context.abandon()
     }
+
+    /// What changes in the context from now on; see ``ManagedObjectContext/changes``.
+    public var changes: some AsyncSequence<ContextChange, Never> & Sendable { context.changes }
 
     /// Runs a closure on the context, in one turn, and gives its result. Pending changes are processed
     /// afterwards.

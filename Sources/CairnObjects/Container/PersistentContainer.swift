@@ -12,6 +12,8 @@ public final class PersistentContainer: Sendable {
     /// The classes of the objects.
     public let classes: ObjectClasses
     private let board: InstrumentBoard
+    /// Who listens to the saves of its contexts.
+    let saveFeed = Feed<ContextSave>()
     private nonisolated(unsafe) let view: ManagedObjectContext
     // Reached only through `viewContext`, which belongs to the main actor.
 
@@ -21,7 +23,9 @@ public final class PersistentContainer: Sendable {
         self.classes = classes
         let board = InstrumentBoard(TraceInstrument.ofEnvironment)
         self.board = board
-        view = ManagedObjectContext(store: store, classes: classes, board: board)
+        view = ManagedObjectContext(
+            store: store, classes: classes, board: board, saveFeed: saveFeed)
+        view.isViewContext = true
     }
 
     /// The model as the store resolved it.
@@ -43,11 +47,15 @@ public final class PersistentContainer: Sendable {
     }
 
     /// The context of the main actor.
+    ///
+    /// Nobody says there when a run of edits is over: it is when pending changes are processed, by a fetch, by a save, by a
+    /// rollback or by ``ManagedObjectContext/processPendingChanges()``. As long as somebody watches the context, the main actor
+    /// does that too, once for each run, as soon as it comes to other work.
     @MainActor public var viewContext: ManagedObjectContext { view }
 
     /// A new context with an actor of its own.
     public func newBackgroundContext() -> BackgroundContext {
-        BackgroundContext(store: store, classes: classes, board: board)
+        BackgroundContext(store: store, classes: classes, board: board, saveFeed: saveFeed)
     }
 
     /// Runs a task on a fresh context, away from the caller's actor, and gives its result.
@@ -58,8 +66,12 @@ public final class PersistentContainer: Sendable {
     public func performBackgroundTask<R, E: Error>(
         _ body: sending (ManagedObjectContext) async throws(E) -> sending R
     ) async throws(E) -> sending R {
-        let context = ManagedObjectContext(store: store, classes: classes, board: board)
-        defer { context.abandon() }
+        let context = ManagedObjectContext(
+            store: store, classes: classes, board: board, saveFeed: saveFeed)
+        defer {
+            if context.isWatched(.changes) { context.processPendingChanges() }
+            context.abandon()
+        }
         return try await body(context)
     }
 }

@@ -3,6 +3,9 @@
 // Objects know their place in the list, so that looking for one costs nothing. Places of objects that leave stay
 // empty until half of the list is.
 //
+// Those behind a mark have come in the run of edits that is under way; those before it, but behind another, in the one that is
+// being told of.
+//
 // Invariant: `list[object.changedIndex]` is the object, for every object in the list.
 // Threads: the context's.
 
@@ -10,6 +13,10 @@
 struct ChangedObjects {
     private var list: [ManagedObject?] = []
     private(set) var count = 0
+    /// The first place of those that have come in the run of edits that is under way.
+    private(set) var eventStart: Int32 = 0
+    /// The first place of those that came in the run that is being told of; if none is, as `eventStart`.
+    var toldStart: Int32 = 0
 
     /// Adds an object; whether it was not there.
     @inline(__always) mutating func insert(_ object: ManagedObject) -> Bool {
@@ -29,6 +36,8 @@ struct ChangedObjects {
     }
 
     private mutating func compact() {
+        eventStart = Int32(list[..<Int(eventStart)].count { $0 != nil })
+        toldStart = min(eventStart, Int32(list[..<Int(toldStart)].count { $0 != nil }))
         list.removeAll { $0 == nil }
         for (index, object) in list.enumerated() { object?.changedIndex = Int32(index) }
     }
@@ -39,7 +48,15 @@ struct ChangedObjects {
         let all = list
         list = []
         count = 0
+        eventStart = 0
+        toldStart = 0
         withExtendedLifetime(all) {}
+    }
+
+    /// A run of edits begins: all that are here have come before it.
+    mutating func beginEvent() {
+        eventStart = Int32(list.count)
+        toldStart = eventStart
     }
 
     /// Whether one of them is what the question asks for.
@@ -70,6 +87,13 @@ struct ChangedObjects {
     @inline(__always) func look(_ body: (ManagedObject) -> Bool) {
         for object in list {
             if let object, !body(object) { return }
+        }
+    }
+
+    /// Looks at all that came at a place or behind it.
+    func look(from start: Int32, _ body: (ManagedObject) -> Void) {
+        for object in list[Int(start)...] {
+            if let object { body(object) }
         }
     }
 }

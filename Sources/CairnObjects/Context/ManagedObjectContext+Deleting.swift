@@ -4,6 +4,7 @@
 //   2. Processing pending changes applies the delete rules, until no cascade reaches anything new.
 //   3. References without an inverse are found by the store's way back, and among the changed objects.
 //   4. An object that was never saved is gone with that; a stored one waits for the save.
+//   5. What has changed by all of it is told.
 //
 // A rule that denies is looked at by the save, since the blockers may yet be deleted.
 
@@ -22,11 +23,28 @@ extension ManagedObjectContext {
         object.isDeleted = true
         objectDidChange(object, isReal: true)
         pendingDeletes.append(object)
+        eventBegan()
     }
 
-    /// Applies the delete rules of what was deleted. Saving, fetching and the end of a
-    /// ``BackgroundContext/perform(_:)`` do this by themselves.
+    /// Ends a run of edits: applies the delete rules of what was deleted, and tells those who watch the context what has
+    /// changed since the last run, all at once. Saving, fetching and the end of a ``BackgroundContext/perform(_:)`` do this by
+    /// themselves.
+    ///
+    /// Called by somebody who is being told of a change, it only applies the rules: what he edits is told when all are told.
     public func processPendingChanges() {
+        guard hasEvent else { return }
+        applyDeleteRules()
+        if tellings == 0 { endEvent() }
+    }
+
+    /// The same in a save, which tells of all changes before it takes them.
+    func processChangesToSave() {
+        guard hasEvent else { return }
+        applyDeleteRules()
+        endEvent()
+    }
+
+    private func applyDeleteRules() {
         while !pendingDeletes.isEmpty {
             var gone: [ManagedObject] = []
             while !pendingDeletes.isEmpty {
@@ -39,6 +57,7 @@ extension ManagedObjectContext {
             clearReferences(to: gone)
             for object in gone {
                 object.isPropagated = true
+                noteLeaving(object)
                 if object.isInserted { detach(object) }
             }
         }

@@ -151,7 +151,7 @@ extension ManagedObjectContext {
     // MARK: Reading
 
     func read(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
-        try store.snapshot().rows(ids)
+        try source().rows(ids)
     }
 
     /// The row of a fault.
@@ -208,6 +208,7 @@ extension ManagedObjectContext {
 
     /// The object's row is gone: it counts as deleted, with nothing to save, and all its values are nil.
     func vanish(_ object: ManagedObject) {
+        noteLeaving(object)
         changed.remove(object)
         object.dropEdits()
         object.rarer?.toMany = [:]

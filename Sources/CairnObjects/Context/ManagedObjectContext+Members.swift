@@ -31,7 +31,7 @@ extension ManagedObjectContext {
     /// Reads the members with their rows.
     private func readMembers(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
         let entity = object.entity
-        guard let keyedStore,
+        guard let keyedStore = keyedSource,
             case .inverseColumn(_, let column) = entity.relationships[index].storage
         else { return nil }
         var members: [ManagedObject] = []

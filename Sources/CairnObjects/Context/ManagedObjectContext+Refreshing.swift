@@ -5,7 +5,8 @@ import CairnStore
 
 extension ManagedObjectContext {
     /// Drops all that is not saved: new objects leave the context, changed and deleted ones become faults
-    /// again, which read the newest state when they are touched.
+    /// again, which read the newest state when they are touched. Those who watch the context are told of the latter as
+    /// refreshed, and of new objects as deleted if they have been told of them.
     public func rollback() {
         pendingDeletes = []
         absorbedObjects = []
@@ -13,9 +14,11 @@ extension ManagedObjectContext {
         readError = nil
         for object in changedInOrder {
             if object.isInserted {
+                noteLeaving(object)
                 detach(object)
                 object.isDeleted = false
             } else {
+                noteRefreshed(object)
                 object.isUpdated = false
                 object.isDeleted = false
                 object.isPropagated = false
@@ -26,16 +29,22 @@ extension ManagedObjectContext {
         }
         forgetChanges()
         revision += 1
+        endEvent()
     }
 
-    /// Forgets everything. Objects that somebody still holds leave the context and must not be used.
+    /// Forgets everything. Objects that somebody still holds leave the context and must not be used. Those who watch the
+    /// context are told the ids of all of them, and nothing else.
     public func reset() {
         pendingDeletes = []
         absorbedObjects = []
         moves = ReferenceMoves()
         readError = nil
         advisor = nil
-        for object in registry.objects {
+        beginEvent()
+        let objects = registry.objects
+        var changes = ObjectChanges()
+        if isWatched(.changes) { changes.invalidatedAll = objects.map(\.objectID) }
+        for object in objects {
             if !object.isFault && !object.isInserted {
                 object.turnIntoFault(resetsTransients: true)
             }
@@ -44,6 +53,7 @@ extension ManagedObjectContext {
         }
         forgetChanges()
         revision += 1
+        if !changes.isEmpty { tell(.didChange(changes)) }
     }
 
     /// Brings an object up to date.
@@ -67,6 +77,7 @@ extension ManagedObjectContext {
                 if let row = try read([object.objectID])[0] {
                     object.rebase(on: row)
                     object.unloadMembers()
+                    noteRefreshed(object)
                 } else {
                     vanish(object)
                 }
@@ -83,6 +94,7 @@ extension ManagedObjectContext {
         object.isDeleted = false
         object.isPropagated = false
         object.turnIntoFault(resetsTransients: false)
+        noteRefreshed(object)
         revision += 1
         return true
     }
@@ -99,6 +111,7 @@ extension ManagedObjectContext {
                 object.resetTransients()
             } else {
                 object.turnIntoFault(resetsTransients: true)
+                noteRefreshed(object)
                 count += 1
             }
         }

@@ -63,9 +63,12 @@ extension ManagedObjectContext {
                 return []
             }
         }
+        // What was taken out here is known to be a change of what is stored.
+        let removed = object.toMany[index]?.removed ?? []
         if case .inverseColumn(_, let column) = relationship.storage {
             // A member that was moved here belongs to where it was moved, whatever the store says.
             stored = stored.filter { id in
+                if removed.contains(id) { return true }
                 guard let member = registry.object(for: id), let edit = member.edit(column) else {
                     return true
                 }
@@ -73,7 +76,7 @@ extension ManagedObjectContext {
             }
         }
         stored = stored.filter { id in
-            guard let member = registry.object(for: id) else { return true }
+            guard !removed.contains(id), let member = registry.object(for: id) else { return true }
             return !(member.isDeleted && (member.isPropagated || member.isGone))
         }
         object.toMany[index, default: ToManyState()].load(stored)
@@ -94,7 +97,7 @@ extension ManagedObjectContext {
         }
         let start = board.wants([.faultMisses, .advice]) ? Self.now() : nil
         do throws(StoreError) {
-            let members = try store.snapshot().members(
+            let members = try source().members(
                 ofRelationship: index, entity: object.entity.index, owners: [object.objectID])[0]
             if let start { tellOfMembers(members, of: object, index, since: start) }
             return members
@@ -190,6 +193,7 @@ extension ManagedObjectContext {
 
     private func noteLink(_ object: ManagedObject, _ index: Int, _ target: ManagedObject) {
         if relationship(object, index).description.isToMany {
+            objectWillChange(object)
             object.toMany[index, default: ToManyState()].add(target.objectID)
             objectDidChange(object, isReal: true)
         } else {
@@ -200,6 +204,7 @@ extension ManagedObjectContext {
     private func noteUnlink(_ object: ManagedObject, _ index: Int, _ target: ManagedObject) {
         if object.isGone { return }
         if relationship(object, index).description.isToMany {
+            objectWillChange(object)
             object.toMany[index, default: ToManyState()].remove(target.objectID)
             objectDidChange(object, isReal: true)
         } else if targetID(of: object, index) == target.objectID {

@@ -6,7 +6,8 @@
 //   4. Members: what was added and removed is stored now. If a policy moved references about, or somebody
 //      else's were merged in, what was read of members is forgotten instead, and asked for again. Objects at
 //      the other ends of one-to-one relationships become faults.
-//   5. Nothing is changed any more; didSave is called.
+//   5. Nothing is changed any more. Those who watch are told what the save has found to be otherwise; didSave is called, and
+//      they are told what was saved.
 
 import CairnModel
 import CairnStore
@@ -14,6 +15,8 @@ import CairnStore
 extension ManagedObjectContext {
     func finishSave(_ result: SaveResult) {
         let objects = changedInOrder
+        var saved = isWatched(.saves) ? SavedObjects() : nil
+        saved?.isWritten = result.commit != nil
         let isPlain =
             result.absorbed.isEmpty && result.reverted.isEmpty && result.displaced.isEmpty
             && result.undeleted.isEmpty && absorbedObjects.isEmpty
@@ -24,9 +27,11 @@ extension ManagedObjectContext {
         for object in objects {
             let old = object.objectID
             if let survivor = result.absorbed[old] {
+                noteLeaving(object)
                 leave(object, absorbedInto: survivor)
             } else if object.isDeleted && !undeleted.contains(old) {
                 gone.insert(old)
+                saved?.deleted.append(object)
                 leave(object, absorbedInto: object.absorbedInto)
             } else if reverted.contains(old) || undeleted.contains(old) {
                 noteMoves(of: object, by: result.rows[old], result.permanentIDs)
@@ -34,6 +39,11 @@ extension ManagedObjectContext {
                 handled.insert(old)
             } else {
                 let id = result.permanentIDs[old] ?? old
+                if object.isInserted {
+                    saved?.inserted.append(object)
+                } else {
+                    saved?.updated.append(object)
+                }
                 noteMoves(of: object, by: result.rows[id], result.permanentIDs)
                 if id != old { rename(object, id) }
                 object.isInserted = false
@@ -44,12 +54,22 @@ extension ManagedObjectContext {
             }
         }
         for id in result.displaced {
-            guard let object = registry.object(for: id) else { continue }
+            guard let object = registry.object(for: id) else {
+                saved?.deletedElsewhere.append(id)
+                continue
+            }
             gone.insert(id)
+            saved?.deleted.append(object)
+            noteLeaving(object)
             leave(object, absorbedInto: nil)
         }
         for (id, row) in result.rows where !handled.contains(id) {
-            guard let object = registry.object(for: id), !object.isGone else { continue }
+            guard let object = registry.object(for: id), !object.isGone else {
+                saved?.updatedElsewhere.append(id)
+                continue
+            }
+            saved?.updated.append(object)
+            noteRefreshed(object)
             noteMoves(of: object, by: row, result.permanentIDs)
             if object.isFault { object.row = row } else { object.rebase(on: row) }
         }
@@ -58,6 +78,7 @@ extension ManagedObjectContext {
                 continue
             }
             object.turnIntoFault(resetsTransients: false)
+            noteRefreshed(object)
         }
         finishMembers(of: objects, result, gone, isPlain: isPlain && !moves.areThere)
         moves = ReferenceMoves()
@@ -70,7 +91,10 @@ extension ManagedObjectContext {
         forgetChanges()
         revision += 1
         saves += 1
+        if result.commit != nil { moveGenerationOn() }
+        endEvent()
         for object in objects { object.didSave() }
+        if let saved { tell(.didSave(saved)) }
     }
 
     /// An object is no more.
@@ -83,6 +107,7 @@ extension ManagedObjectContext {
     /// The policy sent an object back to what is stored, or took its deletion back.
     private func revert(_ object: ManagedObject, to row: Row?) {
         guard let row else { return vanish(object) }
+        noteRefreshed(object)
         object.dropEdits()
         object.isUpdated = false
         object.isDeleted = false

@@ -1,11 +1,12 @@
 // Saving: what is changed here becomes what is stored, or nothing happens.
 //
-//   1. Rounds of willSave and validation until nothing changes any more, at most 1,000.
-//   2. New objects alone go to a store that takes them as columns, if it does and nothing stands against them.
-//   3. Else one request to the store. A built-in merge policy is carried out by the store, within the save; any
+//   1. Those who watch the context are told of what has changed, and that a save begins.
+//   2. Rounds of willSave and validation until nothing changes any more, at most 1,000.
+//   3. New objects alone go to a store that takes them as columns, if it does and nothing stands against them.
+//   4. Else one request to the store. A built-in merge policy is carried out by the store, within the save; any
 //      other is asked about the conflicts that the store reports, and the save is tried again.
-//   4. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
-//   5. didSave.
+//   5. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
+//   6. didSave of the objects; then those who watch are told what was saved.
 //
 // Invariants: whatever is thrown, the context keeps all its changes.
 
@@ -31,8 +32,9 @@ extension ManagedObjectContext {
     func saveChanges() throws {
         try throwReadError()
         try readEditedFaults()
-        processPendingChanges()
+        processChangesToSave()
         guard hasChanges else { return }
+        if isWatched(.beginnings) { tell(.willSave) }
         try prepareToSave()
         if absorbedObjects.isEmpty, !moves.areThere, try saveNewObjects() { return }
         var resolutions = 0
@@ -48,11 +50,13 @@ extension ManagedObjectContext {
                 tally?.conflicts += conflicts.count
                 resolutions += 1
                 let before = revision
-                if resolutions <= Self.maximumResolutions {
-                    try mergePolicy.resolve(mergeConflicts: conflictObjects(conflicts))
+                try readingNewestState {
+                    if resolutions <= Self.maximumResolutions {
+                        try mergePolicy.resolve(mergeConflicts: conflictObjects(conflicts))
+                    }
+                    guard revision != before else { throw unresolved(conflicts) }
+                    processChangesToSave()
                 }
-                guard revision != before else { throw unresolved(conflicts) }
-                processPendingChanges()
                 if let error = validationError(objectsToSave) { throw error }
             }
         }
@@ -85,7 +89,7 @@ extension ManagedObjectContext {
             for object in objects where object.managedObjectContext === self {
                 object.willSave()
             }
-            processPendingChanges()
+            processChangesToSave()
             if revision != before { objects = objectsToSave }
             let error = validationError(objects)
             try throwReadError()
@@ -96,8 +100,8 @@ extension ManagedObjectContext {
         }
         throw StoreError(
             .invalidRequest,
-            "the objects still change after \(Self.maximumRounds) rounds of saving: a validation method or "
-                + "willSave sets a value each time")
+            "the objects still change after \(Self.maximumRounds) rounds of saving: a validation method, willSave, or "
+                + "somebody who is told of changes sets a value each time")
     }
 
     /// What is wrong with the objects, all of it.

@@ -1,14 +1,16 @@
 // A working copy of a part of a store: the objects that somebody looks at, and what was changed in them.
 //
 // The context makes one object for one id and holds only those strongly that are changed. It reads the
-// newest state of the store whenever it reads; what it has read of an object stays until the object is
-// refreshed, and the save compares versions.
+// newest state of the store whenever it reads, or the one that it is pinned to; what it has read of an object
+// stays until the object is refreshed, and the save compares versions.
 //
+//   Source       which state is read
 //   Faulting     rows and members when they are asked for
 //   Relationships  both sides at once
 //   Deleting     delete rules, when pending changes are processed
 //   Fetching     what is stored, overlaid with what is changed
 //   Saving       hooks, validation, the store, conflicts
+//   Events       runs of edits, and who is told of them
 //
 // Threads: used by one at a time; the compiler sees to it, since contexts and objects are not Sendable.
 
@@ -58,10 +60,32 @@ public final class ManagedObjectContext {
     var prefetched: PrefetchedRows?
     /// Where rows are put together that are few.
     let rowRoom: RowRoom
+    /// What has changed since the last event.
+    @exclusivity(unchecked) var event = PendingEvent()
+    /// Whether anything is to be told, or processed, at the end of the run of edits.
+    @exclusivity(unchecked) var hasEvent = false
+    /// The event that is being told of.
+    var told: PendingEvent?
+    /// How many events are being told of: one in the other, if those who are told save.
+    var tellings = 0
+    /// Who in the module is told of what happens.
+    var observers: [ContextObserver] = []
+    var observedKinds: ContextEvent.Kinds = []
+    /// Who listens to the changes of the context; nil if nobody does.
+    var changeFeed: Feed<ContextChange>?
+    /// Who listens to the saves of the context's container.
+    let saveFeed: Feed<ContextSave>?
+    /// Whether it belongs to the main actor, which ends runs of edits that nobody else does.
+    @exclusivity(unchecked) var isViewContext = false
+    /// Whether the main actor has been asked to end the run of edits.
+    var isRunToBeEnded = false
     /// Rises with everything that a save has to look at again.
     @exclusivity(unchecked) var revision = 0
-    /// Rises with every save: what fetches beside the context have read by then is out of date.
+    /// Rises with every save, and when another state is to be read: what fetches beside the context have read by then is out of
+    /// date.
     var saves = 0
+    /// The state that is read; nil for the newest one. Nobody asks for it but `source`.
+    @exclusivity(unchecked) var generation: QueryGenerationToken?
     /// A failure to read that a property could not throw.
     var readError: StoreError?
     /// Who is told of what the context does.
@@ -94,9 +118,13 @@ public final class ManagedObjectContext {
             board: InstrumentBoard(instruments ?? TraceInstrument.ofEnvironment))
     }
 
-    init(store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard) {
+    init(
+        store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
+        saveFeed: Feed<ContextSave>? = nil
+    ) {
         self.store = store
         self.board = board
+        self.saveFeed = saveFeed
         columnStore = store as? any ColumnStore
         keyedStore = store as? any KeyedStore
         self.classes = classes
@@ -261,6 +289,7 @@ public final class ManagedObjectContext {
         if !object.isInserted { object.isUpdated = true }
         let isNew = changed.insert(object)
         if isNew || isReal { revision += 1 }
+        if isNew { eventBegan() } else { objectWillChange(object) }
     }
 
     /// Notes that an object which is among the changed ones has other values now.
@@ -277,6 +306,11 @@ public final class ManagedObjectContext {
     /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
     func abandon() {
         registry.forgetWaiting()
+        beginEvent()
+        observers = []
+        observedKinds = []
+        changeFeed?.finish()
+        changeFeed = nil
         changed.removeAll()
         pendingDeletes = []
         absorbedObjects = []
@@ -325,6 +359,8 @@ public final class ManagedObjectContext {
             guard let rarer = other.rarer else { continue }
             for index in rarer.toMany.keys { rarer.toMany[index]?.rename(names) }
         }
+        event.rename(names)
+        told?.rename(names)
         renameTransients(names)
     }
 

@@ -214,12 +214,16 @@ extension ManagedObjectContext {
             permanentTargets(of: object, &rows, numbers)
         }
         let objects = rows.others.isEmpty ? rows.objects : changed.inOrder
+        var saved = isWatched(.saves) ? SavedObjects() : nil
         registry.beginRenaming(rows.objects)
         if numbers.versions.isEmpty {
             registry.rename(rows.objects, numbers.numbers)
         } else {
-            mergeNewObjects(rows.objects, numbers)
+            mergeNewObjects(rows.objects, numbers, &saved)
         }
+        saved?.isWritten = true
+        saved?.inserted = rows.objects.filter(\.isInserted)
+        saved?.updated += rows.others
         for object in rows.objects where object.isInserted {
             object.flags.subtract([.inserted, .updated])
             object.commitSlots()
@@ -237,11 +241,16 @@ extension ManagedObjectContext {
         changed.removeAll()
         revision += 1
         saves += 1
+        moveGenerationOn()
+        endEvent()
         for object in objects { object.didSave() }
+        if let saved { tell(.didSave(saved)) }
     }
 
     /// Some new objects were merged into stored ones: they leave the context, and the stored ones are shown as they are now.
-    private func mergeNewObjects(_ objects: [ManagedObject], _ numbers: NewNumbers) {
+    private func mergeNewObjects(
+        _ objects: [ManagedObject], _ numbers: NewNumbers, _ saved: inout SavedObjects?
+    ) {
         var new: [ManagedObject] = []
         var newNumbers: [UInt32] = []
         let takesValues = mergingOfNewObjects == .givesValues
@@ -251,8 +260,11 @@ extension ManagedObjectContext {
                 newNumbers.append(numbers[position])
                 continue
             }
+            noteLeaving(object)
             let id = identity.id(UInt64(numbers[position]), entity: object.entity.index)
             if takesValues, let survivor = registry.object(for: id), !survivor.isGone {
+                noteRefreshed(survivor)
+                saved?.updated.append(survivor)
                 object.commitSlots()
                 object.makeRowOfSlots()
                 if let cells = object.cells {
@@ -261,6 +273,8 @@ extension ManagedObjectContext {
                         version: numbers.versions[position], cells: cells)
                     if survivor.isFault { survivor.take(row) } else { survivor.rebase(on: row) }
                 }
+            } else if takesValues {
+                saved?.updatedElsewhere.append(id)
             }
             detach(object)
             object.isDeleted = true

@@ -118,7 +118,7 @@ extension ManagedObjectContext {
             includingPairs || !way.relationship.description.isToMany
         else { return [] }
         do {
-            let ids = try store.snapshot().referrers(
+            let ids = try source().referrers(
                 toTarget: object.objectID, relationship: way.index, entity: way.entity.index)
             return objects(with: ids, under: way.entity)
         } catch {

@@ -130,7 +130,7 @@ extension ManagedObjectContext {
         let question = try question(terms)
         let pending = pendingObjects(terms, question)
         return pending.isEmpty
-            ? try store.snapshot().fetch(question.fetch).ids.map { ($0, nil) }
+            ? try source().fetch(question.fetch).ids.map { ($0, nil) }
             : try answer(question, pending, includesRows: false).map { ($0.id, $0.object) }
     }
 

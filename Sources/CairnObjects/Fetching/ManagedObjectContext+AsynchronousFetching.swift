@@ -98,7 +98,7 @@ extension ManagedObjectContext {
             try throwReadError()
             processPendingChanges()
             let table = try table(request.terms)
-            let snapshot = try store.snapshot()
+            let snapshot = try source()
             let rows = try results(await Self.read(table.request, snapshot, progress), table)
             if let start {
                 tell(
@@ -141,7 +141,7 @@ extension ManagedObjectContext {
         while true {
             let fetch = needed(pendingObjects(terms, question))
             let before = saves
-            let snapshot = try store.snapshot()
+            let snapshot = try source()
             readings += 1
             let found =
                 readings > Self.mostReadingsElsewhere

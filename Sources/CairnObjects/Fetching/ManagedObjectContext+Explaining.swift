@@ -17,7 +17,7 @@ extension ManagedObjectContext {
     /// - Complexity: That of the fetch, and O(n) in the blocks of the entity.
     public func explain<Result>(_ request: FetchRequest<Result>) throws(StoreError) -> QueryPlan {
         try throwReadError()
-        return try storeQuestion(request.terms, request.resultType).plan(of: store.snapshot())
+        return try storeQuestion(request.terms, request.resultType).plan(of: source())
     }
 
     /// What a store is asked for results of a kind.

@@ -51,12 +51,12 @@ extension ManagedObjectContext {
         guard pending.isEmpty else {
             return objects(try answer(question, pending, includesRows: true), request)
         }
-        if !question.isOfOneKey, let rows = try store.snapshot() as? any RowStream {
+        if !question.isOfOneKey, let rows = try source() as? any RowStream {
             return try streamed(rows, question, request)
         }
         var fetch = question.fetch
         fetch.includesRows = true
-        let found = try store.snapshot().fetch(fetch)
+        let found = try source().fetch(fetch)
         var objects: [Result] = []
         objects.reserveCapacity(found.rows.count)
         for row in found.rows {
@@ -69,7 +69,8 @@ extension ManagedObjectContext {
 
     /// The row that has a key, if that is all that is asked and nothing is changed here.
     private func find(_ terms: FetchTerms) throws(StoreError) -> FoundRow? {
-        guard changed.count == 0 || !terms.includesPendingChanges, let keyedStore,
+        guard changed.count == 0 || !terms.includesPendingChanges,
+            let keyedStore = keyedSource,
             terms.sortDescriptors.isEmpty, terms.fetchLimit >= 0, terms.fetchOffset <= 0,
             case .comparison(let comparison)? = terms.predicate, comparison.operator == .equal,
             case .constant = comparison.right, let entity = knownEntity(named: terms.entityName)
@@ -173,7 +174,7 @@ extension ManagedObjectContext {
         try terms.box?.terms.checkForObjects(terms.entityName, in: schema)
         let question = try question(terms)
         let pending = pendingObjects(terms, question)
-        if pending.isEmpty { return try store.snapshot().fetch(question.fetch).ids }
+        if pending.isEmpty { return try source().fetch(question.fetch).ids }
         return try answer(question, pending, includesRows: false).map(\.id)
     }
 
@@ -197,7 +198,7 @@ extension ManagedObjectContext {
         try terms.box?.terms.checkForObjects(terms.entityName, in: schema)
         let question = try question(terms)
         let pending = pendingObjects(terms, question)
-        if pending.isEmpty { return try store.snapshot().count(question.fetch) }
+        if pending.isEmpty { return try source().count(question.fetch) }
         return try answer(question, pending, includesRows: false).count
     }
 }

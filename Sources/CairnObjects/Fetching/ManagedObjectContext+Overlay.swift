@@ -47,7 +47,7 @@ extension ManagedObjectContext {
     func answer(
         _ question: FetchQuestion, _ pending: [ManagedObject], includesRows: Bool
     ) throws(StoreError) -> [FetchedEntry] {
-        let snapshot = try store.snapshot()
+        let snapshot = try source()
         let found = try snapshot.fetch(
             widened(question.fetch, pending, includesRows: includesRows))
         return try overlaid(found, of: snapshot, question, pending)

@@ -102,7 +102,7 @@ extension ManagedObjectContext {
             }
         }
         for (entity, question) in unknown.sorted(by: { $0.key < $1.key }) {
-            let members = try store.snapshot().members(
+            let members = try source().members(
                 ofRelationship: question.index, entity: entity, owners: question.owners)
             for (owner, ids) in zip(question.owners, members) {
                 ahead.members[.init(owner: owner, index: question.index)] = ids

@@ -42,7 +42,7 @@ extension ManagedObjectContext {
         let pending = pendingObjects(request.terms, question)
         let ids =
             pending.isEmpty
-            ? try store.snapshot().fetch(question.fetch).ids
+            ? try source().fetch(question.fetch).ids
             : try answer(question, pending, includesRows: false).map(\.id)
         return faults(with: ids, of: question.entity).map { result($0, of: request) }
     }
@@ -82,6 +82,7 @@ extension ManagedObjectContext {
 
     /// Gives an object what is stored now; its changes stay.
     func refresh(_ object: ManagedObject, _ row: Row) {
+        if object.version != row.version { noteRefreshed(object) }
         if object.isFault {
             object.take(row)
         } else if object.hasChanges || object.hasEdits {

@@ -42,7 +42,7 @@ extension ManagedObjectContext {
 
     private func foundRows(_ terms: FetchTerms) throws(StoreError) -> [DictionaryResult] {
         let table = try table(terms)
-        return try results(store.snapshot().table(table.request), table)
+        return try results(source().table(table.request), table)
     }
 
     /// A request for values as a store understands it, and the types of its columns.

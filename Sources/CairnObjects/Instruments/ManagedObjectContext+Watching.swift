@@ -67,7 +67,7 @@ extension ManagedObjectContext {
         _ body: () throws(StoreError) -> R
     ) throws(StoreError) -> R {
         // Whoever asks for the plan is to see the state that was asked.
-        let snapshot = try? store.snapshot()
+        let snapshot = try? source()
         let start = Self.now()
         do throws(StoreError) {
             let result = try body()

@@ -29,6 +29,7 @@ extension ManagedObjectContext {
             fill(object, row)
         } else if !object.isGone {
             noteMoves(of: object, by: row)
+            if object.version != row.version { noteRefreshed(object) }
             object.rebase(on: row)
         }
         return object

@@ -280,6 +280,7 @@ extension ManagedObjectContext {
 
     /// An object goes without any delete rule.
     private func dismiss(_ object: ManagedObject) {
+        noteLeaving(object)
         if object.isInserted {
             detach(object)
             object.isDeleted = true

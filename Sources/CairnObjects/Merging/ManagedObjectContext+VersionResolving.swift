@@ -21,6 +21,7 @@ extension ManagedObjectContext {
             return
         }
         noteMoves(of: object, by: stored)
+        noteRefreshed(object)
         if object.isDeleted {
             if !keepsOurs {
                 object.isDeleted = false

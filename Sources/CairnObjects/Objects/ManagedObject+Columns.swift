@@ -180,14 +180,22 @@ extension ManagedObject {
         fulfillIfNeeded()
         if isAwakening { return setPrimitiveColumn(column, value) }
         guard !isGone else { return }
+        let context = managedObjectContext
+        context?.objectWillChange(self)
         let old = presentValue(column)
         put(column, value)
         if rarer != nil {
             untracked.remove(column)
             awakened.remove(column)
         }
-        if isInserted || managedObjectContext == nil { slotsToEdit().assign(column) }
-        managedObjectContext?.objectDidChange(self, isReal: old != value)
+        if isInserted || context == nil { slotsToEdit().assign(column) }
+        context?.objectDidChange(self, isReal: old != value)
+    }
+
+    /// Whether it is among the changed objects, and its context knows what it was before the run of edits that is under way.
+    @inline(__always) final var isNotedAsChanged: Bool {
+        guard changedIndex >= 0, let context = managedObjectContext else { return false }
+        return changedIndex >= context.changed.eventStart || flags.contains(.noted)
     }
 
     /// Sets a column and tells nobody.

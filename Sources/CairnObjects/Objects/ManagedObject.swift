@@ -73,6 +73,8 @@ open class ManagedObject {
         static let slotsAreRow = Flags(rawValue: 2048)
         /// The object keeps its scope.
         static let keepsScope = Flags(rawValue: 4096)
+        /// It was among the changed ones before the run of edits that is under way, which has noted what it was.
+        static let noted = Flags(rawValue: 8192)
     }
 
     @inline(__always) private final func has(_ flag: Flags) -> Bool { flags.contains(flag) }

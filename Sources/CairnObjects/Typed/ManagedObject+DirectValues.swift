@@ -121,7 +121,7 @@ extension ManagedObject {
     private final var isPlainlyNew: Bool {
         flags.isSuperset(of: [.inserted, .fulfilled])
             && flags.isDisjoint(with: [.gone, .awakening, .slotsAreRow, .recreated])
-            && cells == nil && rarer == nil && changedIndex >= 0
+            && cells == nil && rarer == nil && isNotedAsChanged
     }
 
     /// Sets a property that is one word.

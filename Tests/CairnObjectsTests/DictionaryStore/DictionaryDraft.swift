@@ -343,7 +343,6 @@ struct DictionaryDraft {
     private mutating func finish() {
         var isWritten = state.pairs != before.pairs
         var reported = Set(created + updated + result.reverted + result.undeleted)
-        reported.formUnion(absorbed.values)
         for (id, object) in state.objects {
             if let old = before.objects[id] {
                 guard old.values != object.values else { continue }

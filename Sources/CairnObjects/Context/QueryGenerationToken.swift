@@ -1,0 +1,36 @@
+// A state of a store that contexts go on reading, whatever is written meanwhile.
+//
+// Threads: any; it never changes.
+
+import CairnStore
+
+/// A state of a store, which contexts can go on reading; see ``ManagedObjectContext/setQueryGeneration(from:)``.
+///
+/// Tokens of one state are equal, whoever took them. As long as somebody holds one, the store keeps what it needs to read the
+/// state. A store that is short of room can give the oldest states up; reading one of those throws `StoreError` with
+/// `.snapshotExpired`.
+public final class QueryGenerationToken: Sendable {
+    /// The newest state there is when a context that was given this token reads for the first time.
+    public static let current = QueryGenerationToken(nil)
+
+    /// The state; nil stands for the newest one.
+    let snapshot: (any StoreSnapshot)?
+
+    init(_ snapshot: (any StoreSnapshot)?) { self.snapshot = snapshot }
+}
+
+extension QueryGenerationToken: Hashable {
+    /// Whether both are one state of one store.
+    public static func == (left: QueryGenerationToken, right: QueryGenerationToken) -> Bool {
+        guard let one = left.snapshot, let other = right.snapshot else { return left === right }
+        return one.commit == other.commit && one.identity.identifier == other.identity.identifier
+    }
+
+    /// Hashes what tells the state from others.
+    public func hash(into hasher: inout Hasher) { hasher.combine(snapshot?.commit) }
+}
+
+extension QueryGenerationToken: CustomStringConvertible {
+    /// The number of the state's commit.
+    public var description: String { snapshot.map { "commit \($0.commit)" } ?? "current" }
+}

@@ -1,0 +1,86 @@
+// What a context tells those who watch it: within the module, to closures; and by that to everybody else.
+//
+// Threads: the context's.
+
+import CairnModel
+
+/// Something that happened in a context.
+enum ContextEvent {
+    /// A run of edits is over.
+    case didChange(ObjectChanges)
+    /// A save begins; nothing has been done yet.
+    case willSave
+    /// A save is done.
+    case didSave(SavedObjects)
+
+    var kind: Kinds {
+        switch self {
+        case .didChange: .changes
+        case .willSave: .beginnings
+        case .didSave: .saves
+        }
+    }
+
+    /// Kinds of events.
+    struct Kinds: OptionSet {
+        let rawValue: UInt32
+
+        static let changes = Kinds(rawValue: 1)
+        static let beginnings = Kinds(rawValue: 2)
+        static let saves = Kinds(rawValue: 4)
+    }
+}
+
+/// One change of a run of edits: each object is in one of the lists at most, in the order in which it came there.
+struct ObjectChanges {
+    /// New objects.
+    var inserted: [ManagedObject] = []
+    /// Objects in which somebody has set something.
+    var updated: [ManagedObject] = []
+    /// Objects that are no more.
+    var deleted: [ManagedObject] = []
+    /// Objects that were brought up to date.
+    var refreshed: [ManagedObject] = []
+    /// The ids of all objects that the context had, if it has forgotten them.
+    var invalidatedAll: [ObjectID] = []
+
+    var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
+            && invalidatedAll.isEmpty
+    }
+}
+
+/// What a save has done.
+struct SavedObjects {
+    /// New objects that are stored now.
+    var inserted: [ManagedObject] = []
+    /// Changed objects, and others whose rows the save wrote besides.
+    var updated: [ManagedObject] = []
+    /// Objects that are no more.
+    var deleted: [ManagedObject] = []
+    /// Objects that the context does not have, but whose rows the save wrote.
+    var updatedElsewhere: [ObjectID] = []
+    /// Objects that the context does not have, but that the save deleted.
+    var deletedElsewhere: [ObjectID] = []
+    /// Whether anything was written.
+    var isWritten = false
+
+    var insertedIDs: Set<ObjectID> { Set(inserted.lazy.map(\.objectID)) }
+    var updatedIDs: Set<ObjectID> { Set(updated.lazy.map(\.objectID)).union(updatedElsewhere) }
+    var deletedIDs: Set<ObjectID> { Set(deleted.lazy.map(\.objectID)).union(deletedElsewhere) }
+}
+
+/// Somebody in the module who watches a context.
+final class ContextObserver {
+    let kinds: ContextEvent.Kinds
+    /// Called when it happens, after the context has done its part. Returns false to be called no more.
+    let receive: (ContextEvent, ManagedObjectContext) -> Bool
+
+    init(
+        _ kinds: ContextEvent.Kinds,
+        _ receive: @escaping (ContextEvent, ManagedObjectContext) -> Bool
+    ) {
+        self.kinds = kinds
+        self.receive = receive
+    }
+}

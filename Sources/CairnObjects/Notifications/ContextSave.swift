@@ -1,0 +1,58 @@
+// What contexts save, as an asynchronous sequence of ids.
+
+public import CairnModel
+
+/// What one save of a context wrote.
+public struct ContextSave: Sendable, Hashable, Numbered {
+    /// The number of the save: one more than that of the last one. If numbers are missing, the listener was too slow for so
+    /// many saves.
+    public internal(set) var number = 0
+    /// The name of the context.
+    public let contextName: String?
+    /// Who wrote.
+    public let transactionAuthor: String?
+    /// New objects, by their permanent ids.
+    public let insertedObjectIDs: Set<ObjectID>
+    /// Objects that were changed, those among them that took the values of a new object with the same unique key, and those
+    /// whose references were led elsewhere.
+    public let updatedObjectIDs: Set<ObjectID>
+    /// Objects that were deleted.
+    public let deletedObjectIDs: Set<ObjectID>
+
+    init(_ saved: SavedObjects, _ context: ManagedObjectContext) {
+        contextName = context.name
+        transactionAuthor = context.transactionAuthor
+        insertedObjectIDs = saved.insertedIDs
+        updatedObjectIDs = saved.updatedIDs
+        deletedObjectIDs = saved.deletedIDs
+    }
+}
+
+extension ManagedObjectContext {
+    /// Tells those who listen to the container of a save that wrote something.
+    func feed(_ saved: SavedObjects) {
+        guard saved.isWritten, let saveFeed, saveFeed.isListenedTo else { return }
+        saveFeed.send(ContextSave(saved, self))
+    }
+}
+
+extension PersistentContainer {
+    /// What contexts of the container save from now on: one element for each save that writes something. Batch requests are
+    /// not among it.
+    ///
+    /// ```swift
+    /// Task {
+    ///     for await save in container.saves { index.update(save.insertedObjectIDs, save.updatedObjectIDs) }
+    /// }
+    /// ```
+    ///
+    /// Saves that follow one another come in that order; of saves that contexts make at the same time, it may be either. What
+    /// a save wrote can be read when it comes.
+    ///
+    /// Each access gives a sequence of its own, for one task, beginning now. It ends when that task is cancelled or lets go of
+    /// it, and with the container. Up to 1,024 saves wait for a listener; then the oldest are dropped, as
+    /// ``ContextSave/number`` tells.
+    public var saves: some AsyncSequence<ContextSave, Never> & Sendable {
+        saveFeed.stream(keeping: ManagedObjectContext.mostWaiting)
+    }
+}

@@ -1,0 +1,159 @@
+// Runs of edits, and the one change that is made of each.
+//
+//   1. An edit notes that a run is under way, and what the object was, if nothing else will tell that later.
+//   2. The run ends when pending changes are processed: by whoever calls that, by every fetch and save, at the end of a turn
+//      of a background context, and by rollback and reset. In a container's view context, where nobody may ever do any of
+//      this, the main actor ends it when it is free again, provided somebody watches.
+//   3. What happened is put together if somebody watches, and told.
+//
+// Those who are told may edit: that belongs to the next run, which they cannot end from there, but for saving, rolling back
+// and resetting. So telling comes to an end.
+//
+// Invariants: nothing is pending if `hasEvent` is false.
+// Threads: the context's.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    // MARK: Noting
+
+    /// Notes what an object is, before it changes.
+    @inline(__always)
+    func objectWillChange(_ object: ManagedObject) {
+        if object.changedIndex >= 0, object.changedIndex < changed.eventStart,
+            !object.flags.contains(.noted)
+        {
+            note(object)
+        }
+    }
+
+    @inline(never)
+    private func note(_ object: ManagedObject) {
+        event.note(object)
+        eventBegan()
+    }
+
+    /// Notes that there is something to be told.
+    @inline(__always) func eventBegan() {
+        hasEvent = true
+        if isViewContext { endRunLater() }
+    }
+
+    /// Notes that an object is no more. Call it before the object leaves the list of changed ones.
+    func noteLeaving(_ object: ManagedObject) {
+        guard isWatched(.changes) else { return }
+        // Of a new one nobody was told yet.
+        if object.isInserted, object.changedIndex >= changed.eventStart { return }
+        event.left.append(object)
+        eventBegan()
+    }
+
+    /// Notes that an object shows what is stored now.
+    func noteRefreshed(_ object: ManagedObject) {
+        guard isWatched(.changes) else { return }
+        event.refreshed.append(object)
+        eventBegan()
+    }
+
+    // MARK: Ending
+
+    /// Ends the run of edits and tells what happened in it.
+    func endEvent() {
+        guard hasEvent else { return }
+        let start = changed.eventStart
+        let ended = beginEvent()
+        guard isWatched(.changes) else { return }
+        let changes = objectChanges(in: ended, from: start)
+        if changes.isEmpty { return }
+        let outer = told
+        (told, changed.toldStart) = (ended, start)
+        tell(.didChange(changes))
+        (told, changed.toldStart) = (outer, changed.eventStart)
+    }
+
+    /// From here on edits belong to a new run; gives what was noted of the last one.
+    @discardableResult
+    func beginEvent() -> PendingEvent {
+        let ended = event
+        ended.end()
+        event = PendingEvent()
+        hasEvent = false
+        changed.beginEvent()
+        return ended
+    }
+
+    /// The change that is made of a run.
+    private func objectChanges(in ended: PendingEvent, from start: Int32) -> ObjectChanges {
+        var changes = ObjectChanges()
+        var seen: Set<ObjectIdentifier> = []
+        for object in ended.left
+        where object.isDeleted || object.managedObjectContext !== self {
+            if seen.insert(ObjectIdentifier(object)).inserted { changes.deleted.append(object) }
+        }
+        for object in ended.noted
+        where object.changedIndex >= 0 && object.changedIndex < start && !object.isDeleted {
+            seen.insert(ObjectIdentifier(object))
+            changes.updated.append(object)
+        }
+        changed.look(from: start) { object in
+            if object.isDeleted { return }
+            if object.isInserted {
+                changes.inserted.append(object)
+            } else {
+                changes.updated.append(object)
+            }
+        }
+        for object in ended.refreshed
+        where object.managedObjectContext === self && !object.isDeleted
+            && (object.changedIndex < 0 || object.changedIndex < start)
+        {
+            if seen.insert(ObjectIdentifier(object)).inserted { changes.refreshed.append(object) }
+        }
+        return changes
+    }
+
+    /// Ends the run when the main actor is free again.
+    private func endRunLater() {
+        guard !isRunToBeEnded, isWatched(.changes) else { return }
+        isRunToBeEnded = true
+        nonisolated(unsafe) let context = self
+        // A view context belongs to the main actor, which is where this runs too.
+        Task { @MainActor in
+            context.isRunToBeEnded = false
+            context.processPendingChanges()
+        }
+    }
+
+    // MARK: Telling
+
+    /// Whether anybody wants to be told of one of some kinds of events.
+    func isWatched(_ kinds: ContextEvent.Kinds) -> Bool {
+        if !observedKinds.isDisjoint(with: kinds) || NotificationNames.areAsked(kinds) {
+            return true
+        }
+        return kinds.contains(.saves) && saveFeed?.isListenedTo == true
+    }
+
+    /// Has somebody in the module told of what happens from now on.
+    func observe(_ observer: ContextObserver) {
+        observers.append(observer)
+        observedKinds.formUnion(observer.kinds)
+    }
+
+    /// Tells everybody.
+    func tell(_ event: ContextEvent) {
+        tellings += 1
+        defer { tellings -= 1 }
+        var finished: [ContextObserver] = []
+        for observer in observers where observer.kinds.contains(event.kind) {
+            if !observer.receive(event, self) { finished.append(observer) }
+        }
+        if !finished.isEmpty {
+            observers.removeAll { observer in finished.contains { $0 === observer } }
+            observedKinds = observers.reduce(into: []) { $0.formUnion($1.kinds) }
+        }
+        if NotificationNames.areAsked(event.kind) { post(event) }
+        if case .didSave(let saved) = event { feed(saved) }
+    }
+}

@@ -1,0 +1,74 @@
+// What has changed in a context since the last event, as far as the list of changed objects does not say it.
+//
+//   entered    objects that came into the list of changed objects: what lies behind a mark in the list, and nothing more.
+//              Before the event they were as they are stored, or were not there
+//   noted      objects that were in the list before, and what they were when they were first touched in the event
+//   left       objects that were deleted, or gave way to others
+//   refreshed  objects whose values were brought up to date
+//
+// So inserting, and the first edit of an object, note nothing here.
+//
+// Invariants: an object has the flag `noted` exactly if it is among those that are noted.
+// Threads: the context's.
+
+import CairnModel
+import CairnStore
+
+/// What has changed since the last event.
+struct PendingEvent {
+    /// Objects that were among the changed ones before, in the order in which they were touched.
+    private(set) var noted: [ManagedObject] = []
+    private var earlier: [ObjectIdentifier: EarlierState] = [:]
+    /// Objects that are no more, as far as anybody was told that they were there.
+    var left: [ManagedObject] = []
+    /// Objects that were brought up to date.
+    var refreshed: [ManagedObject] = []
+
+    /// What an object was before the event, if it is noted.
+    func earlier(_ object: ManagedObject) -> EarlierState? { earlier[ObjectIdentifier(object)] }
+
+    /// Notes an object that is about to change.
+    mutating func note(_ object: ManagedObject) {
+        object.flags.formUnion(.noted)
+        earlier[ObjectIdentifier(object)] = EarlierState(object)
+        noted.append(object)
+    }
+
+    /// Objects got other ids.
+    mutating func rename(_ names: [ObjectID: ObjectID]) {
+        for object in earlier.keys { earlier[object]?.rename(names) }
+    }
+
+    /// Takes the flags of the objects back: the event is over.
+    func end() {
+        for object in noted { object.flags.subtract(.noted) }
+    }
+}
+
+/// What an object was before an event that it was changed before.
+struct EarlierState {
+    /// The edits that it had.
+    private var edits: [(column: Int, value: Value)]
+    /// What had been added to its to-many relationships and removed.
+    private(set) var toMany: [Int: ToManyState]
+
+    init(_ object: ManagedObject) {
+        edits = object.columnsWithEdits.map { ($0, object.presentValue($0)) }
+        toMany = object.rarer?.toMany ?? [:]
+    }
+
+    /// The value of a column, which is the stored one, or the default, if it was not edited.
+    func value(_ column: Int, of object: ManagedObject) -> Value {
+        edits.first { $0.column == column }?.value ?? object.baseValue(column)
+    }
+
+    /// Objects got other ids.
+    mutating func rename(_ names: [ObjectID: ObjectID]) {
+        for index in edits.indices {
+            if let new = edits[index].value.reference.flatMap({ names[$0] }) {
+                edits[index].value = .objectID(new)
+            }
+        }
+        for index in toMany.keys { toMany[index]?.rename(names) }
+    }
+}
