@@ -8,7 +8,8 @@
 //   4. References: to absorbed objects they lead to the survivor, to deleted ones they are cleared, in rows
 //      of the save and in stored ones, which the inverse tables name.
 //   5. Pairs are added and removed by the same rules.
-//   6. Mandatory properties of everything that is written.
+//   6. Derived attributes of everything that is written, and of whatever is computed from it.
+//   7. Mandatory properties of everything that is written.
 //
 // Invariants: nothing is written here; failure forgets the planner. Keys are compared as bytes.
 // Threads: runs within the turn, in one thread.
@@ -108,7 +109,8 @@ struct SavePlanner {
                 WorkingRow(
                     kind: .deleted, id: object.id, entity: object.entity, number: number,
                     values: stored.values, assigned: ColumnSet(), stored: stored,
-                    expectedVersion: object.version, fate: .deleted))
+                    expectedVersion: isUnchanged(stored, since: object.base, entity: object.entity)
+                        ? stored.version : object.version, fate: .deleted))
         }
     }
 
@@ -204,7 +206,9 @@ struct SavePlanner {
     private mutating func checkVersions(_ builder: inout CommitBuilder) throws(StoreError) {
         for (offset, object) in request.updated.enumerated() {
             let index = request.inserted.count + offset
-            guard rows[index].stored?.version != object.base.version else { continue }
+            guard rows[index].stored?.version != object.base.version,
+                !isUnchanged(rows[index].stored, since: object.base, entity: object.entity)
+            else { continue }
             if policyKind == .error {
                 versionConflicts.append(
                     .version(
@@ -232,6 +236,16 @@ struct SavePlanner {
                 rows[index].isUndeleted = true
             }
         }
+    }
+
+    /// Whether a row of another version differs from the one that was read in nothing but derived attributes, which are
+    /// nobody's change.
+    private func isUnchanged(_ stored: StoredRow?, since base: Row?, entity: Int) -> Bool {
+        guard let stored, let base, !catalog.schema.derivations.entities[entity].isEmpty else {
+            return false
+        }
+        return catalog.schema.derivations.isEqualButDerived(
+            stored.values, cells(of: base), entity: base.entity)
     }
 
     /// Merges an updated object with what somebody else stored meanwhile.
