@@ -69,6 +69,23 @@ public struct SaveRequest: Sendable {
         }
     }
 
+    /// An object that is not changed, and must not have been changed by others either.
+    public struct Locked: Sendable {
+        /// Its id.
+        public var id: ObjectID
+        /// Its entity, as an index of the schema.
+        public var entity: Int
+        /// The row that must still be there.
+        public var base: Row
+
+        /// Describes an object that must be unchanged.
+        public init(id: ObjectID, entity: Int, base: Row) {
+            self.id = id
+            self.entity = entity
+            self.base = base
+        }
+    }
+
     /// A pair that is added to, or removed from, a relationship kept as pairs.
     ///
     /// Adding what is there and removing what is not changes nothing. Where the relationship is its own
@@ -106,6 +123,10 @@ public struct SaveRequest: Sendable {
     public var updated: [Updated] = []
     /// Objects to be deleted. Delete rules have been applied by whoever asks.
     public var deleted: [Deleted] = []
+    /// Objects that must be as they were read. One that somebody has changed or deleted since is a conflict if conflicts
+    /// are reported and under the error policy; the other policies have nothing to decide about an object without
+    /// changes. Those that are changed or deleted by the request itself are compared as such.
+    public var locked: [Locked] = []
     /// Pairs added and removed.
     public var pairChanges: [PairChange] = []
     /// What is done about conflicts.

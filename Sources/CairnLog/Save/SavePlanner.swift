@@ -219,6 +219,7 @@ struct SavePlanner {
             }
             try merge(index, base: object.base, &builder)
         }
+        if policyKind == .error { try checkLocked(&builder) }
         for index in rows.indices where rows[index].kind == .deleted {
             guard let expected = rows[index].expectedVersion, let stored = rows[index].stored,
                 stored.version != expected
@@ -246,6 +247,25 @@ struct SavePlanner {
         }
         return catalog.schema.derivations.isEqualButDerived(
             stored.values, cells(of: base), entity: base.entity)
+    }
+
+    /// Objects that the save relies on without changing them.
+    private mutating func checkLocked(_ builder: inout CommitBuilder) throws(StoreError) {
+        for object in request.locked {
+            let number = try number(of: object.id, entity: object.entity)
+            let tree = catalog.entities[object.entity].tree
+            if workingIndex(tree: tree, number: number) != nil { continue }
+            let stored = try builder.storedRow(entity: object.entity, number: number)
+            guard stored?.version != object.base.version,
+                !isUnchanged(stored, since: object.base, entity: object.entity)
+            else { continue }
+            let now = stored.map { row(of: $0, object.id, entity: object.base.entity) }
+            versionConflicts.append(
+                .version(
+                    VersionConflict(
+                        id: object.id, entity: object.entity, base: object.base, stored: now,
+                        isDeletion: false)))
+        }
     }
 
     /// Merges an updated object with what somebody else stored meanwhile.
@@ -286,10 +306,15 @@ struct SavePlanner {
     /// The stored form of a working row, for a conflict's report.
     func row(of working: WorkingRow) -> Row? {
         guard let stored = working.stored else { return nil }
+        return row(
+            of: stored,
+            identity.id(UInt64(working.number), entity: catalog.schemaEntity(working.entity)),
+            entity: working.entity)
+    }
+
+    private func row(of stored: StoredRow, _ id: ObjectID, entity: Int) -> Row {
         var builder = RowCellsBuilder(columns: stored.values.count)
         for (column, value) in stored.values.enumerated() { builder.set(column, value: value) }
-        return Row(
-            id: identity.id(UInt64(working.number), entity: catalog.schemaEntity(working.entity)),
-            entity: working.entity, version: stored.version, cells: builder.finish())
+        return Row(id: id, entity: entity, version: stored.version, cells: builder.finish())
     }
 }

@@ -106,6 +106,7 @@ struct DictionaryDraft {
         for object in request.updated {
             if let conflict = applyUpdate(object) { conflicts.append(conflict) }
         }
+        if policy == nil || policy == .error { conflicts += lockedConflicts() }
         for object in request.deleted {
             guard let stored = before.objects[object.id] else { continue }
             let isConflict =
@@ -172,6 +173,21 @@ struct DictionaryDraft {
             loosen(object)
         }
         return nil
+    }
+
+    /// Objects without changes of their own that somebody else has changed.
+    private func lockedConflicts() -> [SaveConflict] {
+        let own = Set(request.updated.map(\.id) + request.deleted.map(\.id))
+        return request.locked.compactMap { object in
+            let stored = before.objects[object.id]
+            guard !own.contains(object.id), stored?.version != object.base.version,
+                !isUnchanged(stored, since: object.base)
+            else { return nil }
+            return .version(
+                VersionConflict(
+                    id: object.id, entity: object.entity, base: object.base,
+                    stored: before.row(object.id), isDeletion: false))
+        }
     }
 
     /// Whether nothing but what is derived differs from the row that was read.
