@@ -27,6 +27,8 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let circularInheritance = Code("circularInheritance")
         /// A default or limit does not fit the attribute.
         public static let invalidValue = Code("invalidValue")
+        /// A derived attribute cannot be computed from what its expression names.
+        public static let invalidDerivation = Code("invalidDerivation")
     }
     /// What kind of error it is.
     public let code: Code

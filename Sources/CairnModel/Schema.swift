@@ -20,6 +20,8 @@ public final class Schema: Sendable {
     public let entities: [SchemaEntity]
     /// The relationships that are stored as pairs.
     public let pairs: [SchemaPairs]
+    /// The derived attributes.
+    package let derivations: SchemaDerivations
     private let indexes: [String: Int]
 
     /// Checks a model and resolves it.
@@ -28,6 +30,8 @@ public final class Schema: Sendable {
     public init(_ model: ManagedObjectModel) throws(ModelError) {
         let resolved = try SchemaResolver(model).resolve()
         try ModelChecks(model: model, entities: resolved.entities).run()
+        derivations = try DerivationResolver(entities: resolved.entities, pairs: resolved.pairs)
+            .resolve()
         self.model = model
         self.entities = resolved.entities
         self.pairs = resolved.pairs

@@ -2,7 +2,8 @@
 //
 // "Ours" is what changed in this save since the base row; "theirs" is what differs between the base row and
 // the stored one. A version alone says nothing: a row that was written with the same values again is still a
-// conflict under the error policy, as the version says.
+// conflict under the error policy, as the version says. Only what is derived is nobody's change: a row whose
+// base differs from it in nothing else is no conflict, under any policy.
 //
 // Pairs of to-many relationships have no version: additions and removals of both writers apply, and belong
 // to the object that made them. Where its changes are dropped, so are they.

@@ -14,7 +14,7 @@ public struct SaveRequest: Sendable {
         public var id: ObjectID
         /// Its entity, as an index of the schema.
         public var entity: Int
-        /// One value for each column.
+        /// One value for each column. Those of derived attributes are not looked at: the store computes them.
         public var values: [Value]
         /// Which columns were set by somebody, as opposed to having their default.
         public var assigned: ColumnSet
@@ -36,7 +36,7 @@ public struct SaveRequest: Sendable {
         public var entity: Int
         /// The row that the changes were made against.
         public var base: Row
-        /// The columns that changed, with their new values.
+        /// The columns that changed, with their new values. Derived attributes are not looked at.
         public var changes: [(column: Int, value: Value)]
 
         /// Describes a changed object.
@@ -56,12 +56,33 @@ public struct SaveRequest: Sendable {
         public var entity: Int
         /// The version that was seen when it was deleted; nil if its row was never read.
         public var version: UInt32?
+        /// The row of that version, if it is at hand: with it a store can tell a row that somebody has changed from
+        /// one in which only derived values were computed anew.
+        public var base: Row?
 
         /// Describes a deleted object.
-        public init(id: ObjectID, entity: Int, version: UInt32?) {
+        public init(id: ObjectID, entity: Int, version: UInt32?, base: Row? = nil) {
             self.id = id
             self.entity = entity
             self.version = version
+            self.base = base
+        }
+    }
+
+    /// An object that is not changed, and must not have been changed by others either.
+    public struct Locked: Sendable {
+        /// Its id.
+        public var id: ObjectID
+        /// Its entity, as an index of the schema.
+        public var entity: Int
+        /// The row that must still be there.
+        public var base: Row
+
+        /// Describes an object that must be unchanged.
+        public init(id: ObjectID, entity: Int, base: Row) {
+            self.id = id
+            self.entity = entity
+            self.base = base
         }
     }
 
@@ -102,6 +123,10 @@ public struct SaveRequest: Sendable {
     public var updated: [Updated] = []
     /// Objects to be deleted. Delete rules have been applied by whoever asks.
     public var deleted: [Deleted] = []
+    /// Objects that must be as they were read. One that somebody has changed or deleted since is a conflict if conflicts
+    /// are reported and under the error policy; the other policies have nothing to decide about an object without
+    /// changes. Those that are changed or deleted by the request itself are compared as such.
+    public var locked: [Locked] = []
     /// Pairs added and removed.
     public var pairChanges: [PairChange] = []
     /// What is done about conflicts.
@@ -132,7 +157,8 @@ public struct SaveResult: Sendable {
     /// The permanent ids of new objects that had temporary ones.
     public var permanentIDs: [ObjectID: ObjectID] = [:]
     /// The rows that the save wrote, as they are now stored: those of inserted and updated objects, merged
-    /// where a policy merged, and those in which a reference was cleared or re-pointed.
+    /// where a policy merged, and those in which a reference was cleared or re-pointed, or a derived attribute
+    /// was computed anew.
     public var rows: [ObjectID: Row] = [:]
     /// Objects of the request that were merged into, or dropped in favour of, another one: by the id they
     /// had in the request, the survivor's permanent id.

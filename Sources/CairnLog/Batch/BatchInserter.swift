@@ -8,7 +8,8 @@
 //      under the number.
 //   3. A key under which another object is stored is noted; whether it is a conflict is known at the end,
 //      when all rows and deletions have been seen.
-// At the end: what no row named is deleted if the request says so, then the noted keys are looked at again.
+// At the end: what no row named is deleted if the request says so, then the noted keys are looked at again, and what
+// is computed from the rows is computed anew.
 //
 // Rows get their block and slot before the block's bytes exist: the cells point into the batch meanwhile.
 //
@@ -19,6 +20,7 @@
 import CairnFormat
 import CairnModel
 import CairnStore
+import FoundationEssentials
 
 /// Carries out a batch insert.
 struct BatchInserter: ~Copyable {
@@ -40,6 +42,15 @@ struct BatchInserter: ~Copyable {
     private var suspects: [(row: Int, unique: Int, number: UInt32, hash: UInt64)] = []
     private var refused: [StoreError] = []
     private var refusedCount = 0
+    /// Whether the entity has derived attributes.
+    private let derives: Bool
+    /// The same of one of its descendants, or somebody is computed from their rows.
+    private let isConcerned: Bool
+    /// The moment that derived attributes know; any if there are none.
+    private let moment: Date
+    private var derived = BatchDerivations()
+    /// Updated rows that others may be computed from.
+    private var changed: [UInt32] = []
 
     /// What the request chooses. A copy of the request itself would count the references to all it has.
     private struct Choices {
@@ -50,10 +61,10 @@ struct BatchInserter: ~Copyable {
         let listsIDs: Bool
     }
 
-    /// A batch for an entity of the catalog.
+    /// A batch for an entity of the catalog. What time it is, is asked only if an attribute is derived from it or others.
     init(
         _ request: BatchInsertRequest, policy: MergePolicyKind, entity: Int, catalog: Catalog,
-        identity: StoreIdentity, memory: CommitMemory
+        identity: StoreIdentity, memory: CommitMemory, now: @autoclosure () -> Double
     ) {
         self.request = Choices(
             setOnly: request.setOnly, prunesMissing: request.prunesMissing,
@@ -64,6 +75,18 @@ struct BatchInserter: ~Copyable {
         self.identity = identity
         let updates = policy == .mergeByPropertyObjectTrump || policy == .overwrite
         self.updates = updates
+        let schema = catalog.schema
+        if schema.derivations.isEmpty {
+            derives = false
+            isConcerned = false
+            moment = Date(timeIntervalSinceReferenceDate: 0)
+        } else {
+            derives = !schema.derivations.entities[entity].isEmpty
+            isConcerned = catalog.family(of: entity).contains {
+                schema.derivations.concerns[$0]
+            }
+            moment = Date(timeIntervalSinceReferenceDate: now())
+        }
         let setOnly = request.setOnly
         if let known = memory.batchRoom.pointee.take(),
             known.fits(catalog, entity: entity, setOnly: setOnly, updates: updates)
@@ -149,6 +172,7 @@ struct BatchInserter: ~Copyable {
         for constraint in 0..<room.probes.constraints.count {
             try enter(row, of: batch, number, constraint, &builder)
         }
+        if derives { try compute(row, of: batch, number, isNew: true) }
         stage(row, number, version: 1, &builder)
         addReferences(row, number, of: batch, &builder)
         builder.insertedCount += 1
@@ -272,6 +296,7 @@ struct BatchInserter: ~Copyable {
         if room.probes.constraints.count > 1 {
             try changeKeys(number, cell.slot, view, identity, row, of: batch, &builder)
         }
+        if isConcerned { try compute(row, of: batch, number, isNew: false) }
         builder.kill(cell.handle, slot: cell.slot)
         stage(row, number, version: DirectoryCell.next(cell.version), &builder)
         builder.updatedCount += 1
@@ -343,6 +368,7 @@ struct BatchInserter: ~Copyable {
             }
             if has { try enterLoaded(row, number, unique, &builder) }
         }
+        if isConcerned { try compute(row, of: batch, number, isNew: false) }
         // The number keeps its slot and its version: to the outside it is written once.
         room.staged[cell.slot] = UInt16(row)
         result.updatedCount += 1
@@ -367,13 +393,18 @@ struct BatchInserter: ~Copyable {
         var values = old.values
         for column in entity.columns.indices {
             let isUntouched = batch.columns[column].states[row] == ColumnBuffer.State.untouched
-            if isUntouched && keeps(column) { continue }
+            if isUntouched && keeps(column) || room.derived.contains(column) { continue }
             values[column] = batch.value(column, row: row)
         }
         if values == old.values {
             result.unchangedCount += 1
             note(.unchanged, nil)
             return
+        }
+        if isConcerned {
+            let columns = DerivedColumns(stored, builder.catalog.schema)
+            try columns.compute(&values, at: moment)
+            note(number, columns.missing { values[$0].isNull })
         }
         // Keys are looked up among the rows of the batch too, which must have their bytes for that.
         try close(&builder)
@@ -390,6 +421,39 @@ struct BatchInserter: ~Copyable {
     /// Whether an update leaves a column alone that the row does not name.
     private func keeps(_ column: Int) -> Bool {
         request.setOnly || entity.columns[column].target != nil
+            || derives && room.derived.contains(column)
+    }
+
+    // MARK: Derived attributes
+
+    /// Computes what is made of a row itself, and notes what is not.
+    @inline(never)
+    private mutating func compute(
+        _ row: Int, of batch: ColumnBatch, _ number: UInt32, isNew: Bool
+    ) throws(StoreError) {
+        try room.derived.compute(row, of: batch, isNew: isNew, at: moment)
+        if isNew { return }
+        let missing = room.derived.missing { batch.columns[$0].isNil(row: row) }
+        note(number, missing)
+    }
+
+    /// Notes a row that others may be computed from, and its own derived attributes that were never computed.
+    private mutating func note(_ number: UInt32, _ missing: ColumnSet) {
+        changed.append(number)
+        for derivation in missing {
+            derived.stale.insert(derivation, tree: entity.tree, number)
+        }
+    }
+
+    /// Computes anew what is made of the rows that changed, and of those that went.
+    private mutating func settle(_ builder: inout CommitBuilder) throws(StoreError) {
+        for number in changed {
+            guard let concrete = builder.entity(tree: entity.tree, number: number) else {
+                continue
+            }
+            try derived.stale.noteRow(entity: concrete, number: number, &builder)
+        }
+        try derived.settle(identity, &builder)
     }
 
     /// Fills the cells that the row leaves alone from what is stored.
@@ -401,7 +465,7 @@ struct BatchInserter: ~Copyable {
             // A key is made of the value, not of where that is kept.
             try batch.columns[index].copyCell(
                 from: view.cells[index], view, slot, to: row,
-                isWhole: room.keyColumns.contains(index))
+                isWhole: room.wholeColumns.contains(index))
         }
     }
 
@@ -447,7 +511,10 @@ struct BatchInserter: ~Copyable {
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         if request.prunesMissing { try prune(&builder) }
         for suspect in suspects { try judge(suspect, &builder) }
-        guard refusedCount > 0 else { return }
+        guard refusedCount > 0 else {
+            if isConcerned || request.prunesMissing { try settle(&builder) }
+            return
+        }
         let more =
             refusedCount > refused.count ? ", the first \(refused.count) of them are listed" : ""
         throw StoreError(
@@ -471,8 +538,10 @@ struct BatchInserter: ~Copyable {
             }
             handle = builder.state.blocks.next(after: entry)
         }
-        var planner = DeletePlanner(catalog: builder.catalog, identity: identity)
+        var planner = DeletePlanner(
+            catalog: builder.catalog, identity: identity, derived: derived)
         let outcome = try planner.delete(missing, tree: entity.tree, &builder)
+        derived = planner.derived
         result.deletedCount = outcome.requested
     }
 
@@ -524,24 +593,5 @@ struct BatchInserter: ~Copyable {
             listed.insert(number)
             result.objectIDs.append(identity.id(UInt64(number), entity: entityIndex))
         }
-    }
-}
-
-/// A set of object numbers, a bit each.
-struct NumberSet {
-    private var words: [UInt64] = []
-
-    func contains(_ number: UInt32) -> Bool {
-        let word = Int(number >> 6)
-        return word < words.count && words[word] & (1 << UInt64(number & 63)) != 0
-    }
-
-    mutating func insert(_ number: UInt32) {
-        let word = Int(number >> 6)
-        if word >= words.count {
-            words.append(
-                contentsOf: repeatElement(0, count: word + 1 + words.count / 2 - words.count))
-        }
-        words[word] |= 1 << UInt64(number & 63)
     }
 }

@@ -12,8 +12,10 @@ struct BatchRoom: ~Copyable {
     private let entity: Int
     private let setOnly: Bool
     private let updates: Bool
-    /// The columns that keys are made of.
-    let keyColumns: ColumnSet
+    /// The columns that keys and derived attributes are made of: the value is needed, wherever it is kept.
+    let wholeColumns: ColumnSet
+    /// The derived columns.
+    let derived: DerivedColumns
     /// The columns that an update leaves alone if the row does not name them.
     let kept: [Int]
     var probes: BatchProbes
@@ -31,8 +33,13 @@ struct BatchRoom: ~Copyable {
         self.updates = updates
         let stored = catalog.entities[entity]
         probes = BatchProbes(stored, catalog, readsRows: updates)
-        keyColumns = ColumnSet(stored.uniques.flatMap { catalog.uniques[$0].columns })
-        kept = stored.columns.indices.filter { setOnly || stored.columns[$0].target != nil }
+        let derived = DerivedColumns(entity, catalog.schema)
+        self.derived = derived
+        wholeColumns = ColumnSet(
+            stored.uniques.flatMap { catalog.uniques[$0].columns } + derived.sources)
+        kept = stored.columns.indices.filter {
+            setOnly || stored.columns[$0].target != nil || derived.contains($0)
+        }
     }
 
     /// Whether it serves such a batch.

@@ -5,6 +5,7 @@
 //   2. A denial stands if the object that denies is not deleted as well: then nothing is.
 //   3. References of rows that stay are cleared; a mandatory one refuses the deletion.
 //   4. Rows and pairs are deleted.
+//   5. Derived attributes made of what went are noted; whoever asked settles them.
 //
 // Threads: within the turn, in one thread.
 
@@ -28,10 +29,16 @@ struct DeletePlanner {
     private var cleared: [UInt64: [Int]] = [:]
     private var denials: [(object: UInt64, by: UInt64, key: String, entity: Int, number: UInt32)] =
         []
+    /// What is left to do for derived attributes.
+    private(set) var derived: BatchDerivations
 
-    init(catalog: Catalog, identity: StoreIdentity) {
+    init(
+        catalog: Catalog, identity: StoreIdentity,
+        derived: BatchDerivations = BatchDerivations()
+    ) {
         self.catalog = catalog
         self.identity = identity
+        self.derived = derived
     }
 
     private func key(_ tree: Int, _ number: UInt32) -> UInt64 {
@@ -53,6 +60,7 @@ struct DeletePlanner {
         outcome.cascaded =
             order.count { $0.entity < catalog.schema.entities.count } - outcome.requested
         try checkDenials()
+        if !catalog.schema.derivations.isEmpty { try noteDerived(&builder) }
         try clearReferences(&builder)
         for row in order {
             try builder.delete(tree: row.tree, number: row.number)
@@ -166,6 +174,23 @@ struct DeletePlanner {
                     UInt64(first.number), entity: catalog.schemaEntity(first.entity))))
     }
 
+    // MARK: Derived attributes
+
+    private mutating func noteDerived(_ builder: inout CommitBuilder) throws(StoreError) {
+        let watchesPairs = catalog.schema.derivations.pairWatches
+        for row in order {
+            if row.entity < catalog.schema.entities.count {
+                try derived.stale.noteRow(entity: row.entity, number: row.number, &builder)
+            } else if !watchesPairs[row.entity - catalog.schema.entities.count].isEmpty {
+                let ends = try builder.pair(entity: row.entity, number: row.number)
+                derived.stale.notePair(
+                    entity: row.entity, source: ends.0, destination: ends.1, catalog)
+            }
+        }
+    }
+
+    // MARK: References
+
     private mutating func clearReferences(_ builder: inout CommitBuilder) throws(StoreError) {
         // Many at a time: an object may have a million others that point at it. No row gets a new key by this,
         // so nobody asks for one that is not written yet.
@@ -177,6 +202,12 @@ struct DeletePlanner {
                 let old = try builder.storedRow(entity: entity, number: number)
             else { continue }
             var values = old.values
+            if !catalog.schema.derivations.isEmpty {
+                for column in columns {
+                    derived.stale.noteReference(
+                        entity: entity, number: number, column: column, &builder)
+                }
+            }
             for column in columns {
                 if !catalog.description(of: entity).columns[column].isOptional {
                     throw StoreError(
@@ -188,6 +219,10 @@ struct DeletePlanner {
                                 UInt64(number), entity: catalog.schemaEntity(entity))))
                 }
                 values[column] = .null
+            }
+            if !catalog.schema.derivations.entities[entity].isEmpty {
+                derived.clear(columns, entity: entity, number: number)
+                continue
             }
             pending[entity, default: []].append(
                 try builder.replace(entity: entity, number: number, old: old, values: values).row)

@@ -58,6 +58,8 @@ extension AttributeDescription {
         var attribute = AttributeDescription(
             name, type, optional: isOptional, default: defaultValue)
         attribute.elements = elements.map(\.storage)
+        // What is stored is computed by it.
+        attribute.derivationExpression = derivationExpression
         return attribute
     }
 }

@@ -43,9 +43,11 @@ extension CommitBuilder {
         }
         moveReferences(entity: entity, number: number, from: old.values, to: values)
         kill(old.handle, slot: old.slot)
-        updatedCount += 1
+        // One commit makes one version, however often it writes the row.
+        if !old.isYoung { updatedCount += 1 }
         let row = PendingRows.Row(
-            number: number, version: DirectoryCell.next(old.version), values: values,
+            number: number, version: old.isYoung ? old.version : DirectoryCell.next(old.version),
+            values: values,
             kept: kept(entity: entity, old, values))
         return (row, taken)
     }

@@ -99,7 +99,14 @@ struct CommitBuilder: ~Copyable {
         let reader = RowReader(catalog: catalog, identity: engine.identity, entity: concrete)
         return StoredRow(
             handle: cell.handle, slot: cell.slot, version: cell.version,
-            values: try reader.values(block, cell.slot))
+            isYoung: isYoung(cell.handle), values: try reader.values(block, cell.slot))
+    }
+
+    /// Whether this commit has written a block.
+    func isYoung(_ handle: BlockHandle) -> Bool {
+        let place = state.blocks.entry(handle).place
+        return place.segment == log.segment.number
+            && log.segment.baseLSN + UInt64(place.byteOffset) >= log.firstLSN
     }
 
     /// The live row that has a key, if there is one.

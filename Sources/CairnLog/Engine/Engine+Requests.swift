@@ -1,5 +1,6 @@
 // The requests of the contract, as commits.
 
+import CairnFileSystem
 import CairnModel
 import CairnStore
 
@@ -42,6 +43,13 @@ extension Engine {
         _ rows: inout some NewRowSource, merging: NewRowMerging, author: String?,
         contextName: String?
     ) throws(StoreError) -> NewNumbers? {
+        // What the store computes is told in the result of a save alone.
+        let schema = schema
+        if !schema.derivations.isEmpty,
+            rows.groups.contains(where: { schema.derivations.concerns[$0.entity] })
+        {
+            return nil
+        }
         let contest = NewRowsWriter.Contest()
         do {
             return try commit(author: author, contextName: contextName) {
@@ -94,7 +102,7 @@ extension Engine {
         ) { builder throws(StoreError) in
             var inserter = BatchInserter(
                 request, policy: request.mergePolicy ?? .error, entity: entity.index,
-                catalog: builder.catalog, identity: identity, memory: memory)
+                catalog: builder.catalog, identity: identity, memory: memory, now: clock.now())
             try inserter.insert(first, firstRow: 0, &builder)
             var firstRow = first.rows
             inserter.expect(rows - firstRow, &builder)
@@ -134,6 +142,7 @@ extension Engine {
                 of: request, builder.state, writtenLSN: builder.writtenLSN)
             var planner = DeletePlanner(catalog: builder.catalog, identity: identity)
             let outcome = try planner.delete(numbers, tree: tree, &builder)
+            try planner.derived.settle(identity, &builder)
             var result = BatchDeleteResult()
             result.deletedCount = outcome.requested
             result.cascadedCount = outcome.cascaded

@@ -11,12 +11,13 @@ extension SavePlanner {
         return index
     }
 
-    /// Steps 4 to 6: references, pairs, mandatory properties.
+    /// Steps 4 to 7: references, pairs, derived attributes, mandatory properties.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try mapOwnReferences(&builder)
         try clearIncoming(&builder)
         try agreeOnOneToOne(&builder)
         try planPairs(&builder)
+        if !catalog.schema.derivations.isEmpty { try derive(StaleDerivations(), &builder) }
         try checkMandatory()
     }
 

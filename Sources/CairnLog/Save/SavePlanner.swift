@@ -8,7 +8,8 @@
 //   4. References: to absorbed objects they lead to the survivor, to deleted ones they are cleared, in rows
 //      of the save and in stored ones, which the inverse tables name.
 //   5. Pairs are added and removed by the same rules.
-//   6. Mandatory properties of everything that is written.
+//   6. Derived attributes of everything that is written, and of whatever is computed from it.
+//   7. Mandatory properties of everything that is written.
 //
 // Invariants: nothing is written here; failure forgets the planner. Keys are compared as bytes.
 // Threads: runs within the turn, in one thread.
@@ -108,7 +109,8 @@ struct SavePlanner {
                 WorkingRow(
                     kind: .deleted, id: object.id, entity: object.entity, number: number,
                     values: stored.values, assigned: ColumnSet(), stored: stored,
-                    expectedVersion: object.version, fate: .deleted))
+                    expectedVersion: isUnchanged(stored, since: object.base, entity: object.entity)
+                        ? stored.version : object.version, fate: .deleted))
         }
     }
 
@@ -204,7 +206,9 @@ struct SavePlanner {
     private mutating func checkVersions(_ builder: inout CommitBuilder) throws(StoreError) {
         for (offset, object) in request.updated.enumerated() {
             let index = request.inserted.count + offset
-            guard rows[index].stored?.version != object.base.version else { continue }
+            guard rows[index].stored?.version != object.base.version,
+                !isUnchanged(rows[index].stored, since: object.base, entity: object.entity)
+            else { continue }
             if policyKind == .error {
                 versionConflicts.append(
                     .version(
@@ -215,6 +219,7 @@ struct SavePlanner {
             }
             try merge(index, base: object.base, &builder)
         }
+        if policyKind == .error { try checkLocked(&builder) }
         for index in rows.indices where rows[index].kind == .deleted {
             guard let expected = rows[index].expectedVersion, let stored = rows[index].stored,
                 stored.version != expected
@@ -231,6 +236,35 @@ struct SavePlanner {
                 rows[index].fate = .live
                 rows[index].isUndeleted = true
             }
+        }
+    }
+
+    /// Whether a row of another version differs from the one that was read in nothing but derived attributes, which are
+    /// nobody's change.
+    private func isUnchanged(_ stored: StoredRow?, since base: Row?, entity: Int) -> Bool {
+        guard let stored, let base, !catalog.schema.derivations.entities[entity].isEmpty else {
+            return false
+        }
+        return catalog.schema.derivations.isEqualButDerived(
+            stored.values, cells(of: base), entity: base.entity)
+    }
+
+    /// Objects that the save relies on without changing them.
+    private mutating func checkLocked(_ builder: inout CommitBuilder) throws(StoreError) {
+        for object in request.locked {
+            let number = try number(of: object.id, entity: object.entity)
+            let tree = catalog.entities[object.entity].tree
+            if workingIndex(tree: tree, number: number) != nil { continue }
+            let stored = try builder.storedRow(entity: object.entity, number: number)
+            guard stored?.version != object.base.version,
+                !isUnchanged(stored, since: object.base, entity: object.entity)
+            else { continue }
+            let now = stored.map { row(of: $0, object.id, entity: object.base.entity) }
+            versionConflicts.append(
+                .version(
+                    VersionConflict(
+                        id: object.id, entity: object.entity, base: object.base, stored: now,
+                        isDeletion: false)))
         }
     }
 
@@ -272,10 +306,15 @@ struct SavePlanner {
     /// The stored form of a working row, for a conflict's report.
     func row(of working: WorkingRow) -> Row? {
         guard let stored = working.stored else { return nil }
+        return row(
+            of: stored,
+            identity.id(UInt64(working.number), entity: catalog.schemaEntity(working.entity)),
+            entity: working.entity)
+    }
+
+    private func row(of stored: StoredRow, _ id: ObjectID, entity: Int) -> Row {
         var builder = RowCellsBuilder(columns: stored.values.count)
         for (column, value) in stored.values.enumerated() { builder.set(column, value: value) }
-        return Row(
-            id: identity.id(UInt64(working.number), entity: catalog.schemaEntity(working.entity)),
-            entity: working.entity, version: stored.version, cells: builder.finish())
+        return Row(id: id, entity: entity, version: stored.version, cells: builder.finish())
     }
 }

@@ -27,7 +27,16 @@ struct SaveWriter {
     {
         var writer = SaveWriter(plan)
         try writer.run(&builder)
+        writer.report()
         return writer.result
+    }
+
+    /// Writes everything for somebody who does not ask what became of each object.
+    static func writeSilently(_ plan: SavePlanner, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        var writer = SaveWriter(plan)
+        try writer.run(&builder)
     }
 
     private mutating func run(_ builder: inout CommitBuilder) throws(StoreError) {
@@ -48,7 +57,6 @@ struct SaveWriter {
             try builder.write(rows, entity: entity)
         }
         try builder.addPairs(plan.pairAdditions)
-        report()
     }
 
     private func removeKeys(_ row: WorkingRow, _ builder: inout CommitBuilder) {
@@ -82,7 +90,7 @@ struct SaveWriter {
         var kept: (handle: BlockHandle, slot: Int, columns: ColumnSet)?
         if let stored = row.stored {
             builder.kill(stored.handle, slot: stored.slot)
-            builder.updatedCount += 1
+            if !stored.isYoung { builder.updatedCount += 1 }
             kept = builder.kept(entity: row.entity, stored, row.values)
         } else {
             builder.insertedCount += 1
@@ -94,7 +102,9 @@ struct SaveWriter {
 
     /// The version a row is written with. One that is created again goes on from what was known of it.
     private func version(of row: WorkingRow) -> UInt32 {
-        if let stored = row.stored { return DirectoryCell.next(stored.version) }
+        if let stored = row.stored {
+            return stored.isYoung ? stored.version : DirectoryCell.next(stored.version)
+        }
         if row.kind == .updated,
             let base = plan.request.updated.first(where: { $0.id == row.id })?.base
         {

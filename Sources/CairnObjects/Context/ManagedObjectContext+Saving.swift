@@ -152,7 +152,9 @@ extension ManagedObjectContext {
                 request.deleted.append(
                     SaveRequest.Deleted(
                         id: object.objectID, entity: entity.index,
-                        version: object.hasRow ? object.version : nil))
+                        version: object.hasRow ? object.version : nil,
+                        base: schema.derivations.entities[entity.index].isEmpty
+                            ? nil : object.row))
                 continue
             }
             if object.isInserted {

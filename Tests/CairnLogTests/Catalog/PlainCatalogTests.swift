@@ -27,8 +27,9 @@ struct PlainCatalogTests {
         bytes.allowsExternalBinaryDataStorage = true
         bytes.preservesValueInHistoryOnDeletion = true
         var derived = AttributeDescription("derived", .double, default: .double(-0.1))
-        derived.derivationExpression = "number + 1"
-        derived.isTransient = true
+        derived.derivationExpression = "children.@count"
+        var cache = AttributeDescription("cache", .undefined)
+        cache.isTransient = true
         var value = AttributeDescription("value", .transformable)
         value.valueTransformerName = "T"
         value.customClassName = "C"
@@ -41,7 +42,7 @@ struct PlainCatalogTests {
         var parent = EntityDescription(
             "Parent",
             attributes: [
-                text, number, bytes, derived, value, colour,
+                text, number, bytes, derived, cache, value, colour,
                 .init("at", .date, default: .date(.init(timeIntervalSinceReferenceDate: 1.5))),
             ],
             relationships: [

@@ -123,6 +123,7 @@ struct DictionaryBatch {
             var values = old.values
             for column in common(entity.index, old.entity) {
                 if entity.columns[column].relationship != nil { continue }
+                if entity.columns[column].attribute?.derivationExpression != nil { continue }
                 if request.setOnly && row[column] == nil { continue }
                 values[column] = new[column]
             }
@@ -145,6 +146,7 @@ struct DictionaryBatch {
             result.deletedCount = try deletion.delete(missing).count
             state = deletion.state
         }
+        try state.derive(after: before, in: schema)
         for (id, object) in state.objects {
             if let old = before.objects[id], old.values != object.values {
                 state.objects[id]?.version = old.version &+ 1

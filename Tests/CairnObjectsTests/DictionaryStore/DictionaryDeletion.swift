@@ -20,6 +20,7 @@ struct DictionaryDeletion {
             }
         }
         let deleted = try delete(targets)
+        try state.derive(after: before, in: schema)
         var result = BatchDeleteResult()
         result.deletedCount = Set(targets).count
         result.cascadedCount = deleted.count - result.deletedCount

@@ -2,7 +2,8 @@
 //
 //   1. Apply everything to a copy: temporary ids become permanent ones, versions are compared first.
 //   2. As long as two objects of the copy share a unique key: let the policy take one step.
-//   3. References to what is gone are cleared, one-to-one relationships made to agree, pairs cut.
+//   3. References to what is gone are cleared, one-to-one relationships made to agree, pairs cut. Then everything that
+//      is derived is computed anew.
 //   4. Nothing that was written may lack a mandatory value.
 //   5. What differs from before gets a new version.
 //
@@ -66,6 +67,7 @@ struct DictionaryDraft {
         try mapReferences()
         applyPairs()
         agreeOnOneToOne()
+        try state.derive(after: before, in: schema)
         try checkMandatory()
         finish()
         return .saved(result)
@@ -104,9 +106,12 @@ struct DictionaryDraft {
         for object in request.updated {
             if let conflict = applyUpdate(object) { conflicts.append(conflict) }
         }
+        if policy == nil || policy == .error { conflicts += lockedConflicts() }
         for object in request.deleted {
             guard let stored = before.objects[object.id] else { continue }
-            let isConflict = object.version.map { $0 != stored.version } ?? false
+            let isConflict =
+                object.version.map { $0 != stored.version } ?? false
+                && !isUnchanged(stored, since: object.base)
             if isConflict && (policy == nil || policy == .error) {
                 conflicts.append(
                     .version(
@@ -130,7 +135,8 @@ struct DictionaryDraft {
             object.base.cells.value($0, of: entity, in: identity)
         }
         let stored = before.objects[object.id]
-        let isConflict = stored?.version != object.base.version
+        let isConflict =
+            stored?.version != object.base.version && !isUnchanged(stored, since: object.base)
         updated.append(object.id)
         assigned[object.id] = ColumnSet()
         if isConflict && (policy == nil || policy == .error) {
@@ -167,6 +173,30 @@ struct DictionaryDraft {
             loosen(object)
         }
         return nil
+    }
+
+    /// Objects without changes of their own that somebody else has changed.
+    private func lockedConflicts() -> [SaveConflict] {
+        let own = Set(request.updated.map(\.id) + request.deleted.map(\.id))
+        return request.locked.compactMap { object in
+            let stored = before.objects[object.id]
+            guard !own.contains(object.id), stored?.version != object.base.version,
+                !isUnchanged(stored, since: object.base)
+            else { return nil }
+            return .version(
+                VersionConflict(
+                    id: object.id, entity: object.entity, base: object.base,
+                    stored: before.row(object.id), isDeletion: false))
+        }
+    }
+
+    /// Whether nothing but what is derived differs from the row that was read.
+    private func isUnchanged(_ stored: DictionaryObject?, since base: Row?) -> Bool {
+        guard let stored, let base else { return false }
+        let entity = schema.entities[base.entity]
+        if entity.derivedColumns.isEmpty { return false }
+        let values = entity.columns.indices.map { base.cells.value($0, of: entity, in: identity) }
+        return entity.isEqualButDerived(stored.values, values)
     }
 
     private mutating func applyChanges(_ object: SaveRequest.Updated, over values: [Value]?) {

@@ -82,10 +82,19 @@ struct TypedObjectTests {
         #expect(try other.fetch(FetchRequest<TypedMarks>())[0].selection == 3)
     }
 
-    @Test("A derived attribute can be read")
+    @Test("A derived attribute has its value as soon as its object is saved")
     func derived() throws {
         let context = try context(TypedMarks.self)
-        #expect(context.insert(TypedMarks.self).search == nil)
+        let object = context.insert(TypedMarks.self)
+        object.code = "AB"
+        object.main = context.insert(TypedPart.self)
+        #expect(object.search == nil)
+        try context.save()
+        #expect(object.search == "ab")
+        object.code = "XY"
+        #expect(object.search == "ab")
+        try context.save()
+        #expect(object.search == "xy")
     }
 
     @Test("Objects of subclasses are of their class wherever they are met")

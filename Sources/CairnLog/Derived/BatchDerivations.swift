@@ -1,0 +1,111 @@
+// Derived attributes and what a batch does to them.
+//
+//   1. While the batch writes rows, it computes of each row what is made of the row itself.
+//   2. It notes rows that others are computed from, and those it has to clear a reference of that have derived attributes
+//      themselves: they are not written by the way, but at the end.
+//   3. `settle` computes what was noted from the rows as they are then, and writes what differs. A row that the batch has
+//      written before is written again under the version it has.
+//
+// Threads: within the turn, in one thread.
+
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// What a batch leaves to do for derived attributes.
+struct BatchDerivations {
+    var stale = StaleDerivations()
+    /// Rows with references to be cleared.
+    private var cleared: [(entity: Int, number: UInt32, columns: [Int])] = []
+
+    /// Leaves the clearing of references to the end.
+    mutating func clear(_ columns: [Int], entity: Int, number: UInt32) {
+        cleared.append((entity, number, columns))
+    }
+
+    /// Computes and writes what was noted.
+    consuming func settle(_ identity: StoreIdentity, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        if cleared.isEmpty && stale.attributes.isEmpty { return }
+        var planner = SavePlanner(SaveRequest(), catalog: builder.catalog, identity: identity)
+        for row in cleared {
+            guard
+                let index = try planner.meet(
+                    entity: row.entity, number: row.number, &builder)
+            else { continue }
+            for column in row.columns { planner.rows[index].values[column] = .null }
+        }
+        try planner.derive(stale, &builder)
+        try SaveWriter.writeSilently(planner, &builder)
+    }
+}
+
+/// How the derived attributes of one entity are computed in the rows of a batch.
+struct DerivedColumns {
+    private let derivations: [Derivation]
+
+    /// Those of an entity of the schema.
+    init(_ entity: Int, _ schema: Schema) {
+        derivations = schema.derivations.entities[entity]
+    }
+
+    /// The columns of attributes that derived ones of the same row are made of.
+    var sources: [Int] {
+        derivations.compactMap { derivation in
+            if case .path(let steps, let column, _) = derivation.source, steps.isEmpty {
+                column
+            } else {
+                nil
+            }
+        }
+    }
+
+    /// Whether a column is derived.
+    func contains(_ column: Int) -> Bool { derivations.contains { $0.column == column } }
+
+    /// Computes the derived cells of a row of a batch. Of a row that is stored already, those that are not made of the row
+    /// itself stay as they are.
+    func compute(_ row: Int, of batch: ColumnBatch, isNew: Bool, at moment: Date)
+        throws(StoreError)
+    {
+        for derivation in derivations where isNew || derivation.isLocal {
+            let value = try value(derivation, moment) { batch.value($0, row: row) }
+            guard batch.columns[derivation.column].store(value, row: row) else {
+                throw StoreError(derivation)
+            }
+        }
+    }
+
+    /// Computes what is made of a stored row itself.
+    func compute(_ values: inout [Value], at moment: Date) throws(StoreError) {
+        for derivation in derivations where derivation.isLocal {
+            values[derivation.column] = try value(derivation, moment) { values[$0] }
+        }
+    }
+
+    /// The value for a row that nobody leads to and that leads nowhere.
+    private func value(
+        _ derivation: Derivation, _ moment: Date, _ cell: (Int) -> Value
+    ) throws(StoreError) -> Value {
+        let value: Value
+        switch derivation.source {
+        case .now: value = derivation.value(at: moment)
+        case .path(let steps, let column, _):
+            value = steps.isEmpty ? derivation.value(of: cell(column)) : .null
+        case .members: value = derivation.valueOfNothing
+        }
+        if let fitted = derivation.fitted(value) { return fitted }
+        throw StoreError(derivation)
+    }
+
+    /// The derived attributes of a stored row of a batch that were never computed, but for those made of the row itself.
+    func missing(_ isNil: (Int) -> Bool) -> ColumnSet {
+        var missing = ColumnSet()
+        for (index, derivation) in derivations.enumerated()
+        where !derivation.isLocal && isNil(derivation.column) {
+            missing.insert(index)
+        }
+        return missing
+    }
+}

@@ -1,0 +1,329 @@
+// Computes derived attributes of what a save writes, and of what is computed from that.
+//
+//   1. Whatever the request or a merge put into derived columns goes: they begin as they are stored.
+//   2. Rows that come, go or change are noted, with everybody who is computed from them: the object at the other end of a
+//      relationship, as it was and as it will be, and those whose paths lead there.
+//   3. What is noted is computed from the state after the save: rows of the save as they will be, all others as stored.
+//
+// A row's own attributes and the moment count whenever the row is written; what is made of members is computed only if members
+// were noted, for an owner may have a million of them. A row that differs in nothing but what is derived is written all the
+// same, and has a new version; but it has not been saved by anybody, so that its moment stays.
+//
+// Derived attributes are not made of one another (`DerivationReader`), so the order does not matter.
+//
+// Threads: within the turn, in one thread.
+
+import CairnFileSystem
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+extension SavePlanner {
+    /// Computes what is noted, and what the rows of the save make necessary.
+    mutating func derive(_ noted: consuming StaleDerivations, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        for index in rows.indices { resetDerived(index) }
+        var stale = noted
+        // Rows that are met from here on are as they are stored.
+        let end = rows.count
+        let changed = rows.indices.map { isChanged($0) }
+        for index in 0..<end where changed[index] { noteReferences(of: index, &stale) }
+        for index in 0..<end where changed[index] { try note(index, &stale, &builder) }
+        var view = DerivedView(changed: changed)
+        try view.takePairs(of: self, &stale, &builder)
+        let moment = Date(timeIntervalSinceReferenceDate: builder.engine.clock.now())
+        for (key, attributes) in stale.attributes.sorted(by: { $0.key < $1.key }) {
+            let root = catalog.trees[key.tree].root
+            guard let index = try meet(entity: root, number: key.number, &builder),
+                rows[index].fate == .live
+            else { continue }
+            let own = catalog.schema.derivations.entities[rows[index].entity]
+            for attribute in attributes where attribute < own.count {
+                rows[index].values[own[attribute].column] = try view.value(
+                    own[attribute], of: rows[index], at: moment, in: self, stale, &builder)
+            }
+        }
+    }
+
+    private mutating func resetDerived(_ index: Int) {
+        for derivation in catalog.schema.derivations.entities[rows[index].entity] {
+            rows[index].values[derivation.column] =
+                rows[index].stored?.values[derivation.column] ?? .null
+        }
+    }
+
+    /// Whether the save makes a row another one than is stored.
+    private func isChanged(_ index: Int) -> Bool {
+        guard let stored = rows[index].stored else { return rows[index].fate == .live }
+        return rows[index].fate != .live || rows[index].values != stored.values
+    }
+
+    private func noteReferences(of index: Int, _ stale: inout StaleDerivations) {
+        let row = rows[index]
+        guard catalog.schema.derivations.concerns[row.entity] else { return }
+        let (old, new) = (row.stored?.values, row.fate == .live ? row.values : nil)
+        for reference in catalog.entities[row.entity].references {
+            let column = catalog.references[reference].column
+            stale.lead(
+                row.number, from: old.flatMap { CommitBuilder.number(of: $0[column]) },
+                to: new.flatMap { CommitBuilder.number(of: $0[column]) }, reference: reference)
+        }
+    }
+
+    /// Notes a row's own derived attributes and all that are computed from it.
+    private func note(
+        _ index: Int, _ stale: inout StaleDerivations, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let row = rows[index]
+        let old = row.stored?.values
+        let new = row.fate == .live ? row.values : nil
+        if new != nil {
+            let tree = catalog.entities[row.entity].tree
+            let own = catalog.schema.derivations.entities[row.entity]
+            for (attribute, derivation) in own.enumerated()
+            where !derivation.isOfMembers || (old?[derivation.column].isNull ?? true) {
+                stale.insert(attribute, tree: tree, row.number)
+            }
+        }
+        for watch in catalog.schema.derivations.watches[row.entity] {
+            // A row that comes or goes has changed in every column.
+            let isTouched = watch.column.map { old?[$0] != new?[$0] } ?? false
+            switch watch.way {
+            case .members(let column):
+                let before = old.flatMap { CommitBuilder.number(of: $0[column]) }
+                let after = new.flatMap { CommitBuilder.number(of: $0[column]) }
+                guard isTouched || before != after else { continue }
+                let tree = catalog.entities[watch.entity].tree
+                if let before { stale.insert(watch.derivation, tree: tree, before) }
+                if let after { stale.insert(watch.derivation, tree: tree, after) }
+            case .pairs:
+                // Pairs that come and go with the row are noted by themselves.
+                guard isTouched, old != nil, new != nil else { continue }
+                try stale.noteOwners(ofMember: row.number, watch, &builder)
+            case .path(let back):
+                guard isTouched || old == nil || new == nil else { continue }
+                stale.noteStarts(of: back, from: row.number, watch, &builder)
+            }
+        }
+    }
+}
+
+/// The state after a save, as far as derived attributes ask for it.
+private struct DerivedView {
+    /// By working row: whether the save makes it another one. Rows met later are as they are stored.
+    let changed: [Bool]
+    /// Pairs that go: entity and number.
+    private var removed: Set<UInt64> = []
+    /// By entity and side: how many pairs of a number go.
+    private var removedCounts: [Int: [UInt32: Int]] = [:]
+    /// Pairs that come: by entity and side, the other ends of a number.
+    private var added: [Int: [UInt32: [UInt32]]] = [:]
+    /// The block that was read last: members mostly lie together.
+    private var last: (handle: BlockHandle, block: CachedBlock)?
+
+    init(changed: [Bool]) { self.changed = changed }
+
+    private static func key(_ entity: Int, _ number: UInt32) -> UInt64 {
+        UInt64(entity) << 32 | UInt64(number)
+    }
+
+    /// Takes and notes the pairs that come and go.
+    mutating func takePairs(
+        of plan: SavePlanner, _ stale: inout StaleDerivations, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        for (entity, number) in plan.pairRemovals {
+            removed.insert(Self.key(entity, number))
+            let ends = try builder.pair(entity: entity, number: number)
+            removedCounts[entity * 2, default: [:]][ends.0, default: 0] += 1
+            removedCounts[entity * 2 + 1, default: [:]][ends.1, default: 0] += 1
+            stale.notePair(
+                entity: entity, source: ends.0, destination: ends.1, builder.catalog)
+        }
+        for (entity, source, destination) in plan.pairAdditions {
+            added[entity * 2, default: [:]][source, default: []].append(destination)
+            added[entity * 2 + 1, default: [:]][destination, default: []].append(source)
+            stale.notePair(
+                entity: entity, source: source, destination: destination, builder.catalog)
+        }
+    }
+
+    /// What a derived attribute of a row is.
+    mutating func value(
+        _ derivation: Derivation, of row: WorkingRow, at moment: Date, in plan: SavePlanner,
+        _ stale: StaleDerivations, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Value {
+        let value: Value
+        switch derivation.source {
+        case .now: value = derivation.value(at: moment)
+        case .path(let steps, let column, _):
+            value = derivation.value(
+                of: try end(of: steps, column, from: row, in: plan, &builder))
+        case .members(let storage, .count, _):
+            value = derivation.value(
+                ofCount: try count(storage, of: row, in: plan, stale, &builder))
+        case .members(let storage, _, let column):
+            guard let column else { return .null }
+            let memberTree = tree(ofMembers: storage, row, builder.catalog)
+            var values: [Value] = []
+            for member in try members(storage, of: row, in: plan, stale, &builder) {
+                values.append(
+                    try self.value(memberTree, member, column, in: plan, &builder) ?? .null)
+            }
+            value = derivation.value(ofMembers: values)
+        }
+        if let fitted = derivation.fitted(value) { return fitted }
+        throw StoreError(derivation, plan.permanentID(row))
+    }
+
+    /// The value at the end of a path; nil if it leads nowhere.
+    private mutating func end(
+        of steps: [Derivation.Step], _ column: Int, from row: WorkingRow, in plan: SavePlanner,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Value {
+        guard let first = steps.first else { return row.values[column] }
+        var value = row.values[first.column]
+        for (place, step) in steps.enumerated() {
+            guard let number = CommitBuilder.number(of: value),
+                let tree = builder.catalog.entities[step.entity].columns[step.column].target
+            else { return .null }
+            let next = place + 1 < steps.count ? steps[place + 1].column : column
+            value = try self.value(tree, number, next, in: plan, &builder) ?? .null
+        }
+        return value
+    }
+
+    /// The value of a row after the save; nil if it will not be there.
+    private mutating func value(
+        _ tree: Int, _ number: UInt32, _ column: Int, in plan: SavePlanner,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Value? {
+        if let index = plan.workingIndex(tree: tree, number: number) {
+            guard plan.rows[index].fate == .live, column < plan.rows[index].values.count else {
+                return nil
+            }
+            return plan.rows[index].values[column]
+        }
+        let cell = builder.state.directories[tree][number]
+        if cell.isEmpty { return nil }
+        let block: CachedBlock
+        if let last, last.handle == cell.handle {
+            block = last.block
+        } else {
+            block = try builder.block(cell.handle)
+            last = (cell.handle, block)
+        }
+        let entity = Int(builder.state.blocks.entry(cell.handle).entity)
+        return try builder.value(block, cell.slot, entity: entity, column: column)
+    }
+
+    // MARK: Members
+
+    private func tree(
+        ofMembers storage: SchemaRelationship.Storage, _ row: WorkingRow, _ catalog: Catalog
+    ) -> Int {
+        switch storage {
+        case .inverseColumn(let entity, _): return catalog.entities[entity].tree
+        case .pairs(let pairs, let isSource):
+            let entity = catalog.entities[catalog.entityIndex(ofPairs: pairs)]
+            return entity.columns[isSource ? 1 : 0].target ?? catalog.entities[row.entity].tree
+        case .column, .transient: return catalog.entities[row.entity].tree
+        }
+    }
+
+    private func count(
+        _ storage: SchemaRelationship.Storage, of row: WorkingRow, in plan: SavePlanner,
+        _ stale: StaleDerivations, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Int {
+        // The tables know how many rows lead to a number, as they are stored.
+        let catalog = builder.catalog
+        switch storage {
+        case .inverseColumn(let entity, let column):
+            guard let reference = catalog.reference(ofColumn: column, entity: entity),
+                catalog.references[reference].entity == entity
+            else { break }
+            return builder.state.inverses[reference].count(of: row.number)
+                - stale.led(to: row.number, reference: reference)
+                + stale.leading(to: row.number, reference: reference).count
+        case .pairs(let pairs, let isSource):
+            let entity = catalog.entityIndex(ofPairs: pairs)
+            let near = isSource ? 0 : 1
+            guard !isSymmetric(pairs, catalog),
+                let reference = catalog.reference(ofColumn: near, entity: entity)
+            else { break }
+            return builder.state.inverses[reference].count(of: row.number)
+                - (removedCounts[entity * 2 + near]?[row.number] ?? 0)
+                + (added[entity * 2 + near]?[row.number]?.count ?? 0)
+        case .column, .transient: break
+        }
+        return try members(storage, of: row, in: plan, stale, &builder).count
+    }
+
+    /// The members after the save, in the order of their numbers.
+    private func members(
+        _ storage: SchemaRelationship.Storage, of row: WorkingRow, in plan: SavePlanner,
+        _ stale: StaleDerivations, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> [UInt32] {
+        let catalog = builder.catalog
+        switch storage {
+        case .column, .transient: return []
+        case .inverseColumn(let entity, let column):
+            guard let reference = catalog.reference(ofColumn: column, entity: entity) else {
+                return []
+            }
+            let tree = catalog.entities[entity].tree
+            var members = builder.state.sources(of: row.number, entity: entity, column: column)
+                .filter { number in
+                    guard let index = plan.workingIndex(tree: tree, number: number) else {
+                        return true
+                    }
+                    return index >= changed.count || !changed[index]
+                }
+            let family = catalog.family(of: entity)
+            members += stale.leading(to: row.number, reference: reference).filter { number in
+                plan.workingIndex(tree: tree, number: number).map {
+                    family.contains(plan.rows[$0].entity)
+                } ?? false
+            }
+            return members.sorted()
+        case .pairs(let pairs, let isSource):
+            let entity = catalog.entityIndex(ofPairs: pairs)
+            var members: Set<UInt32> = []
+            for near in isSymmetric(pairs, catalog) ? [0, 1] : [isSource ? 0 : 1] {
+                for pair in builder.state.sources(of: row.number, entity: entity, column: near)
+                where !removed.contains(Self.key(entity, pair)) {
+                    let ends = try builder.pair(entity: entity, number: pair)
+                    members.insert(near == 0 ? ends.1 : ends.0)
+                }
+                members.formUnion(added[entity * 2 + near]?[row.number] ?? [])
+            }
+            return members.sorted()
+        }
+    }
+
+    private func isSymmetric(_ pairs: Int, _ catalog: Catalog) -> Bool {
+        for watch in catalog.schema.derivations.pairWatches[pairs] {
+            if case .pairs(_, _, let isSymmetric) = watch.way { return isSymmetric }
+        }
+        return false
+    }
+}
+
+extension SavePlanner {
+    /// The id under which a row is, or will be, stored.
+    fileprivate func permanentID(_ row: WorkingRow) -> ObjectID {
+        identity.id(UInt64(row.number), entity: catalog.schemaEntity(row.entity))
+    }
+}
+
+extension StoreError {
+    /// The error for a derived value that its attribute cannot hold.
+    init(_ derivation: Derivation, _ id: ObjectID? = nil) {
+        let names = derivation.element.split(separator: ".", maxSplits: 1).map(String.init)
+        self.init(
+            .validation,
+            "the derivation \"\(derivation.expression)\" gives a value that the attribute, of type "
+                + "\(derivation.type.rawValue), cannot hold",
+            context: .init(entity: names.first, key: names.last, objectID: id))
+    }
+}

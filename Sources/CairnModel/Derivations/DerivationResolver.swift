@@ -1,0 +1,146 @@
+// Reads the derivation expressions of a model, and refuses what a store could not keep right.
+//
+//   1. The text is read as an expression; only the forms of `Derivation` are understood.
+//   2. Names become columns and relationships. What is computed from may not be derived itself, transient or composite.
+//   3. The type of what comes out must be one that the attribute can hold.
+//   4. Nothing derived is part of a uniqueness constraint.
+//   5. Every source learns who is computed from it.
+
+struct DerivationResolver {
+    let entities: [SchemaEntity]
+    let pairs: [SchemaPairs]
+    private var derivations: [[Derivation]]
+    private var watches: [[SchemaDerivations.Watch]]
+    private var pairWatches: [[SchemaDerivations.Watch]]
+
+    init(entities: [SchemaEntity], pairs: [SchemaPairs]) {
+        self.entities = entities
+        self.pairs = pairs
+        derivations = Array(repeating: [], count: entities.count)
+        watches = Array(repeating: [], count: entities.count)
+        pairWatches = Array(repeating: [], count: pairs.count)
+    }
+
+    func resolve() throws(ModelError) -> SchemaDerivations {
+        var copy = self
+        for entity in entities {
+            for attribute in entity.description.attributes {
+                try copy.checkForm(attribute, path: "\(entity.name).\(attribute.name)")
+            }
+        }
+        for entity in entities { try copy.add(entity) }
+        return SchemaDerivations(
+            entities: copy.derivations, watches: copy.watches, pairWatches: copy.pairWatches)
+    }
+
+    private func checkForm(_ attribute: AttributeDescription, path: String) throws(ModelError) {
+        for element in attribute.elements {
+            guard element.derivationExpression == nil else {
+                throw ModelError(
+                    .invalidDerivation, "an element of a composite attribute cannot be derived",
+                    element: "\(path).\(element.name)")
+            }
+            try checkForm(element, path: "\(path).\(element.name)")
+        }
+        guard attribute.derivationExpression != nil else { return }
+        if attribute.type == .composite {
+            throw ModelError(
+                .invalidDerivation, "a composite attribute cannot be derived", element: path)
+        }
+        if attribute.isTransient {
+            throw ModelError(
+                .invalidDerivation, "what is derived is stored, so it cannot be transient",
+                element: path)
+        }
+    }
+
+    /// All derived attributes of an entity, inherited ones first.
+    private mutating func add(_ entity: SchemaEntity) throws(ModelError) {
+        for attribute in entity.attributes {
+            guard let text = attribute.description.derivationExpression else { continue }
+            let reader = DerivationReader(
+                entities: entities, entity: entities[attribute.declaringEntity],
+                attribute: attribute.description, column: attribute.columns.lowerBound, text: text)
+            let derivation = try reader.read()
+            if attribute.declaringEntity == entity.index {
+                watch(derivation, derivations[entity.index].count, of: entity.index)
+            }
+            derivations[entity.index].append(derivation)
+        }
+        let derived = derivations[entity.index].map(\.column)
+        for constraint in entity.constraints {
+            guard let column = constraint.columns.first(where: { derived.contains($0) }) else {
+                continue
+            }
+            throw ModelError(
+                .invalidConstraint,
+                "\(entity.columns[column].name) is derived, so what it will be is not known when the save asks whether "
+                    + "the key is free",
+                element:
+                    "\(entities[constraint.declaringEntity].name), uniqueness constraint "
+                    + "(\(constraint.names.joined(separator: ", ")))")
+        }
+    }
+
+    // MARK: Sources
+
+    private mutating func watch(_ derivation: Derivation, _ index: Int, of entity: Int) {
+        switch derivation.source {
+        case .now: break
+        case .path(let steps, let column, _):
+            // A row on the way counts by the reference that leads on, the last one by the attribute.
+            for place in steps.indices {
+                let holder =
+                    place + 1 < steps.count
+                    ? steps[place + 1].entity : destination(of: steps[place])
+                add(
+                    .path(back: steps[...place].reversed()),
+                    place + 1 < steps.count ? steps[place + 1].column : column, to: holder, entity,
+                    index)
+            }
+        case .members(let storage, _, let column):
+            switch storage {
+            case .inverseColumn(let member, let reference):
+                add(.members(column: reference), column, to: member, entity, index)
+            case .pairs(let number, let isSource):
+                let way = SchemaDerivations.Watch.Way.pairs(
+                    number, ownerIsSource: isSource, isSymmetric: isSymmetric(number))
+                pairWatches[number].append(
+                    SchemaDerivations.Watch(
+                        entity: entity, derivation: index, way: way, column: nil))
+                if column != nil {
+                    let member = isSource ? pairs[number].destination : pairs[number].source
+                    add(way, column, to: member, entity, index)
+                }
+            case .column, .transient: break
+            }
+        }
+    }
+
+    private func destination(of step: Derivation.Step) -> Int {
+        let entity = entities[step.entity]
+        guard let relationship = entity.columns[step.column].relationship else {
+            preconditionFailure("a step is the column of a to-one relationship")
+        }
+        return entity.relationships[relationship].destination
+    }
+
+    private func isSymmetric(_ number: Int) -> Bool {
+        guard let inverse = pairs[number].destinationRelationship else { return false }
+        let one = entities[pairs[number].source].relationships[pairs[number].sourceRelationship]
+        let other = entities[pairs[number].destination].relationships[inverse]
+        return one.declaringEntity == other.declaringEntity
+            && one.description.name == other.description.name
+    }
+
+    private mutating func add(
+        _ way: SchemaDerivations.Watch.Way, _ column: Int?, to source: Int, _ entity: Int,
+        _ derivation: Int
+    ) {
+        for member in entities[source].family {
+            watches[member].append(
+                SchemaDerivations.Watch(
+                    entity: entity, derivation: derivation, way: way, column: column))
+        }
+    }
+}

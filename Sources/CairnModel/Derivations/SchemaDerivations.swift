@@ -1,0 +1,63 @@
+// The derived attributes of a schema, and what has to be computed anew when a row changes.
+//
+//   entities   how the derived attributes of an entity are computed, inherited ones first
+//   watches    by entity: the derived attributes, of whatever entity, that its rows are a source of
+//
+// A row is a source as a member of a relationship, or because the path of somebody's attribute leads to it or through it. What
+// a row's own attributes have to do with its own derived ones is not among the watches: those are computed whenever the row is
+// written.
+//
+// Invariants: the derived attributes of a child begin with its parent's, so that one has the same index in all descendants.
+// Threads: immutable, so any.
+
+/// The derived attributes of a schema.
+package struct SchemaDerivations: Sendable {
+    /// A derived attribute of another row that a row is a source of.
+    package struct Watch: Sendable {
+        /// How one gets from the source to the row with the derived attribute.
+        package enum Way: Sendable {
+            /// The source's reference column leads there.
+            case members(column: Int)
+            /// Pairs lead there; whether the row with the attribute is on the source side of the pairs, and whether
+            /// it may be on either.
+            case pairs(Int, ownerIsSource: Bool, isSymmetric: Bool)
+            /// Back along references, from the one that leads to the source on.
+            case path(back: [Derivation.Step])
+        }
+        /// The entity that declares the derived attribute, as an index of the schema.
+        package let entity: Int
+        /// The attribute, as an index of `entities` of that entity and its descendants.
+        package let derivation: Int
+        /// How one gets there.
+        package let way: Way
+        /// The source's column whose value counts; nil if only its being there does.
+        package let column: Int?
+    }
+
+    /// Whether there is none.
+    package let isEmpty: Bool
+    /// By entity.
+    package let entities: [[Derivation]]
+    /// By entity.
+    package let watches: [[Watch]]
+    /// By index of the schema's pairs: what is made of the pairs being there.
+    package let pairWatches: [[Watch]]
+    /// By entity: whether its rows have derived attributes or are a source of some.
+    package let concerns: [Bool]
+
+    init(entities: [[Derivation]], watches: [[Watch]], pairWatches: [[Watch]]) {
+        self.entities = entities
+        self.watches = watches
+        self.pairWatches = pairWatches
+        isEmpty = entities.allSatisfy(\.isEmpty)
+        concerns = zip(entities, watches).map { !$0.isEmpty || !$1.isEmpty }
+    }
+
+    /// Whether two rows of an entity differ at most in what is derived.
+    package func isEqualButDerived(_ one: [Value], _ other: [Value], entity: Int) -> Bool {
+        one.count == other.count
+            && one.indices.allSatisfy { column in
+                one[column] == other[column] || entities[entity].contains { $0.column == column }
+            }
+    }
+}
