@@ -188,9 +188,9 @@ public struct TraceInstrument: Instrument {
         return "\(start(contextName))\(verb): \(what) in \(duration.milliseconds) ms"
     }
 
-    /// An error; its message may quote values.
+    /// An error; all that is known of it has values in it.
     private func words(_ error: any Error) -> String {
-        if level >= .values { return "\(error)" }
+        if level >= .values { return (error as? StoreError)?.fullDescription ?? "\(error)" }
         return (error as? StoreError).map { "error \($0.code)" } ?? "\(type(of: error))"
     }
 
