@@ -79,19 +79,56 @@ public struct StoreError: Error, Sendable {
         public var row: Int?
         /// The object.
         public var objectID: ObjectID?
+        /// What is seldom known. An error is passed through deep recursions, whose frames have room for one: it must be small.
+        private var rare: Rare?
+
+        private struct Fields: Sendable, Hashable {
+            var path: String?
+            var segment: UInt32?
+            var offset: UInt64?
+            var value: Value?
+            var predicate: PredicateNode?
+            var detail: String?
+        }
+
+        private indirect enum Rare: Sendable, Hashable { case fields(Fields) }
+
+        private var fields: Fields {
+            get { if case .fields(let fields) = rare { fields } else { Fields() } }
+            set { rare = newValue == Fields() ? nil : .fields(newValue) }
+        }
+
+        /// The store's folder or the file in it.
+        public var path: String? {
+            get { fields.path }
+            set { fields.path = newValue }
+        }
+        /// The segment's number.
+        public var segment: UInt32? {
+            get { fields.segment }
+            set { fields.segment = newValue }
+        }
+        /// The byte position in the segment.
+        public var offset: UInt64? {
+            get { fields.offset }
+            set { fields.offset = newValue }
+        }
         /// The value that is refused; only ``StoreError/fullDescription`` shows it.
-        public var value: Value?
+        public var value: Value? {
+            get { fields.value }
+            set { fields.value = newValue }
+        }
         /// The validation predicate that the value does not hold.
-        public var predicate: PredicateNode?
+        public var predicate: PredicateNode? {
+            get { fields.predicate }
+            set { fields.predicate = newValue }
+        }
         /// The sentence with the values that it is about, if it has one of the kind; only ``StoreError/fullDescription``
         /// shows it.
-        public var detail: String?
-        /// The store's folder or the file in it.
-        public var path: String?
-        /// The segment's number.
-        public var segment: UInt32?
-        /// The byte position in the segment.
-        public var offset: UInt64?
+        public var detail: String? {
+            get { fields.detail }
+            set { fields.detail = newValue }
+        }
 
         /// Says where something happened.
         public init(
@@ -103,12 +140,9 @@ public struct StoreError: Error, Sendable {
             self.key = key
             self.row = row
             self.objectID = objectID
-            self.path = path
-            self.segment = segment
-            self.offset = offset
-            self.value = value
-            self.predicate = predicate
-            self.detail = detail
+            fields = Fields(
+                path: path, segment: segment, offset: offset, value: value, predicate: predicate,
+                detail: detail)
         }
     }
 
