@@ -38,6 +38,17 @@ public import CairnStore
 /// given to each new object when it is inserted into a context; a batch insert has to name such a property.
 /// Properties without a value read as their default, else as the empty value of their type.
 ///
+/// A method `validateName(_ value: inout String) throws` of the class checks what is to be saved as `name`, and may put
+/// another value in its place: its parameter is of the property's type, and what it throws fails the save. It runs when the
+/// model's own limits hold.
+///
+/// ```swift
+/// func validateName(_ value: inout String) throws {
+///     value = value.trimmingCharacters(in: .whitespaces)
+///     if value == "?" { throw BadName() }
+/// }
+/// ```
+///
 /// Entities inherit by their classes. In a module whose code is on the main actor unless it says otherwise, write
 /// `@Entity nonisolated final class Product`.
 ///
@@ -48,7 +59,7 @@ public import CairnStore
 ///   - hashModifier: makes the version hash differ although nothing else does.
 @attached(
     member, names: named(Columns), named(_typedEntity), named(_property(for:)),
-    named(_paths(_:of:)))
+    named(_paths(_:of:)), named(_validate(_:_:)))
 @attached(memberAttribute)
 @attached(extension, conformances: PersistentEntity)
 public macro Entity(

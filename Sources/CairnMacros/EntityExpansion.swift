@@ -1,7 +1,7 @@
 // `@Entity`: the code of a typed class.
 //
 //   member           the columns of a batch insert, with the class's description; the numbers of key paths, and key paths
-//                    by number
+//                    by number; the calls of the class's own `validate…` methods, if it has some
 //   memberAttribute  each persistent property's accessors, by its number
 //   extension        the conformance that marks typed classes
 //
@@ -26,7 +26,7 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
             \(raw: plan.access)override class var _typedEntity: Cairn.TypedEntity? { Columns._entity }
             """,
             numbers(plan), paths(plan),
-        ]
+        ] + (plan.validated.isEmpty ? [] : [validation(plan)])
     }
 
     /// The columns, and the description of the class.
@@ -56,6 +56,8 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         if !unique.isEmpty { arguments.append("unique: \(text(unique))") }
         let indexes = plan.indexes(context)
         if !indexes.isEmpty { arguments.append("indexes: \(text(indexes))") }
+        if !plan.validated.isEmpty { arguments.append("validated: \(plan.validated)") }
+        if plan.overridesValidation { arguments.append("validates: true") }
         arguments.append("paths: { \(name)._paths($0, of: \(name).self) }")
         return """
             \(raw: access)struct Columns: Cairn.EntityColumns {
@@ -107,6 +109,26 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         return """
             \(raw: plan.access)static func _paths<_Root: \(raw: plan.className)>(_ property: Int, of root: _Root.Type) -> Cairn.PropertyPaths? {
             \(raw: body)}
+            """
+    }
+
+    /// The calls of the class's own methods that validate a property's value.
+    private static func validation(_ plan: EntityPlan) -> DeclSyntax {
+        let cases = plan.validated.map { number in
+            let property = plan.properties[number]
+            return """
+                    case \(number):
+                        let kind = Cairn.TypedKind.of((\(property.type)).self)
+                        try _check(property, &value, kind, self.\(property.validatorName))
+
+                """
+        }
+        return """
+            \(raw: plan.access)override func _validate(_ property: Int, _ value: inout Any?) throws {
+                switch property - Columns._base {
+            \(raw: cases.joined())    default: try super._validate(property, &value)
+                }
+            }
             """
     }
 

@@ -13,6 +13,10 @@ struct EntityPlan {
     let superclass: TypeSyntax
     /// By number.
     let properties: [PropertyPlan]
+    /// The numbers of the properties that the class has a `validate…` method for.
+    let validated: [Int]
+    /// Whether the class overrides `validateValue(_:forKey:)`.
+    let overridesValidation: Bool
 
     var className: String { declaration.name.text }
     var access: String {
@@ -60,6 +64,29 @@ struct EntityPlan {
             }
         }
         self.properties = properties
+        let members = declaration.memberBlock.members
+        let names = Set(
+            members.compactMap { $0.decl.as(FunctionDeclSyntax.self)?.validatedName })
+        validated = properties.indices.filter {
+            names.contains(properties[$0].validatorName) && !properties[$0].isDerived
+        }
+        overridesValidation = Self.methods(of: members).contains {
+            $0.name.text == "validateValue" && $0.modifiers.contains(.override)
+        }
+    }
+
+    /// The methods in the class's body, also those inside `#if`.
+    private static func methods(of members: MemberBlockItemListSyntax) -> [FunctionDeclSyntax] {
+        members.flatMap { member -> [FunctionDeclSyntax] in
+            if let method = member.decl.as(FunctionDeclSyntax.self) { return [method] }
+            guard let conditional = member.decl.as(IfConfigDeclSyntax.self) else { return [] }
+            return conditional.clauses.flatMap { clause in
+                guard case .decls(let members) = clause.elements else {
+                    return [FunctionDeclSyntax]()
+                }
+                return methods(of: members)
+            }
+        }
     }
 
     /// The number of a member among the class's own persistent properties; nil if it is none.
@@ -80,6 +107,11 @@ struct EntityPlan {
             for clause in conditional.clauses {
                 guard case .decls(let members) = clause.elements else { continue }
                 for member in members {
+                    if let method = member.decl.as(FunctionDeclSyntax.self),
+                        method.validatedName != nil
+                    {
+                        context.report(.conditionalValidation, at: method.name)
+                    }
                     guard let variable = member.decl.as(VariableDeclSyntax.self),
                         PropertyPlan(variable, reportingTo: nil) != nil
                     else { continue }

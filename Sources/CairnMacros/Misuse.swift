@@ -32,6 +32,9 @@ extension Misuse {
         "objects are made by their context: write 'convenience init' and call self.init(context:)")
     static let conditional = Misuse(
         "conditional", "a persistent property cannot stand inside #if: the macro does not see it")
+    static let conditionalValidation = Misuse(
+        "conditionalValidation",
+        "a method that validates a property cannot stand inside #if: the macro does not see it")
 
     static func noType(_ name: String) -> Misuse {
         Misuse("noType", "a persistent property needs a type annotation: var \(name): Int = 0")

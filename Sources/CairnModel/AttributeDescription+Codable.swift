@@ -3,7 +3,8 @@
 extension AttributeDescription: Codable {
     private enum Key: String, CodingKey {
         case name, type, isOptional, isTransient, defaultValue, minimumValue, maximumValue,
-            minimumLength, maximumLength, regularExpression, derivationExpression, elements,
+            minimumLength, maximumLength, regularExpression, validationRules,
+            derivationExpression, elements,
             compositeName, valueTransformerName, customClassName, allowsExternalBinaryDataStorage,
             preservesValueInHistoryOnDeletion, usesScalarValueType, renamingIdentifier,
             versionHashModifier, userInfo, otherMarks
@@ -23,6 +24,7 @@ extension AttributeDescription: Codable {
         try container.read(&minimumLength, .minimumLength)
         try container.read(&maximumLength, .maximumLength)
         try container.read(&regularExpression, .regularExpression)
+        try container.read(&validationRules, .validationRules)
         try container.read(&derivationExpression, .derivationExpression)
         try container.read(&elements, .elements)
         try container.read(&compositeName, .compositeName)
@@ -51,6 +53,7 @@ extension AttributeDescription: Codable {
         try container.write(minimumLength, .minimumLength, unless: usual.minimumLength)
         try container.write(maximumLength, .maximumLength, unless: usual.maximumLength)
         try container.write(regularExpression, .regularExpression, unless: usual.regularExpression)
+        try container.write(validationRules, .validationRules, unless: usual.validationRules)
         try container.write(
             derivationExpression, .derivationExpression, unless: usual.derivationExpression)
         try container.write(elements, .elements, unless: usual.elements)
@@ -112,7 +115,8 @@ extension AttributeDescription: Codable {
             case .versionHashModifier: versionHashModifier = try json.string()
             case .userInfo: userInfo = try json.dictionary()
             case .otherMarks: otherMarks = try json.dictionary()
-            case nil: throw NotPlainJSON()
+            // Seldom: the general decoder reads predicates.
+            case .validationRules, nil: throw NotPlainJSON()
             }
         }
         guard hasName, hasType else { throw NotPlainJSON() }

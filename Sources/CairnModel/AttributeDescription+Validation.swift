@@ -3,6 +3,7 @@
 //   1. nil is judged by "optional" alone; a derived attribute may always be nil, for the save fills it.
 //   2. The value is one of the attribute's type.
 //   3. Limits of numbers and dates, length in characters, the pattern over the whole string.
+//   4. The validation predicates, each asked of the value.
 //
 // The first thing that is wrong is told.
 
@@ -75,16 +76,18 @@ extension AttributeDescription {
         if type == .undefined { return nil }
         if type == .objectID, case .objectID = value { return nil }
         guard value.fits(type) else { return fail(.generic, "it is not a \(type.rawValue)") }
-        switch value {
-        case .string(let text):
-            return failure(of: text, fail, pattern: pattern)
-        case .date(let date):
-            guard date.timeIntervalSinceReferenceDate.isFinite else {
-                return fail(.invalidDate, "it is no moment at all")
+        let beyond: ValidationFailure? =
+            switch value {
+            case .string(let text): failure(of: text, fail, pattern: pattern)
+            case .date(let date):
+                date.timeIntervalSinceReferenceDate.isFinite
+                    ? failure(of: value, fail, below: .dateTooSoon, above: .dateTooLate)
+                    : fail(.invalidDate, "it is no moment at all")
+            default: failure(of: value, fail, below: .numberTooSmall, above: .numberTooLarge)
             }
-            return failure(of: value, fail, below: .dateTooSoon, above: .dateTooLate)
-        default:
-            return failure(of: value, fail, below: .numberTooSmall, above: .numberTooLarge)
+        if let beyond { return beyond }
+        return brokenCondition(by: value).map {
+            fail(.generic, $0.warning ?? "it does not hold \($0.predicate)")
         }
     }
 

@@ -22,6 +22,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var maximumLength: Int?
     /// A regular expression that the whole string must match.
     public var regularExpression: String?
+    /// What else a value must hold; see ``setValidationPredicates(_:withValidationWarnings:)``.
+    var validationRules: [ValidationRule] = []
     /// The expression that a derived attribute is computed from; nil for an ordinary attribute.
     public var derivationExpression: String?
     /// The elements of a composite attribute.

@@ -47,6 +47,13 @@ struct ModelChecks {
     // MARK: Attributes
 
     private func check(_ attribute: AttributeDescription, path: String) throws(ModelError) {
+        do throws(PredicateFormatError) {
+            _ = try attribute.valueConditions()
+        } catch {
+            throw ModelError(
+                .invalidValue, "a value cannot be asked the validation predicate: \(error)",
+                element: path)
+        }
         if attribute.type == .composite {
             for element in attribute.elements {
                 try check(element, path: "\(path).\(element.name)")

@@ -107,6 +107,7 @@ public struct ModelDescription: Sendable, CustomStringConvertible {
             remarks.append("\(range) characters")
         }
         if let pattern = attribute.regularExpression { remarks.append("matches \(pattern)") }
+        remarks += attribute.validationPredicates.map { "holds \($0)" }
         if let expression = attribute.derivationExpression {
             remarks.append("derived from \(expression)")
         }

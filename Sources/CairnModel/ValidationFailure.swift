@@ -51,6 +51,9 @@ public struct ValidationFailure: Error, Sendable, Hashable, CustomStringConverti
         self.message = message
     }
 
+    /// The message with key and number, without the value.
+    public var description: String { "\(key): \(message) (\(code))" }
+
     /// The message with key, value and number.
-    public var description: String { "\(key) = \(value): \(message) (\(code))" }
+    public var fullDescription: String { "\(key) = \(value): \(message) (\(code))" }
 }

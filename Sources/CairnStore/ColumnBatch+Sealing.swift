@@ -94,8 +94,11 @@ extension ColumnBatch {
             errors.append(
                 StoreError(
                     .invalidRequest,
-                    "\(value) is outside the range of \(column.typeName)",
-                    context: .init(entity: entity.name, key: column.name, row: firstRow + row)))
+                    "a number is outside the range of \(column.typeName)",
+                    context: .init(
+                        entity: entity.name, key: column.name, row: firstRow + row,
+                        value: .integer(value),
+                        detail: "\(value) is outside the range of \(column.typeName)")))
         }
     }
 

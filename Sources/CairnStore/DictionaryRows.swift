@@ -102,11 +102,18 @@ struct DictionaryFiller: RowFiller {
             for cell in rows.cells[start..<rows.ends[position]] {
                 if let message = Self.set(cell.content, targets[cell.key], columns, batch.rows) {
                     batch.forget(row: batch.rows)
-                    throw StoreError(
-                        .invalidRequest, message,
-                        context: .init(
-                            entity: batch.entity.name, key: rows.keys[cell.key],
-                            row: firstRow + batch.rows))
+                    var context = StoreError.Context(
+                        entity: batch.entity.name, key: rows.keys[cell.key],
+                        row: firstRow + batch.rows)
+                    if case .value(let value) = cell.content,
+                        case .column(_, let type) =
+                            targets[cell.key]
+                    {
+                        context.value = value
+                        context.detail =
+                            "the \(value.kindName) \(value) is not a value of type \(type.rawValue)"
+                    }
+                    throw StoreError(.invalidRequest, message, context: context)
                 }
             }
             position += 1
@@ -125,7 +132,7 @@ struct DictionaryFiller: RowFiller {
             if let exact = value.converted(to: type), columns[column].store(exact, row: row) {
                 return nil
             }
-            return "the \(value.kindName) \(value) is not a value of type \(type.rawValue)"
+            return "the \(value.kindName) is not a value of type \(type.rawValue)"
         case (.column(_, let type), .unknown(let name)):
             return "a \(name) is not a value of type \(type.rawValue)"
         case (.column(_, let type), .group):

@@ -130,10 +130,14 @@ final class RowEncoder: Encoder {
         return error(name, entity.reasonForUnknownKey(name))
     }
 
-    func error(_ key: String?, _ message: String) -> StoreError {
+    func error(
+        _ key: String?, _ message: String, _ value: Value? = nil, detail: String? = nil
+    ) -> StoreError {
         StoreError(
             .invalidRequest, message,
-            context: .init(entity: entity.name, key: key, row: state.pointee.requestRow))
+            context: .init(
+                entity: entity.name, key: key, row: state.pointee.requestRow, value: value,
+                detail: detail))
     }
 
     // MARK: Values
@@ -146,9 +150,10 @@ final class RowEncoder: Encoder {
     private func set(_ value: Value, type: String, in column: Int) throws {
         guard let exact = value.converted(to: types[column]), columns[column].store(exact, row: row)
         else {
+            let wanted = types[column].rawValue
             throw error(
-                entity.columns[column].name,
-                "the \(type) \(value) is not a value of type \(types[column].rawValue)")
+                entity.columns[column].name, "the \(type) is not a value of type \(wanted)", value,
+                detail: "the \(type) \(value) is not a value of type \(wanted)")
         }
     }
 
@@ -184,7 +189,10 @@ final class RowEncoder: Encoder {
         guard let exact = Int64(exactly: value) else {
             // Only a decimal or a double may still be able to hold it.
             guard let wide = UInt64(exactly: value) else {
-                throw error(name, "\(value) is not a value of type \(types[column].rawValue)")
+                let wanted = types[column].rawValue
+                throw error(
+                    name, "the \(Integer.self) is not a value of type \(wanted)",
+                    detail: "\(value) is not a value of type \(wanted)")
             }
             return try set(.decimal(Decimal(wide)), type: "\(Integer.self)", in: column)
         }

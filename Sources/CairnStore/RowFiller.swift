@@ -79,8 +79,10 @@ extension StoreError {
             self = known
         } else {
             self.init(
-                .rowsFailed, "the row could not be given: \(error)",
-                context: .init(entity: entity.name, row: row), cause: error)
+                .rowsFailed, "the row could not be given",
+                context: .init(
+                    entity: entity.name, row: row,
+                    detail: "the row could not be given: \(error)"), cause: error)
         }
     }
 }

@@ -2,6 +2,9 @@
 //
 // One struct for every failure: a number that Core Data's users know, a sentence, where it happened, and
 // for a save the conflicts. Codes can be added without breaking a switch.
+//
+// Invariants: no value of a user's object stands in `message` or `description`, which go into logs: values are in
+// fields of their own, and `fullDescription` shows them to whoever asks for it.
 
 public import CairnModel
 
@@ -22,8 +25,10 @@ public struct StoreError: Error, Sendable {
         public static let cancelled = Code(rawValue: 3072)
         /// Several errors; see `StoreError.details`.
         public static let multiple = Code(rawValue: 1560)
-        /// A value is refused by the model.
+        /// A value is refused, by a validation predicate of the model or by the object's own validation.
         public static let validation = Code(rawValue: 1550)
+        /// A validation of one's own has found that a value is not unique. A save says `.constraintConflict`.
+        public static let constraintValidation = Code(rawValue: 1551)
         /// A mandatory property is nil.
         public static let missingMandatory = Code(rawValue: 1570)
         /// A relationship has too few members.
@@ -74,31 +79,76 @@ public struct StoreError: Error, Sendable {
         public var row: Int?
         /// The object.
         public var objectID: ObjectID?
+        /// What is seldom known. An error is passed through deep recursions, whose frames have room for one: it must be small.
+        private var rare: Rare?
+
+        private struct Fields: Sendable, Hashable {
+            var path: String?
+            var segment: UInt32?
+            var offset: UInt64?
+            var value: Value?
+            var predicate: PredicateNode?
+            var detail: String?
+        }
+
+        private indirect enum Rare: Sendable, Hashable { case fields(Fields) }
+
+        private var fields: Fields {
+            get { if case .fields(let fields) = rare { fields } else { Fields() } }
+            set { rare = newValue == Fields() ? nil : .fields(newValue) }
+        }
+
         /// The store's folder or the file in it.
-        public var path: String?
+        public var path: String? {
+            get { fields.path }
+            set { fields.path = newValue }
+        }
         /// The segment's number.
-        public var segment: UInt32?
+        public var segment: UInt32? {
+            get { fields.segment }
+            set { fields.segment = newValue }
+        }
         /// The byte position in the segment.
-        public var offset: UInt64?
+        public var offset: UInt64? {
+            get { fields.offset }
+            set { fields.offset = newValue }
+        }
+        /// The value that is refused; only ``StoreError/fullDescription`` shows it.
+        public var value: Value? {
+            get { fields.value }
+            set { fields.value = newValue }
+        }
+        /// The validation predicate that the value does not hold.
+        public var predicate: PredicateNode? {
+            get { fields.predicate }
+            set { fields.predicate = newValue }
+        }
+        /// The sentence with the values that it is about, if it has one of the kind; only ``StoreError/fullDescription``
+        /// shows it.
+        public var detail: String? {
+            get { fields.detail }
+            set { fields.detail = newValue }
+        }
 
         /// Says where something happened.
         public init(
             entity: String? = nil, key: String? = nil, row: Int? = nil, objectID: ObjectID? = nil,
-            path: String? = nil, segment: UInt32? = nil, offset: UInt64? = nil
+            path: String? = nil, segment: UInt32? = nil, offset: UInt64? = nil,
+            value: Value? = nil, predicate: PredicateNode? = nil, detail: String? = nil
         ) {
             self.entity = entity
             self.key = key
             self.row = row
             self.objectID = objectID
-            self.path = path
-            self.segment = segment
-            self.offset = offset
+            fields = Fields(
+                path: path, segment: segment, offset: offset, value: value, predicate: predicate,
+                detail: detail)
         }
     }
 
     /// The kind of error.
     public var code: Code
-    /// What happened, as a sentence.
+    /// What happened, as a sentence without anybody's data.
     public var message: String
     /// Where it happened.
     public var context: Context
@@ -124,7 +174,7 @@ public struct StoreError: Error, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
-    /// The sentence with its place.
+    /// The sentence with its place, and those of ``details``. No value of an object stands in it: it may be logged.
     public var description: String {
         var places: [String] = []
         if let entity = context.entity {

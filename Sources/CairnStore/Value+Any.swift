@@ -172,7 +172,7 @@ extension Value {
     }
 
     /// What kind of value it is, for errors.
-    var kindName: String {
+    package var kindName: String {
         switch self {
         case .null: "nil"
         case .integer: "integer"

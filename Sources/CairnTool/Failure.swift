@@ -127,7 +127,8 @@ struct Failure: Error {
         if error.details.count > shownDetails {
             more += "\n  and \(PlainText.number(error.details.count - shownDetails)) more"
         }
-        return (places + [error.message]).joined(separator: ": ") + more
+        // Whoever asks has the store before them.
+        return (places + [context.detail ?? error.message]).joined(separator: ": ") + more
     }
 
     /// The error as an object.

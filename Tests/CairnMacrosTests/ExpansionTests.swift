@@ -243,6 +243,57 @@ struct ExpansionTests {
             """,
             "let b = 2", "lazy var c = 3", "var e = 5", "var f: Int?\n", "_base + 0"),
         Case(
+            "a method that takes a property's value to change validates it",
+            """
+            @Entity final class A: ManagedObject {
+                var name: String
+                var `default`: Int?
+                var other: Int
+                func validateDefault(_ value: inout Int?) throws {}
+                func validateName(_ value: inout String) {}
+                func validateOther(_ value: Int) {}
+                func validateOther(to value: inout Int) {}
+                func validateOther(_ value: inout Int) -> Bool { true }
+                func validateOther() throws {}
+                static func validateOther(_ value: inout Int) {}
+                func validateMore(_ value: inout Int) {}
+            }
+            """,
+            "properties: properties, validated: [0, 1], paths:",
+            """
+            override func _validate(_ property: Int, _ value: inout Any?) throws {
+                switch property - Columns._base {
+                case 0:
+                    let kind = Cairn.TypedKind.of((String).self)
+                    try _check(property, &value, kind, self.validateName)
+                case 1:
+                    let kind = Cairn.TypedKind.of((Int?).self)
+                    try _check(property, &value, kind, self.validateDefault)
+                default:
+                    try super._validate(property, &value)
+                }
+            }
+            """),
+        Case(
+            "a class that overrides the validation by key says so",
+            """
+            @Entity public class A: ManagedObject {
+                var name: String
+                public override func validateValue(_ value: inout Any?, forKey key: String) throws {}
+            }
+            """,
+            "properties: properties, validates: true, paths:"),
+        Case(
+            "an overridden validation is called by the parent's code",
+            """
+            @Entity final class A: B {
+                var color: String
+                override func validateName(_ value: inout String) {}
+                func validateColor(_ value: inout String) {}
+            }
+            """,
+            "validated: [0], paths:", "self.validateColor"),
+        Case(
             "a composite is read and written in the order of its properties",
             """
             @Composite struct Address { var street: String = ""; var city: String?; static let x = 1; var y: Int { 2 } }

@@ -93,6 +93,11 @@ struct MisuseTests {
             "inside #if", "#if DEBUG\nvar a: Int\n#endif",
             "3:5 a persistent property cannot stand inside #if: the macro does not see it"),
         .member(
+            "a validation inside #if",
+            "#if DEBUG\nfunc validateA(_ value: inout Int) {}\n#endif",
+            "3:6 a method that validates a property cannot stand inside #if: the macro does not see it"
+        ),
+        .member(
             "a designated initializer", "init(a: Int) { }",
             "2:1 objects are made by their context: write 'convenience init' and call self.init(context:)"
         ),

@@ -16,6 +16,9 @@ struct ModelCodingTests {
         attribute.minimumLength = 3
         attribute.maximumLength = 4
         attribute.regularExpression = "r"
+        attribute.setValidationPredicates(
+            [.compare(.evaluatedObject, .notEqual, .constant(.string("s")))],
+            withValidationWarnings: ["w"])
         attribute.derivationExpression = "d"
         attribute.elements = [AttributeDescription("e", .double)]
         attribute.compositeName = "c"

@@ -87,7 +87,7 @@ struct ValidationTests {
         for seconds in [Double.nan, .infinity, -.infinity] {
             let failure = column.validate(Self.date(seconds))
             #expect(failure?.code.rawValue == 1650)
-            #expect(failure?.description.contains("since 2001") == true)
+            #expect(failure?.fullDescription.contains("since 2001") == true)
         }
     }
 

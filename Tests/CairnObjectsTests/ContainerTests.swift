@@ -84,7 +84,7 @@ struct ContainerTests {
     }
 
     @Test(
-        "Twenty contexts insert the same keys at once: no save fails, one row each remains (B002)",
+        "Twenty contexts insert the same keys at once: no save fails, one row each remains",
         arguments: Backend.allCases)
     func twenty(_ backend: Backend) async throws {
         let stack = try Stack(Models.people, backend)

@@ -101,7 +101,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "An overridden validation blocks the save with its own error (B061)",
+        "An overridden validation blocks the save with its own error",
         arguments: Backend.allCases)
     func validation(_ backend: Backend) throws {
         let context = try stack(backend).context()

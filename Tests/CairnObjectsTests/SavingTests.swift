@@ -8,14 +8,6 @@ import Testing
 
 @Suite("Saving")
 struct SavingTests {
-    @Test("A save without changes succeeds (B067)", arguments: Backend.allCases)
-    func nothing(_ backend: Backend) throws {
-        let stack = try Stack(Models.shop, backend)
-        let context = stack.context()
-        try context.save()
-        #expect(!context.hasChanges)
-    }
-
     @Test(
         "Rolling back undoes an insert, an update and a delete (B065)", arguments: Backend.allCases)
     func rollback(_ backend: Backend) throws {

@@ -577,10 +577,11 @@ struct BatchInserter: ~Copyable {
         let value = (try? builder.keyText(of: number, entity: entityIndex, unique: unique)) ?? ""
         refused.append(
             StoreError(
-                .constraintConflict, "\(message): \(value) is \(owner)",
+                .constraintConflict, message,
                 context: .init(
                     entity: entity.name, key: definition.names.joined(separator: ", "), row: row,
-                    objectID: identity.id(UInt64(number), entity: entityIndex))))
+                    objectID: identity.id(UInt64(number), entity: entityIndex),
+                    detail: "\(message): \(value) is \(owner)")))
     }
 
     private mutating func touch(_ number: UInt32) {

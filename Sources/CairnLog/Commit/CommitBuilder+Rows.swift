@@ -97,10 +97,11 @@ extension CommitBuilder {
                 } else {
                     guard batch.columns[column].store(value, row: batch.rows) else {
                         throw StoreError(
-                            .invalidRequest, "\(value) is not a value of the property's type",
+                            .invalidRequest,
+                            "the \(value.kindName) is not a value of the property's type",
                             context: .init(
                                 entity: catalog.entities[entity].name,
-                                key: catalog.entities[entity].columns[column].name))
+                                key: catalog.entities[entity].columns[column].name, value: value))
                     }
                 }
             }

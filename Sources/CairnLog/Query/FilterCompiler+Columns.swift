@@ -85,7 +85,7 @@ extension FilterCompiler {
                 throw mismatch(column, "\(simple.operator.rawValue) is of texts")
             }
             guard case .string(let text) = value else {
-                throw mismatch(column, "\(simple.operator.rawValue) is of texts, not of \(value)")
+                throw mismatch(column, "\(simple.operator.rawValue) is of texts", value)
             }
             return .text(column, try textTest(simple.operator, text, simple.options))
         }
@@ -102,12 +102,16 @@ extension FilterCompiler {
         }
     }
 
-    func mismatch(_ column: Int, _ message: String) -> StoreError {
+    func mismatch(_ column: Int, _ message: String, _ value: Value? = nil) -> StoreError {
         StoreError(
             .invalidRequest, message,
             context: .init(
                 entity: catalog.entities[entity].name,
-                key: catalog.entities[entity].columns[column].name))
+                key: catalog.entities[entity].columns[column].name, value: value))
+    }
+
+    private func mismatch(_ column: Int, _ value: Value) -> StoreError {
+        mismatch(column, "the \(value.kindName) cannot be compared with the attribute", value)
     }
 
     // MARK: One value
@@ -148,7 +152,7 @@ extension FilterCompiler {
         default: break
         }
         guard value.isAnyNumber else {
-            throw mismatch(column, "\(value) cannot be compared with the attribute")
+            throw mismatch(column, value)
         }
         switch type {
         case .integer16, .integer32, .integer64, .boolean:
@@ -169,7 +173,7 @@ extension FilterCompiler {
             } catch {
                 throw self.error(error)
             }
-        default: throw mismatch(column, "\(value) cannot be compared with the attribute")
+        default: throw mismatch(column, value)
         }
     }
 
@@ -224,7 +228,7 @@ extension FilterCompiler {
             texts.reserveCapacity(values.count)
             for value in values where !value.isNull {
                 guard case .string(let text) = value else {
-                    throw mismatch(column, "\(value) cannot be compared with the attribute")
+                    throw mismatch(column, value)
                 }
                 texts.append(text)
             }

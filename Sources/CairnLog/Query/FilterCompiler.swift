@@ -103,9 +103,7 @@ struct FilterCompiler {
     }
 
     func error(_ error: PredicateFormatError) -> StoreError {
-        StoreError(
-            .invalidRequest, error.message,
-            context: .init(entity: catalog.entities[entity].name, key: error.key))
+        StoreError(error, entity: catalog.entities[entity].name)
     }
 
     // MARK: The object itself
@@ -135,8 +133,9 @@ struct FilterCompiler {
             if value.isNull { continue }
             guard case .objectID(let id) = value else {
                 throw StoreError(
-                    .invalidRequest, "an object is compared with an object id, not with \(value)",
-                    context: .init(entity: catalog.entities[entity].name, key: "SELF"))
+                    .invalidRequest, "an object is compared with an object id, not with a value",
+                    context: .init(
+                        entity: catalog.entities[entity].name, key: "SELF", value: value))
             }
             let root = catalog.schemaEntity(entity)
             if identity.owns(id, entity: root), let number = UInt32(exactly: id.reference) {

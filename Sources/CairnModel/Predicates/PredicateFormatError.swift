@@ -6,6 +6,8 @@
 public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, as a sentence.
     public let message: String
+    /// The same sentence without the values that the predicate has, `$value` in the place of each: what may be logged.
+    public let plainMessage: String
     /// Where in the format, in characters from 0; nil if the predicate was not read from a text.
     public let offset: Int?
     /// The format; nil if the predicate was not read from a text.
@@ -18,9 +20,30 @@ public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConve
         _ message: String, offset: Int? = nil, format: String? = nil, key: String? = nil
     ) {
         self.message = message
+        plainMessage = message
         self.offset = offset
         self.format = format
         self.key = key
+    }
+
+    /// An error whose sentence quotes parts of the predicate.
+    init(key: String?, quoting sentence: (Quote) -> String) {
+        message = sentence(Quote(showsValues: true))
+        plainMessage = sentence(Quote(showsValues: false))
+        offset = nil
+        format = nil
+        self.key = key
+    }
+
+    /// How a sentence quotes what it is about.
+    struct Quote {
+        let showsValues: Bool
+
+        func callAsFunction(_ node: ExpressionNode) -> String {
+            "\(showsValues ? node : node.withoutValues)"
+        }
+        func callAsFunction(_ value: Value) -> String { showsValues ? "\(value)" : "$value" }
+        func callAsFunction(_ text: String) -> String { showsValues ? "'\(text)'" : "$value" }
     }
 
     /// An error at a place that is counted in Unicode scalars.

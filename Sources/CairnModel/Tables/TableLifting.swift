@@ -152,9 +152,9 @@ struct TableLifting {
         if binder.nullSemantics == .sql { try bound.checkSize() }
         guard kind.isCollection else { return bound }
         if isMode(node) { return .index(of: bound, .first) }
-        throw PredicateFormatError(
-            "\(written ?? node) gives many values: a table has one in each place",
-            key: PredicateBinder.key(of: written ?? node))
+        throw PredicateFormatError(key: PredicateBinder.key(of: written ?? node)) {
+            "\($0(written ?? node)) gives many values: a table has one in each place"
+        }
     }
 
     /// What rows are sorted by: an expression, bound, of texts unless they are compared as they are.
@@ -253,9 +253,9 @@ struct TableLifting {
         case .conditional(let test, let one, let other):
             return .conditional(try lift(test), try lift(one), try lift(other))
         default:
-            throw PredicateFormatError(
-                "\(node) is one of many in a group: group by it, or ask for an aggregate of it",
-                key: PredicateBinder.key(of: node))
+            throw PredicateFormatError(key: PredicateBinder.key(of: node)) {
+                "\($0(node)) is one of many in a group: group by it, or ask for an aggregate of it"
+            }
         }
     }
 

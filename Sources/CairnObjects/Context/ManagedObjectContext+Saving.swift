@@ -107,7 +107,7 @@ extension ManagedObjectContext {
     /// What is wrong with the objects, all of it.
     private func validationError(_ objects: [ManagedObject]) -> (any Error)? {
         var errors: [StoreError] = []
-        var foreign: (any Error)?
+        var foreign: (error: any Error, object: ManagedObject)?
         for object in objects where object.managedObjectContext === self {
             do {
                 if object.isDeleted {
@@ -121,18 +121,16 @@ extension ManagedObjectContext {
                 errors.append(error)
             } catch {
                 if foreign == nil && errors.isEmpty {
-                    foreign = error
+                    foreign = (error, object)
                 } else {
-                    errors.append(
-                        StoreError(
-                            .validation, "\(error)",
-                            context: .init(entity: object.entity.name, objectID: object.objectID)))
+                    errors.append(StoreError(refusing: nil, of: object, cause: error))
                 }
             }
         }
         if let foreign {
-            if errors.isEmpty { return foreign }
-            errors.insert(StoreError(.validation, "\(foreign)"), at: 0)
+            if errors.isEmpty { return foreign.error }
+            errors.insert(
+                StoreError(refusing: nil, of: foreign.object, cause: foreign.error), at: 0)
         }
         return StoreError.combining(errors)
     }

@@ -31,8 +31,7 @@ extension FetchRequest {
             }
         } catch {
             throw StoreError(
-                .invalidRequest, "the fetch request template \(name): \(error.message)",
-                context: .init(entity: template.entityName, key: error.key))
+                error, entity: template.entityName, about: "the fetch request template \(name): ")
         }
         terms.fetchLimit = template.fetchLimit
         terms.includesSubentities = template.includesSubentities

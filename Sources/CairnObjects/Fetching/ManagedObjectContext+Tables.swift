@@ -100,8 +100,12 @@ extension ManagedObjectContext {
             guard let value = row[index].result(as: type) else {
                 throw StoreError(
                     .invalidRequest,
-                    "the value \(row[index].predicateFormat) cannot be made \(type.rawValue)",
-                    context: .init(entity: entity.name, key: columns.names[index]))
+                    "the \(row[index].kindName) cannot be made \(type.rawValue)",
+                    context: .init(
+                        entity: entity.name, key: columns.names[index], value: row[index],
+                        detail:
+                            "the value \(row[index].predicateFormat) cannot be made \(type.rawValue)"
+                    ))
             }
             row[index] = value
         }

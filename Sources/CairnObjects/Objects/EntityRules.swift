@@ -16,8 +16,14 @@ final class EntityRules: Sendable {
     let limited: [Int]
     /// To-many relationships with limits of their members' number.
     let counted: [Int]
+    /// The validation predicates of columns that have some.
+    let conditions: [Int: [ValueCondition]]
+    /// What the class of the entity's objects validates itself.
+    let own: OwnValidation
 
-    init(_ entity: SchemaEntity) {
+    init(_ entity: SchemaEntity, _ type: ManagedObject.Type) {
+        own = OwnValidation(of: type)
+        var conditions: [Int: [ValueCondition]] = [:]
         var mandatory = [UInt64](repeating: 0, count: max(1, (entity.columns.count + 63) / 64))
         var mandatoryWithoutDefault = mandatory
         var limited: [Int] = []
@@ -33,13 +39,19 @@ final class EntityRules: Sendable {
             if attribute.type == .date || attribute.minimumValue != nil
                 || attribute.maximumValue != nil || attribute.minimumLength != nil
                 || attribute.maximumLength != nil || attribute.regularExpression != nil
+                || !attribute.validationPredicates.isEmpty
             {
                 limited.append(index)
+            }
+            // The schema has refused what cannot be asked.
+            if let list = try? attribute.valueConditions(), !list.isEmpty {
+                conditions[index] = list
             }
         }
         self.mandatory = mandatory
         self.mandatoryWithoutDefault = mandatoryWithoutDefault
         self.limited = limited
+        self.conditions = conditions
         counted = entity.relationships.indices.filter {
             let description = entity.relationships[$0].description
             return description.isToMany

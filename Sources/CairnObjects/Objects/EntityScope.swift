@@ -41,7 +41,7 @@ final class EntityScope: @unchecked Sendable {
         let memory = UnsafeMutablePointer<SlotLayout>.allocate(capacity: 1)
         layout = UnsafePointer(memory)
         hasComputedDefaults = binding.typed.map { !$0.computedDefaults.isEmpty } ?? false
-        rules = EntityRules(entity)
+        rules = EntityRules(entity, type)
         hierarchy = isInContext ? registry.identity.hierarchies[entity.index] : 0
         place = isInContext ? registry.place(ofHierarchy: hierarchy) : nil
         defaults = entity.columns.map(\.defaultValue)

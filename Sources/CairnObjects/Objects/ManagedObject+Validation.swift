@@ -1,5 +1,8 @@
 // What the model says about the values of an object that is saved.
 //
+// Each property is judged by itself: nil first, then the limits of its type, then the validation predicates. What an
+// object's own class has to say comes after that, see ManagedObject+OwnValidation.
+//
 // A mandatory property may not be nil; numbers, dates and text have limits; text may have a pattern, which
 // the whole of it must match; a to-many relationship has a least and a greatest number of members, of which
 // the least counts for an empty optional one only once it has a member. A mandatory to-many without a least
@@ -11,12 +14,23 @@ import FoundationEssentials
 
 extension ManagedObject {
     /// - Throws: `StoreError` with all that is wrong.
-    final func validateProperties() throws(StoreError) {
+    final func validateProperties() throws {
         let rules = scope.rules
+        if rules.own.isNone, type(of: self) == scope.type {
+            let errors = modelErrors(rules)
+            if errors.isEmpty { return }
+            if let error = StoreError.combining(errors) { throw error }
+        } else {
+            try validateOwn(rules)
+        }
+    }
+
+    /// What the model forbids of the properties that were set, all of it.
+    final func modelErrors(_ rules: EntityRules) -> [StoreError] {
         // The values of a fault are as they were saved.
         let hasValues = isFulfilled && (slots != nil || isInserted)
         let isLacking = hasValues && lacksMandatory(rules)
-        if !isLacking, rules.limited.isEmpty, rules.counted.isEmpty { return }
+        if !isLacking, rules.limited.isEmpty, rules.counted.isEmpty { return [] }
         var errors: [StoreError] = []
         if isLacking {
             for column in entity.columns.indices { validate(column, &errors) }
@@ -24,7 +38,7 @@ extension ManagedObject {
             for column in rules.limited { validate(column, &errors) }
         }
         for index in rules.counted { validateCount(index, &errors) }
-        if let error = StoreError.combining(errors) { throw error }
+        return errors
     }
 
     /// Whether a mandatory column may be nil: exact for new objects, and for edits of stored ones.
@@ -33,15 +47,25 @@ extension ManagedObject {
         return slots.lacks(rules, isNew: isInserted)
     }
 
-    private func failure(_ code: StoreError.Code, _ message: String, key: String) -> StoreError {
+    final func failure(
+        _ code: StoreError.Code, _ message: String, key: String, value: Value? = nil,
+        predicate: PredicateNode? = nil
+    ) -> StoreError {
         StoreError(
-            code, message, context: .init(entity: entity.name, key: key, objectID: objectID))
+            code, message,
+            context: .init(
+                entity: entity.name, key: key, objectID: objectID, value: value,
+                predicate: predicate))
     }
 
     private func validate(_ index: Int, _ errors: inout [StoreError]) {
-        let column = entity.columns[index]
         if !isInserted, !hasEdit(index) { return }
-        let value = presentValue(index)
+        validate(presentValue(index), column: index, &errors)
+    }
+
+    /// Notes what the model forbids of a value for a column.
+    final func validate(_ value: Value, column index: Int, _ errors: inout [StoreError]) {
+        let column = entity.columns[index]
         if value.isNull {
             let isDerived = column.attribute?.derivationExpression != nil
             if !column.isOptional && !isDerived {
@@ -52,11 +76,10 @@ extension ManagedObject {
         }
         guard let attribute = column.attribute else { return }
         func check(_ code: StoreError.Code, _ isBad: Bool, _ message: @autoclosure () -> String) {
-            if isBad { errors.append(failure(code, message(), key: column.name)) }
+            if isBad { errors.append(failure(code, message(), key: column.name, value: value)) }
         }
         if case .date(let date) = value, !date.timeIntervalSinceReferenceDate.isFinite {
-            errors.append(failure(.invalidDate, "the date is no moment at all", key: column.name))
-            return
+            return check(.invalidDate, true, "the date is no moment at all")
         }
         if let least = attribute.minimumValue, let order = order(value, least) {
             check(
@@ -68,7 +91,22 @@ extension ManagedObject {
                 isDate(value) ? .dateTooLate : .numberTooLarge, order > 0,
                 "the value is greater than \(most)")
         }
-        guard case .string(let text) = value else { return }
+        if case .string(let text) = value {
+            validate(text, attribute, column, check)
+        }
+        guard let conditions = scope.rules.conditions[index] else { return }
+        for condition in conditions where !condition.holds(for: value) {
+            errors.append(
+                failure(
+                    .validation, condition.warning ?? "the value does not hold a rule of the model",
+                    key: column.name, value: value, predicate: condition.predicate))
+        }
+    }
+
+    private func validate(
+        _ text: String, _ attribute: AttributeDescription, _ column: SchemaColumn,
+        _ check: (StoreError.Code, Bool, @autoclosure () -> String) -> Void
+    ) {
         if let least = attribute.minimumLength {
             check(
                 .stringTooShort, text.count < least, "the text has fewer than \(least) characters")
@@ -108,7 +146,12 @@ extension ManagedObject {
         guard description.isToMany, description.minimumCount > 0 || description.maximumCount > 0,
             isInserted || toMany[index]?.hasChanges == true, let context = managedObjectContext
         else { return }
-        let count = context.memberIDs(of: self, index).count
+        validate(count: context.memberIDs(of: self, index).count, relationship: index, &errors)
+    }
+
+    /// Notes what the model forbids of a number of members.
+    final func validate(count: Int, relationship index: Int, _ errors: inout [StoreError]) {
+        let description = entity.relationships[index].description
         if count < description.minimumCount, count > 0 || !description.isOptional {
             errors.append(
                 failure(

@@ -293,6 +293,34 @@ open class ManagedObject {
     ///
     /// - Throws: `StoreError` with `.deleteDenied` if a delete rule forbids it.
     open func validateForDelete() throws { try validateDeletion() }
+
+    /// Checks a value that a property is to have, and may put another one in its place; called for each property that was
+    /// set when the object is validated. Call super, which asks the model first and then the class's own `validate…`
+    /// methods.
+    ///
+    /// ```swift
+    /// override func validateValue(_ value: inout Any?, forKey key: String) throws {
+    ///     if key == "name", let name = value as? String {
+    ///         value = name.split(separator: " ").joined(separator: " ")
+    ///     }
+    ///     try super.validateValue(&value, forKey: key)
+    /// }
+    /// ```
+    ///
+    /// A save sets what comes out of it if it differs from what went in, and validates the object once more. It gathers what
+    /// is thrown for all properties. Code that wants to know beforehand whether a value is good calls it by itself: that
+    /// sets nothing.
+    ///
+    /// Values are those of ``value(forKey:)``.
+    ///
+    /// - Throws: `StoreError` with what is wrong; with several, `.multiple`. An override may throw any error.
+    open func validateValue(_ value: inout Any?, forKey key: String) throws {
+        try validateModeled(&value, forKey: key)
+        try validateTyped(&value, forKey: key)
+    }
+
+    /// Checks a value for a property by the class's own `validate…` method. Generated code overrides it.
+    open func _validate(_ property: Int, _ value: inout Any?) throws {}
 }
 
 @available(

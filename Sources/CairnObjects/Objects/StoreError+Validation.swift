@@ -19,6 +19,8 @@ extension StoreError.Code {
     public static let stringTooShort = StoreError.Code(rawValue: 1670)
     /// A string does not match the model's pattern.
     public static let stringPattern = StoreError.Code(rawValue: 1680)
+    /// What is to be a URI is none.
+    public static let invalidURI = StoreError.Code(rawValue: 1690)
 }
 
 extension StoreError {

@@ -142,7 +142,7 @@ extension ManagedObject {
     private func checkRange(_ column: Int, _ value: Value, _ property: Int) {
         guard case .integer(let number) = value else { return }
         if layout.pointee.kinds[column].hasRoom(for: UInt64(bitPattern: number)) { return }
-        binding.misuse(property, "has no room for \(number): its attribute is narrower")
+        binding.misuse(property, "has no room for the number: its attribute is narrower")
     }
 
     private func leaves(_ property: Int) -> [Value] {

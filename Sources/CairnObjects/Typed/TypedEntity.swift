@@ -35,12 +35,21 @@ public final class TypedEntity: Sendable {
     private let knownKeys = KnownPaths<String?>()
     /// Numbers of properties whose default has to be computed for each new object.
     let computedDefaults: [Int]
+    /// Numbers of the properties that have a `validate…` method.
+    let validated: [Int]
+    /// What objects of the class validate themselves.
+    let ownValidation: OwnValidation
 
     /// Describes a class. In an index a key whose values descend has a `-` before it.
+    ///
+    /// - Parameters:
+    ///   - validated: the numbers, from 0, of its own properties that have a `validate…` method.
+    ///   - validates: whether it overrides ``ManagedObject/validateValue(_:forKey:)``.
     public init(
         _ name: String, _ type: ManagedObject.Type, parent: ManagedObject.Type,
         isAbstract: Bool = false, originalName: String? = nil, hashModifier: String? = nil,
         properties: [TypedProperty], unique: [[String]] = [], indexes: [[String]] = [],
+        validated: [Int] = [], validates: Bool = false,
         paths: @escaping @Sendable (Int) -> PropertyPaths? = { _ in nil },
         number: @escaping @Sendable (AnyKeyPath) -> Int?
     ) {
@@ -55,6 +64,15 @@ public final class TypedEntity: Sendable {
         self.properties = inherited + properties
         uniquenessConstraints = unique
         self.indexes = indexes
+        let validated =
+            (self.parent?.validated ?? []) + validated.map { [ownStart] in ownStart + $0 }
+        self.validated = validated
+        ownValidation =
+            switch OwnValidation(of: parent) {
+            case .all: .all
+            case .none, .properties:
+                validates ? .all : validated.isEmpty ? .none : .properties(validated)
+            }
         lookUp = number
         self.paths = paths
         computedDefaults = self.properties.indices.filter { [properties = self.properties] in

@@ -188,9 +188,13 @@ public struct TraceInstrument: Instrument {
         return "\(start(contextName))\(verb): \(what) in \(duration.milliseconds) ms"
     }
 
-    /// An error; its message may quote values.
+    /// An error, on one line; all that is known of it has values in it.
     private func words(_ error: any Error) -> String {
-        if level >= .values { return "\(error)" }
+        if level >= .values {
+            let text = (error as? StoreError)?.fullDescription ?? "\(error)"
+            return text.split(separator: "\n").map { $0.drop { $0 == " " } }
+                .joined(separator: "; ")
+        }
         return (error as? StoreError).map { "error \($0.code)" } ?? "\(type(of: error))"
     }
 

@@ -59,7 +59,14 @@ extension StoreError {
 
     /// A predicate or an expression that does not fit an entity.
     package init(_ error: PredicateFormatError, entity: SchemaEntity) {
+        self.init(error, entity: entity.name)
+    }
+
+    /// A predicate or an expression that does not fit an entity.
+    package init(_ error: PredicateFormatError, entity: String, about subject: String = "") {
+        let detail = error.message == error.plainMessage ? nil : subject + error.message
         self.init(
-            .invalidRequest, error.message, context: .init(entity: entity.name, key: error.key))
+            .invalidRequest, subject + error.plainMessage,
+            context: .init(entity: entity, key: error.key, detail: detail))
     }
 }

@@ -9,8 +9,8 @@ extension PredicateBinder {
         case .list(let values):
             let member = values.first { !$0.isNull }.map { ExpressionKind(of: $0) }
             return (node, .collection(member ?? .null))
-        case .evaluatedObject: return (node, .object(entity))
-        case .keyPath(let path): return (node, try kind(of: path, from: .object(entity)))
+        case .evaluatedObject: return (node, value ?? .object(entity))
+        case .keyPath(let path): return (node, try kind(of: path, from: value ?? .object(entity)))
         case .variable(let name):
             guard let kind = variables[name] else {
                 throw PredicateFormatError("the variable $\(name) has no value", key: "$\(name)")
@@ -186,8 +186,9 @@ extension PredicateBinder {
         let key = Self.key(of: base)
         let (bound, kind) = try bind(base)
         guard kind.isCollection || kind.isOpen else {
-            throw PredicateFormatError(
-                "\(base) is no collection, as @\(operation.rawValue) needs", key: key)
+            throw PredicateFormatError(key: key) {
+                "\($0(base)) is no collection, as @\(operation.rawValue) needs"
+            }
         }
         let node = ExpressionNode.collection(operation, of: bound, path: path)
         if operation == .count {
@@ -222,8 +223,9 @@ extension PredicateBinder {
     {
         let (bound, kind) = try bind(base)
         guard kind.isCollection || kind.isOpen else {
-            throw PredicateFormatError(
-                "\(base) is no collection: it has no index", key: Self.key(of: base))
+            throw PredicateFormatError(key: Self.key(of: base)) {
+                "\($0(base)) is no collection: it has no index"
+            }
         }
         switch index {
         case .first, .last: return (.index(of: bound, index), kind.member)
@@ -243,8 +245,9 @@ extension PredicateBinder {
     ) throws(PredicateFormatError) -> Bound {
         let (bound, kind) = try bind(collection)
         guard kind.isCollection || kind.isOpen else {
-            throw PredicateFormatError(
-                "\(collection) is no collection, as SUBQUERY needs", key: Self.key(of: collection))
+            throw PredicateFormatError(key: Self.key(of: collection)) {
+                "\($0(collection)) is no collection, as SUBQUERY needs"
+            }
         }
         let outer = variables[variable]
         variables[variable] = kind.member

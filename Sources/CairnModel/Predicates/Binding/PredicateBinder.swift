@@ -35,6 +35,8 @@ struct PredicateBinder {
     let schema: Schema
     /// What SELF is.
     let entity: SchemaEntity
+    /// What SELF is instead if it is a value: then there are no keys but those of values.
+    var value: ExpressionKind?
     /// Whether only what is stored may be asked.
     let isOfStore: Bool
     /// What conditions say of nil. What was bound says it in two values.
@@ -162,21 +164,21 @@ struct PredicateBinder {
         let relation = comparison.operator
         if comparison.modifier != .direct {
             guard left.isCollection || left.isOpen else {
-                throw PredicateFormatError(
-                    "\(comparison.left) is no collection: \(comparison.modifier.rawValue) needs one left of \(relation.rawValue)",
-                    key: Self.key(of: comparison.left))
+                throw PredicateFormatError(key: Self.key(of: comparison.left)) {
+                    "\($0(comparison.left)) is no collection: \(comparison.modifier.rawValue) needs one left of \(relation.rawValue)"
+                }
             }
         } else if left.isCollection, relation != .contains, comparison.left != .anyKey {
-            throw PredicateFormatError(
-                "\(comparison.left) is a to-many relationship or another collection: compare it with ANY, ALL or NONE, by CONTAINS, or its @count",
-                key: Self.key(of: comparison.left))
+            throw PredicateFormatError(key: Self.key(of: comparison.left)) {
+                "\($0(comparison.left)) is a to-many relationship or another collection: compare it with ANY, ALL or NONE, by CONTAINS, or its @count"
+            }
         }
         switch relation {
         case .in:
             guard right.isCollection || right.isText else {
-                throw PredicateFormatError(
-                    "\(comparison.right) is no list or collection, as IN needs",
-                    key: Self.key(of: comparison))
+                throw PredicateFormatError(key: Self.key(of: comparison)) {
+                    "\($0(comparison.right)) is no list or collection, as IN needs"
+                }
             }
         case .between:
             switch comparison.right {
@@ -189,9 +191,9 @@ struct PredicateBinder {
             }
         default:
             guard !right.isCollection else {
-                throw PredicateFormatError(
-                    "\(comparison.right) is a list or a collection: \(relation.rawValue) needs one value right of it",
-                    key: Self.key(of: comparison))
+                throw PredicateFormatError(key: Self.key(of: comparison)) {
+                    "\($0(comparison.right)) is a list or a collection: \(relation.rawValue) needs one value right of it"
+                }
             }
         }
     }
@@ -203,9 +205,9 @@ struct PredicateBinder {
         try checkKind(left, beside: right, comparison.operator, key)
         try checkKind(right, beside: left, comparison.operator, key)
         guard left.isComparable(to: right) else {
-            throw PredicateFormatError(
-                "\(key ?? comparison.left.description), \(left.words), cannot be compared with \(right.words)",
-                key: key)
+            throw PredicateFormatError(key: key) {
+                "\(key ?? $0(comparison.left)), \(left.words), cannot be compared with \(right.words)"
+            }
         }
     }
 
@@ -278,13 +280,14 @@ struct PredicateBinder {
             // A number that the type does not have is a fair question: nothing equals it.
             if type.isNumber, ExpressionKind(of: value).isNumber { return value }
             if ExpressionKind(of: value).isComparable(to: kind) { return value }
-            throw PredicateFormatError(
-                "\(value) is not \(kind.words) for \(other)", key: Self.key(of: other))
+            throw PredicateFormatError(key: Self.key(of: other)) {
+                "\($0(value)) is not \(kind.words) for \($0(other))"
+            }
         case .object:
             if let id = value.asObjectID { return .objectID(id) }
-            throw PredicateFormatError(
-                "\(value) is not an object id for \(other)",
-                key: Self.key(of: other) ?? "SELF")
+            throw PredicateFormatError(key: Self.key(of: other) ?? "SELF") {
+                "\($0(value)) is not an object id for \($0(other))"
+            }
         default: return value
         }
     }

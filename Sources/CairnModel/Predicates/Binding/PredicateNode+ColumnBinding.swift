@@ -121,7 +121,7 @@ extension PredicateNode.Comparison.Simple {
         result.reserveCapacity(values.count)
         for value in values {
             guard let converted = convert(value) else {
-                throw PredicateFormatError("\(value) is not \(what)")
+                throw PredicateFormatError(key: nil) { "\($0(value)) is not \(what)" }
             }
             result.append(converted)
         }

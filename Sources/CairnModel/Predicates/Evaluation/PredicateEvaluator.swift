@@ -184,8 +184,10 @@ package struct PredicateEvaluator: Sendable {
             return try StringPattern(
                 plain, ignoresCase: options.contains(.caseInsensitive))
         } catch {
-            throw PredicateFormatError(
-                "'\(source)' cannot be used as a regular expression: \(error)")
+            throw PredicateFormatError(key: nil) {
+                "\($0(source)) cannot be used as a regular expression"
+                    + ($0.showsValues ? ": \(error)" : "")
+            }
         }
     }
 }

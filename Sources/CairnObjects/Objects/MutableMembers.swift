@@ -1,0 +1,116 @@
+// The members of a to-many relationship as something to be changed in place, for code that works by key.
+//
+// Invariants: it keeps nothing of its own; each question is answered by the object, each change made to it.
+// Threads: the context's.
+
+import CairnModel
+
+/// The members of an object's to-many relationship: a change to it is a change of the object.
+///
+/// ```swift
+/// let tags = product.mutableSetValue(forKey: "tags")
+/// tags.insert(red)
+/// tags.remove(blue)
+/// ```
+///
+/// Copies are of one relationship. Iterating goes over the members as they are when it begins.
+public struct MutableMembers: Sequence {
+    private let owner: ManagedObject
+    private let index: Int
+
+    init(of owner: ManagedObject, _ index: Int) {
+        self.owner = owner
+        self.index = index
+    }
+
+    private var context: ManagedObjectContext {
+        guard let context = owner.managedObjectContext else {
+            preconditionFailure(
+                "\(name): an object outside a context has no relationships")
+        }
+        return context
+    }
+
+    private var name: String {
+        "\(owner.entity.name).\(owner.entity.relationships[index].description.name)"
+    }
+
+    /// The members by now.
+    public var objects: Set<ManagedObject> { Set(context.members(of: owner, index)) }
+
+    /// How many members there are; makes no objects of them.
+    public var count: Int { context.memberIDs(of: owner, index).count }
+
+    /// Whether there are no members.
+    public var isEmpty: Bool { count == 0 }
+
+    /// Goes over the members, by ascending id.
+    public func makeIterator() -> IndexingIterator<[ManagedObject]> {
+        context.members(of: owner, index).makeIterator()
+    }
+
+    /// Whether an object is a member.
+    public func contains(_ member: ManagedObject) -> Bool {
+        member.managedObjectContext === owner.managedObjectContext
+            && context.memberIDs(of: owner, index).contains(member.objectID)
+    }
+
+    // MARK: Changing
+
+    /// Adds a member, and keeps the other side; whether it was none before.
+    @discardableResult
+    public func insert(_ member: ManagedObject) -> Bool {
+        if contains(member) { return false }
+        let context = context
+        let destination = context.schema.entities[owner.entity.relationships[index].destination]
+        precondition(
+            member.managedObjectContext === context,
+            "\(name): the object belongs to another context, or to none any more")
+        precondition(
+            member.entity.isKind(of: destination),
+            "\(name) leads to \(destination.name), not to \(member.entity.name)")
+        context.link(owner, index, member)
+        return true
+    }
+
+    /// Removes a member, and keeps the other side; whether it was one.
+    @discardableResult
+    public func remove(_ member: ManagedObject) -> Bool {
+        guard contains(member) else { return false }
+        context.unlink(owner, index, member)
+        return true
+    }
+
+    /// Adds members.
+    public func formUnion(_ members: some Sequence<ManagedObject>) {
+        for member in Array(members) { insert(member) }
+    }
+
+    /// Removes members.
+    public func subtract(_ members: some Sequence<ManagedObject>) {
+        for member in Array(members) { remove(member) }
+    }
+
+    /// Removes all members but these.
+    public func formIntersection(_ members: some Sequence<ManagedObject>) {
+        let kept = Set(members)
+        for member in self where !kept.contains(member) { remove(member) }
+    }
+
+    /// Removes all members.
+    public func removeAll() { context.setMembers(of: owner, index, []) }
+}
+
+extension ManagedObject {
+    /// The members of a to-many relationship, to be changed in place.
+    ///
+    /// The relationship must be a to-many one of the entity: another key is a mistake of the program.
+    public final func mutableSetValue(forKey key: String) -> MutableMembers {
+        guard let index = entity.relationshipIndex(named: key),
+            entity.relationships[index].description.isToMany
+        else {
+            preconditionFailure("the entity \(entity.name) has no to-many relationship \(key)")
+        }
+        return MutableMembers(of: self, index)
+    }
+}

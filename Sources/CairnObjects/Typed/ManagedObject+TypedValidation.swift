@@ -1,0 +1,93 @@
+// What generated code calls for the `validate…` methods of a class: a value by key becomes one of the property's type,
+// and what the method makes of it becomes a value by key again.
+//
+// A value that is none of the type is not shown to the method: what is wrong with it the model has said already, such as
+// that nil is nothing for a property without `?`.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObject {
+    /// Shows a value for an attribute to the class's own method. Generated code calls it.
+    public final func _check<V>(
+        _ property: Int, _ value: inout Any?, _ kind: AttributeKind<V>,
+        _ method: (inout V) throws -> Void
+    ) throws {
+        if let composite = kind.composite {
+            return try checkLeaves(property, &value, kind, composite, method)
+        }
+        var exact = Value.null
+        if let any = value, let given = Value(any: any), !given.isNull {
+            exact = given.converted(to: kind.type) ?? given
+        }
+        guard var typed = kind.decode(exact) else { return }
+        try method(&typed)
+        let new = kind.encode(typed)
+        if new != exact { value = new.any }
+    }
+
+    private func checkLeaves<V>(
+        _ property: Int, _ value: inout Any?, _ kind: AttributeKind<V>,
+        _ composite: CompositeKind<V>, _ method: (inout V) throws -> Void
+    ) throws {
+        guard case .composite(let list) = binding.slot(property) else { mismatch(property) }
+        guard let leaves = (value ?? [String: Any]()) as? [String: Any] else { return }
+        let columns = binding.columns(ofComposite: list).map { entity.columns[$0] }
+        let old = columns.map { column -> Value in
+            guard let leaf = leaves[column.name].flatMap({ Value(any: $0) }), !leaf.isNull,
+                case .attribute(let type) = column.kind
+            else { return .null }
+            return leaf.converted(to: type) ?? leaf
+        }
+        var reader = CompositeReader(old)
+        guard var typed = composite.read(&reader) else { return }
+        try method(&typed)
+        var writer = CompositeWriter()
+        composite.write(typed, &writer)
+        guard writer.values != old else { return }
+        var changed: [String: Any] = [:]
+        for (column, leaf) in zip(columns, writer.values) { changed[column.name] = leaf.any }
+        value = changed
+    }
+
+    /// Shows the target of a relationship to the class's own method. Generated code calls it.
+    public final func _check<T: ManagedObject>(
+        _ property: Int, _ value: inout Any?, _ kind: RelationshipKind<T?>,
+        _ method: (inout T?) throws -> Void
+    ) throws {
+        var target = value as? T
+        guard value == nil || target != nil else { return }
+        try method(&target)
+        value = target
+    }
+
+    /// Shows the members of a relationship to the class's own method. Generated code calls it.
+    public final func _check<T: ManagedObject>(
+        _ property: Int, _ value: inout Any?, _ kind: RelationshipKind<Set<T>>,
+        _ method: (inout Set<T>) throws -> Void
+    ) throws {
+        let given = value as? Set<ManagedObject> ?? []
+        var members = Set(given.compactMap { $0 as? T })
+        guard members.count == given.count else { return }
+        try method(&members)
+        value = Set<ManagedObject>(members)
+    }
+
+    /// Shows the members of an ordered relationship to the class's own method. Generated code calls it.
+    public final func _check<T: ManagedObject>(
+        _ property: Int, _ value: inout Any?, _ kind: RelationshipKind<[T]>,
+        _ method: (inout [T]) throws -> Void
+    ) throws {
+        let given = value as? [ManagedObject] ?? []
+        var members = given.compactMap { $0 as? T }
+        guard members.count == given.count else { return }
+        try method(&members)
+        value = members.map { $0 as ManagedObject }
+    }
+
+    /// A property of a type that no attribute has room for, which is reported where it is described.
+    public final func _check<V>(
+        _ property: Int, _ value: inout Any?, _ kind: UnstorableKind<V>,
+        _ method: (inout V) throws -> Void
+    ) throws {}
+}

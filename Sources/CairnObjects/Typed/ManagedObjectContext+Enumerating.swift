@@ -1,0 +1,89 @@
+// Going over many objects without holding many.
+//
+//   1. Which objects match, and their order, is decided once: their ids are kept.
+//   2. Rows are read a batch at a time; the objects of a batch go when the one after the next is read, unless somebody
+//      holds them.
+//   3. Changed objects are held by the context until they are saved. So a change is an error, unless the caller says
+//      that it is meant.
+//
+// Threads: the context's.
+
+public import CairnModel
+public import CairnStore
+
+extension ManagedObjectContext {
+    /// Calls a closure with each object that matches a request, in its order, reading some at a time.
+    ///
+    /// ```swift
+    /// var total = 0.0
+    /// try context.enumerate(FetchRequest<Product>()) { total += $0.price }
+    /// ```
+    ///
+    /// In memory are the ids of all, and the objects of two batches at most. Objects that the context would have to keep,
+    /// because they are changed, would undo that: so the context must be without changes, and the closure make none. Code
+    /// that means to change objects says so and saves from time to time:
+    ///
+    /// ```swift
+    /// var count = 0
+    /// try context.enumerate(FetchRequest<Product>(), allowEscapingMutations: true) { product in
+    ///     product.price *= 1.1
+    ///     count += 1
+    ///     if count.isMultiple(of: 5000) { try context.save() }
+    /// }
+    /// try context.save()
+    /// ```
+    ///
+    /// Which objects match is decided at the start. One that was deleted from the store meanwhile is left out.
+    ///
+    /// - Parameters:
+    ///   - request: the objects and their order; its ``FetchRequest/fetchBatchSize`` does not count.
+    ///   - batchSize: how many rows are read at a time.
+    ///   - allowEscapingMutations: whether changes of the context are meant.
+    ///   - block: is given each object.
+    /// - Throws: `StoreError` as ``fetch(_:)``; `.invalidRequest` if the context has changes that are not allowed. What the
+    ///   closure throws, which ends it.
+    /// - Complexity: that of ``fetchObjectIDs(_:)``, and one reading of the store for each batch.
+    public func enumerate<Result: ManagedObject>(
+        _ request: FetchRequest<Result>, batchSize: Int = 5000,
+        allowEscapingMutations: Bool = false, block: (Result) throws -> Void
+    ) throws {
+        precondition(batchSize > 0, "a batch has at least one object")
+        var request = request
+        request.fetchBatchSize = batchSize
+        if !allowEscapingMutations { try refuseChanges(of: request.entityName) }
+        for object in try fetchLazily(request) {
+            // Reading its batch may have failed; or somebody else has deleted it meanwhile.
+            try throwReadError()
+            if object.isGone || (object.isFault && object.cells == nil) { continue }
+            try block(object)
+            if !allowEscapingMutations { try refuseChanges(of: request.entityName) }
+        }
+        try throwReadError()
+    }
+
+    private func refuseChanges(of entity: String) throws(StoreError) {
+        guard hasChanges else { return }
+        throw StoreError(
+            .invalidRequest,
+            "the context has unsaved changes while objects are enumerated, which keep objects in memory: save them, or allow escaping mutations",
+            context: .init(entity: entity))
+    }
+
+    // MARK: Ids and numbers
+
+    /// The ids of the objects that match a request, in its order; the same as ``fetchObjectIDs(_:)``.
+    ///
+    /// - Throws: As ``fetchObjectIDs(_:)``.
+    public func fetchIdentifiers<Result>(_ request: FetchRequest<Result>) throws(StoreError)
+        -> [ObjectID]
+    {
+        try fetchObjectIDs(request)
+    }
+
+    /// How many objects match a request; the same as ``count(for:)``.
+    ///
+    /// - Throws: As ``count(for:)``.
+    public func fetchCount<Result>(_ request: FetchRequest<Result>) throws(StoreError) -> Int {
+        try count(for: request)
+    }
+}

@@ -1,0 +1,81 @@
+// Changes as one unit, and deletions by a condition.
+
+public import CairnModel
+public import CairnStore
+public import FoundationEssentials
+
+extension ManagedObjectContext {
+    /// Runs a closure and saves what it has changed: all of it, or nothing.
+    ///
+    /// ```swift
+    /// try context.transaction {
+    ///     source.balance -= 10
+    ///     target.balance += 10
+    /// }
+    /// ```
+    ///
+    /// If the closure or the save throws, the context is rolled back. Changes made before would be saved or lost along with
+    /// it, so a context that has some is refused. A closure that saves by itself has saved; what comes after is another unit.
+    ///
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws, and as ``save()``; `StoreError` with `.invalidRequest` if the context has unsaved
+    ///   changes at the start.
+    @discardableResult
+    public func transaction<Result>(_ block: () throws -> Result) throws -> Result {
+        guard !hasChanges else {
+            throw StoreError(
+                .invalidRequest,
+                "the context has unsaved changes, which would be part of the transaction: save them, or roll back"
+            )
+        }
+        do {
+            let result = try block()
+            try save()
+            return result
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    // MARK: Deleting
+
+    /// Deletes the objects of a class that match a predicate; all of them without one.
+    ///
+    /// ```swift
+    /// try context.delete(model: Product.self, where: #Predicate { $0.price == 0 })
+    /// try context.save()
+    /// ```
+    ///
+    /// They are deleted like any other object: unsaved changes count, hooks are called, delete rules apply, the next save
+    /// writes it, a rollback takes it back. Each becomes an object of the context for that; for very many, a
+    /// ``CairnStore/BatchDeleteRequest`` works in the store alone.
+    ///
+    /// - Parameters:
+    ///   - type: the class.
+    ///   - predicate: which objects; nil for all.
+    ///   - includeSubclasses: whether objects of subclasses are deleted as well.
+    /// - Throws: As ``fetch(_:)``; nothing is deleted then.
+    public func delete<Model: PersistentEntity>(
+        model type: Model.Type, where predicate: Predicate<Model>? = nil,
+        includeSubclasses: Bool = true
+    ) throws {
+        let condition = try predicate.map { try PredicateLowering.tree($0) }
+        try deleteAll(FetchRequest<Model>(predicate: condition), includeSubclasses)
+    }
+
+    /// Deletes the objects of a class that match a predicate, as ``delete(model:where:includeSubclasses:)`` does.
+    public func delete<Model: PersistentEntity>(
+        model type: Model.Type, where predicate: PredicateNode, includeSubclasses: Bool = true
+    ) throws(StoreError) {
+        try deleteAll(FetchRequest<Model>(predicate: predicate), includeSubclasses)
+    }
+
+    private func deleteAll<Model: ManagedObject>(
+        _ request: FetchRequest<Model>, _ includeSubclasses: Bool
+    ) throws(StoreError) {
+        var request = request
+        request.includesSubentities = includeSubclasses
+        for object in try fetch(request) { delete(object) }
+    }
+}

@@ -1,0 +1,137 @@
+// What an error is about: objects, keys, values and conflicts, for whoever mends them, and all of it as text for
+// whoever looks for the cause.
+//
+// Core Data gives these as a dictionary; its keys are those of `userInfo` here.
+
+public import CairnModel
+
+extension StoreError {
+    /// The objects that the error is about: that of its place, those of its conflicts, and those of ``details``; each
+    /// once, in this order.
+    public var affectedObjectIDs: [ObjectID] {
+        var ids: [ObjectID] = []
+        var seen: Set<ObjectID> = []
+        func add(_ id: ObjectID?) {
+            if let id, seen.insert(id).inserted { ids.append(id) }
+        }
+        add(context.objectID)
+        for conflict in conflicts {
+            switch conflict {
+            case .version(let conflict): add(conflict.id)
+            case .constraint(let violation):
+                add(violation.stored?.id)
+                for id in violation.objects { add(id) }
+            }
+        }
+        for error in details { for id in error.affectedObjectIDs { add(id) } }
+        return ids
+    }
+
+    /// The new objects of the save that are in a conflict. One that was given its permanent id before the save counts as
+    /// stored.
+    public var insertedObjectIDs: [ObjectID] { conflictIDs { $0.isTemporary } }
+
+    /// The stored objects of the save that are in a conflict and were to be changed.
+    public var updatedObjectIDs: [ObjectID] { conflictIDs { !$0.isTemporary } }
+
+    /// The objects of the save that are in a conflict and were to be deleted.
+    public var deletedObjectIDs: [ObjectID] {
+        conflicts.compactMap {
+            if case .version(let conflict) = $0, conflict.isDeletion { conflict.id } else { nil }
+        }
+    }
+
+    private func conflictIDs(_ isWanted: (ObjectID) -> Bool) -> [ObjectID] {
+        var seen: Set<ObjectID> = []
+        return conflicts.flatMap { conflict -> [ObjectID] in
+            switch conflict {
+            case .version(let conflict): conflict.isDeletion ? [] : [conflict.id]
+            case .constraint(let violation): violation.objects
+            }
+        }.filter { isWanted($0) && seen.insert($0).inserted }
+    }
+
+    // MARK: As a dictionary
+
+    /// The domain in which Core Data's users look for ``Code``s.
+    public static let errorDomain = "NSCocoaErrorDomain"
+
+    /// What the error is about under the keys that Core Data has for it; objects by their ids.
+    ///
+    /// | key | value |
+    /// | --- | --- |
+    /// | `NSLocalizedDescription` | ``message`` |
+    /// | `NSValidationErrorObject` | `ObjectID` |
+    /// | `NSValidationErrorKey` | the property's name |
+    /// | `NSValidationErrorPredicate` | `PredicateNode` |
+    /// | `NSValidationErrorValue` | ``CairnModel/Value`` |
+    /// | `NSDetailedErrors` | `[StoreError]` |
+    /// | `NSAffectedObjectsErrorKey` | `[ObjectID]` |
+    /// | `conflictList` | `[SaveConflict]` |
+    /// | `inserted`, `updated`, `deleted` | `[ObjectID]` of conflicts |
+    /// | `NSFilePath` | the store's folder, or the file in it |
+    /// | `NSUnderlyingError` | ``cause`` |
+    public var userInfo: [String: any Sendable] {
+        var info: [String: any Sendable] = ["NSLocalizedDescription": message]
+        func add<T: Collection & Sendable>(_ key: String, _ list: T) {
+            if !list.isEmpty { info[key] = list }
+        }
+        if let id = context.objectID { info["NSValidationErrorObject"] = id }
+        if let key = context.key { info["NSValidationErrorKey"] = key }
+        if let predicate = context.predicate { info["NSValidationErrorPredicate"] = predicate }
+        if let value = context.value { info["NSValidationErrorValue"] = value }
+        if let path = context.path { info["NSFilePath"] = path }
+        if let cause { info["NSUnderlyingError"] = cause }
+        add("NSDetailedErrors", details)
+        add("NSAffectedObjectsErrorKey", affectedObjectIDs)
+        add("conflictList", conflicts)
+        add("inserted", insertedObjectIDs)
+        add("updated", updatedObjectIDs)
+        add("deleted", deletedObjectIDs)
+        return info
+    }
+
+    // MARK: As text
+
+    /// Everything that is known, values of objects included: not for logs that others read.
+    ///
+    /// The first line is that of ``description``; what there is to say of it follows, a line each.
+    public var fullDescription: String { lines.joined(separator: "\n") }
+
+    private var lines: [String] {
+        var single = self
+        single.details = []
+        var lines = [single.description]
+        func add(_ name: String, _ text: String?) {
+            if let text { lines.append("  \(name): \(text)") }
+        }
+        add("object", context.objectID.map { "\($0)" })
+        add("value", context.value.map { "\($0)" })
+        add("predicate", context.predicate.map { "\($0)" })
+        add("detail", context.detail)
+        for conflict in conflicts { lines += conflict.lines.map { "  \($0)" } }
+        if let cause {
+            add("cause", (cause as? StoreError)?.fullDescription ?? "\(cause)")
+        }
+        for error in details { lines += error.lines.map { "  \($0)" } }
+        return lines
+    }
+}
+
+extension SaveConflict {
+    /// Who is in conflict over what.
+    fileprivate var lines: [String] {
+        switch self {
+        case .version(let conflict):
+            let read = conflict.base.map { "\($0.version)" } ?? "none"
+            let stored = conflict.stored.map { "\($0.version)" } ?? "none"
+            let what = conflict.isDeletion ? "was to be deleted" : "was to be changed"
+            return ["\(conflict.id) \(what): read with version \(read), stored is \(stored)"]
+        case .constraint(let violation):
+            let pairs = zip(violation.constraint, violation.values).map { "\($0) = \($1)" }
+            let objects = violation.objects.map { "\($0)" }.joined(separator: ", ")
+            let stored = violation.stored.map { "; stored as \($0.id)" } ?? ""
+            return ["\(pairs.joined(separator: ", ")) of \(objects)\(stored)"]
+        }
+    }
+}
