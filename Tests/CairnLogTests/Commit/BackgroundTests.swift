@@ -326,13 +326,16 @@ struct BackgroundTests {
     func thread() {
         let scheduler = ThreadScheduler()
         let order = Mutex<[Int]>([])
-        let gate = CallGate()
-        scheduler.schedule(after: 0.03) {
+        let (begun, gate) = (CallGate(), CallGate())
+        // The thread is kept until all are there: both are due by then, one of them for longer.
+        scheduler.schedule(after: 0) { begun.waitUntilOpen() }
+        scheduler.schedule(after: 0) {
             order.withLock { $0.append(2) }
             gate.open()
         }
-        scheduler.schedule(after: 0.01) { order.withLock { $0.append(1) } }
+        scheduler.schedule(after: -1000) { order.withLock { $0.append(1) } }
         scheduler.schedule(after: 1000) { order.withLock { $0.append(3) } }
+        begun.open()
         gate.waitUntilOpen()
         scheduler.stop()
         scheduler.schedule(after: 0) { order.withLock { $0.append(4) } }
