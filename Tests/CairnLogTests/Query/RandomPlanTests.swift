@@ -73,7 +73,8 @@ struct RandomPlanTests {
                 indexed.engine.registry.read { state in
                     #expect(Self.isPlannedAnew(fetch, state, indexed.identity), text)
                 }
-                #expect(plan.access == found.plan && plan.results == expected.count, text)
+                #expect(plan.access == found.plan, text)
+                #expect(plan.results == expected.count, text)
                 tally.note(plan)
                 try askExtremes(fetch, one, other, text, &tally, &random)
                 try askGroups(made.groups(fetch, &random), one, other, text, &tally)

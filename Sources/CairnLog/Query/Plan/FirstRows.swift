@@ -26,8 +26,8 @@ enum FirstRows {
         let ordered = state.fetchIndexes[index].ordered
         let (wanted, isTooMuch) = limit.addingReportingOverflow(offset)
         let family = fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]
-        // The index may have objects of others.
-        let isOfAll = catalog.fetchIndexes[index].family.allSatisfy(family.contains)
+        // Where the index has objects of others the planner decides what they cost.
+        guard catalog.fetchIndexes[index].family.allSatisfy(family.contains) else { return nil }
         // As the planner reckons.
         let rows = family.reduce(0) { $0 + state.counts[$1] }
         guard !isTooMuch, wanted <= rows / QueryPlanner.look else { return nil }
@@ -38,26 +38,12 @@ enum FirstRows {
         let directory = state.directories[catalog.entities[fetch.entity].tree]
         var hits: [FetchRunner.Hit] = []
         hits.reserveCapacity(limit)
-        var left = isOfAll ? 0 : offset
-        // Rows of entities that are not asked for.
-        var others = 0
-        if isOfAll { cursor.skip(offset) }
+        cursor.skip(offset)
         while hits.count < limit, let number = cursor.next() {
             if cursor.isCut { return nil }
             let cell = directory[number]
             guard !cell.isEmpty else { return nil }
             let entity = Int(state.blocks.entry(cell.handle).entity)
-            if !isOfAll {
-                guard family.contains(entity) else {
-                    others += 1
-                    if others * QueryPlanner.look > rows * 2 { return nil }
-                    continue
-                }
-                if left > 0 {
-                    left -= 1
-                    continue
-                }
-            }
             hits.append(FetchRunner.Hit(number: number, cell: cell, entity: entity))
         }
         return (hits, PlanName(catalog.fetchIndexes[index].plan))
