@@ -104,9 +104,9 @@ struct StoreBackup {
     }
 
     /// Reads all that is to be copied, and throws where it is not whole.
-    func verifySource(_ files: StoreFiles) throws {
+    func verifySource() throws {
         let members = state.segments.listed(to: state.end)
-        for copy in try copies(of: members, known: [:], files) { try copy.verifySource() }
+        for copy in try copies(of: members, known: [:], engine.files) { try copy.verifySource() }
     }
 
     // MARK: The earlier backup

@@ -73,10 +73,11 @@ struct StoreRemoval {
             let backup = StoreBackup(
                 engine: engine, state: state, folder: folder, fileSystem: fileSystem)
             try backup.refuseOwnFolder()
-            let files = try alone() ?? made()
+            let found = try alone()
+            // Nothing goes, and nothing is made, before what comes is known to be whole.
+            try backup.verifySource()
+            let files = try found ?? made()
             defer { files.release() }
-            // Nothing goes before what comes is known to be whole.
-            try backup.verifySource(files)
             try empty(files, for: engine.storeID)
             _ = try backup.run(BackupTarget(files: files, storeID: engine.storeID))
         }

@@ -206,6 +206,10 @@ struct RemovalTests {
         let reader = try LogStore.open(at: "/source", options: FollowingStores.reading(disk))
         try reader.close()
         #expect(
+            Self.error { try LogStore.replace(at: "/new", withStoreAt: "/source", on: disk) }?
+                .code == .damaged)
+        #expect(try !disk.exists("/new"))
+        #expect(
             Self.error { try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk) }?
                 .code == .damaged)
         #expect(try BackupTests.text(disk) == text)
