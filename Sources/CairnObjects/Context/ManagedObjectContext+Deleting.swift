@@ -20,6 +20,12 @@ extension ManagedObjectContext {
         }
         object.prepareForDeletion()
         guard !object.isDeleted else { return }
+        markDeleted(object)
+    }
+
+    /// Marks an object to be deleted, without a hook.
+    func markDeleted(_ object: ManagedObject) {
+        objectWillChange(object)
         object.isDeleted = true
         objectDidChange(object, isReal: true)
         pendingDeletes.append(object)
@@ -44,7 +50,7 @@ extension ManagedObjectContext {
         endEvent()
     }
 
-    private func applyDeleteRules() {
+    func applyDeleteRules() {
         while !pendingDeletes.isEmpty {
             var gone: [ManagedObject] = []
             while !pendingDeletes.isEmpty {

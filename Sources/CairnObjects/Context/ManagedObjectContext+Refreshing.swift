@@ -30,6 +30,7 @@ extension ManagedObjectContext {
         forgetChanges()
         revision += 1
         endEvent()
+        undoHistory?.removeAllActions()
     }
 
     /// Forgets everything. Objects that somebody still holds leave the context and must not be used. Those who watch the
@@ -53,6 +54,7 @@ extension ManagedObjectContext {
         }
         forgetChanges()
         revision += 1
+        undoHistory?.removeAllActions()
         if !changes.isEmpty { tell(.didChange(changes)) }
     }
 

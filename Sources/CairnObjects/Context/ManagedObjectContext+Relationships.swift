@@ -144,7 +144,10 @@ extension ManagedObjectContext {
         where !old.contains(member.objectID) {
             link(object, index, member)
         }
-        if old == new { objectDidChange(object, isReal: false) }
+        if old == new {
+            objectWillChange(object)
+            objectDidChange(object, isReal: false)
+        }
     }
 
     private func check(_ target: ManagedObject, for object: ManagedObject, _ index: Int) {
@@ -217,6 +220,7 @@ extension ManagedObjectContext {
         if case .column(let column) = relationship(object, index).storage {
             object.setColumn(column, target.value)
         } else {
+            objectWillChange(object)
             let old = object.transientTargets.updateValue(target ?? object.objectID, forKey: index)
             if target == nil { object.transientTargets[index] = nil }
             objectDidChange(object, isReal: old != target)

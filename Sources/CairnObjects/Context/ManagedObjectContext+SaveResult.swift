@@ -93,6 +93,7 @@ extension ManagedObjectContext {
         saves += 1
         if result.commit != nil { moveGenerationOn() }
         endEvent()
+        undoHistory?.recording = .steps
         for object in objects { object.didSave() }
         if let saved { tell(.didSave(saved)) }
     }

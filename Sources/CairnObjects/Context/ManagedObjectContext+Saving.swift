@@ -35,7 +35,10 @@ extension ManagedObjectContext {
         processChangesToSave()
         guard hasChanges else { return }
         if isWatched(.beginnings) { tell(.willSave) }
+        undoHistory?.recording = .afterthoughts
+        defer { undoHistory?.recording = .steps }
         try prepareToSave()
+        undoHistory?.recording = .nothing
         if absorbedObjects.isEmpty, !moves.areThere, try saveNewObjects() { return }
         var resolutions = 0
         while true {

@@ -38,6 +38,18 @@ public final class ManagedObjectContext {
     /// throw `.objectNotFound`.
     public var shouldDeleteInaccessibleFaults = true
 
+    /// What was done in the context and can be taken back; nil, the default, if that is not wanted. A history belongs to one
+    /// context.
+    public var undoHistory: UndoHistory? {
+        willSet { processPendingChanges() }
+        didSet {
+            if oldValue === undoHistory { return }
+            oldValue?.leave()
+            recordsEdits = false
+            if let undoHistory { record(in: undoHistory) }
+        }
+    }
+
     let store: any PersistentStore
     /// The store, if it takes new objects as columns.
     let columnStore: (any ColumnStore)?
@@ -62,6 +74,8 @@ public final class ManagedObjectContext {
     let rowRoom: RowRoom
     /// What has changed since the last event.
     @exclusivity(unchecked) var event = PendingEvent()
+    /// Whether edits are recorded, so that they can be taken back.
+    @exclusivity(unchecked) var recordsEdits = false
     /// Whether anything is to be told, or processed, at the end of the run of edits.
     @exclusivity(unchecked) var hasEvent = false
     /// The event that is being told of.
@@ -307,6 +321,7 @@ public final class ManagedObjectContext {
     func abandon() {
         registry.forgetWaiting()
         beginEvent()
+        undoHistory = nil
         observers = []
         observedKinds = []
         changeFeed?.finish()

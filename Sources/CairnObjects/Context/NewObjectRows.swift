@@ -243,6 +243,7 @@ extension ManagedObjectContext {
         saves += 1
         moveGenerationOn()
         endEvent()
+        undoHistory?.recording = .steps
         for object in objects { object.didSave() }
         if let saved { tell(.didSave(saved)) }
     }

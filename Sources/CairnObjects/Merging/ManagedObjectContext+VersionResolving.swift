@@ -41,7 +41,7 @@ extension ManagedObjectContext {
     }
 
     /// The object becomes a new one under the id it had, with everything it has.
-    private func recreate(_ object: ManagedObject) {
+    func recreate(_ object: ManagedObject) {
         for column in object.entity.columns.indices {
             let isEdited = object.hasEdit(column)
             object.setEdit(column, object.presentValue(column))

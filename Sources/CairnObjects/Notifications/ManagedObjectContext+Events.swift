@@ -21,8 +21,8 @@ extension ManagedObjectContext {
     /// Notes what an object is, before it changes.
     @inline(__always)
     func objectWillChange(_ object: ManagedObject) {
-        if object.changedIndex >= 0, object.changedIndex < changed.eventStart,
-            !object.flags.contains(.noted)
+        if object.changedIndex < changed.eventStart, !object.flags.contains(.noted),
+            object.changedIndex >= 0 || recordsEdits
         {
             note(object)
         }

@@ -2,7 +2,8 @@
 //
 //   entered    objects that came into the list of changed objects: what lies behind a mark in the list, and nothing more.
 //              Before the event they were as they are stored, or were not there
-//   noted      objects that were in the list before, and what they were when they were first touched in the event
+//   noted      objects that were in the list before, and what they were when they were first touched in the event; for a
+//              context that records edits, also those that entered and are not new
 //   left       objects that were deleted, or gave way to others
 //   refreshed  objects whose values were brought up to date
 //
@@ -51,10 +52,18 @@ struct EarlierState {
     private var edits: [(column: Int, value: Value)]
     /// What had been added to its to-many relationships and removed.
     private(set) var toMany: [Int: ToManyState]
+    /// Its transient values, and the targets of its transient relationships.
+    let transients: [Int: Value]
+    private(set) var transientTargets: [Int: ObjectID]
+    /// What it was.
+    let flags: ManagedObject.Flags
 
     init(_ object: ManagedObject) {
         edits = object.columnsWithEdits.map { ($0, object.presentValue($0)) }
         toMany = object.rarer?.toMany ?? [:]
+        transients = object.rarer?.transients ?? [:]
+        transientTargets = object.rarer?.transientTargets ?? [:]
+        flags = object.flags
     }
 
     /// The value of a column, which is the stored one, or the default, if it was not edited.
@@ -70,5 +79,6 @@ struct EarlierState {
             }
         }
         for index in toMany.keys { toMany[index]?.rename(names) }
+        transientTargets = transientTargets.mapValues { names[$0] ?? $0 }
     }
 }

@@ -129,12 +129,21 @@ extension ManagedObject {
                 "\(entity.name).\(attribute.description.name) takes a value of type "
                     + attribute.description.type.rawValue)
         }
-        let old = transients[index] ?? attribute.description.defaultValue
         let new = value.converted(to: attribute.description.type) ?? value
-        transients[index] = new
-        if !isPrimitive && !isAwakening {
-            managedObjectContext?.objectDidChange(self, isReal: old != new)
+        if isPrimitive || isAwakening {
+            transients[index] = new
+        } else {
+            setTransient(index, new)
         }
+    }
+
+    /// Sets a transient attribute, with nil to its default, and tells the context.
+    final func setTransient(_ index: Int, _ value: Value?) {
+        managedObjectContext?.objectWillChange(self)
+        let initial = entity.attributes[index].description.defaultValue
+        let isReal = (transients[index] ?? initial) != (value ?? initial)
+        transients[index] = value
+        managedObjectContext?.objectDidChange(self, isReal: isReal)
     }
 
     /// The value that an untyped one is for a column.

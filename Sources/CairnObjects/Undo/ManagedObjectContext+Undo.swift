@@ -1,0 +1,169 @@
+// Taking back what was done, and doing it again.
+//
+//   1. The run of edits that is under way ends; it is the last step.
+//   2. Of each run of the step, the last one first: objects that were there before it come back; then values are what they were,
+//      relationships on both sides; then objects that were not there leave, by the delete rules.
+//   3. Objects that are as they are stored are no longer changed.
+//   4. What has changed is told, as one run of edits; it is no step.
+//
+// Doing a step again is the same the other way round.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    /// Takes the last step back: the run of edits that is under way, or the one before, or a group of them. Does nothing without
+    /// a ``undoHistory``, or without a step.
+    ///
+    /// What somebody else has deleted meanwhile, or what the context has forgotten, stays as it is.
+    ///
+    /// - Complexity: O(k) for the k objects of the step.
+    public func undo() {
+        guard let undoHistory else { return }
+        prepareToTakeStep()
+        guard let step = undoHistory.takeUndo() else { return }
+        undoHistory.isUndoing = true
+        defer { undoHistory.isUndoing = false }
+        apply(step.events.reversed().map(\.reversed), undoHistory)
+        undoHistory.keepUndone(step)
+    }
+
+    /// Does the step again that ``undo()`` took back last. Does nothing if there is none, or if something else was done since.
+    ///
+    /// - Complexity: O(k) for the k objects of the step.
+    public func redo() {
+        guard let undoHistory else { return }
+        prepareToTakeStep()
+        guard let step = undoHistory.takeRedo() else { return }
+        undoHistory.isRedoing = true
+        defer { undoHistory.isRedoing = false }
+        apply(step.events, undoHistory)
+        undoHistory.keepRedone(step)
+    }
+
+    private func prepareToTakeStep() {
+        precondition(
+            tellings == 0, "undo and redo have to wait until the change that is told of is over")
+        processPendingChanges()
+    }
+
+    // MARK: Recording
+
+    /// Has the runs of edits from now on recorded; the one that is under way has ended.
+    func record(in history: UndoHistory) {
+        precondition(history.context == nil, "a history of undo belongs to one context")
+        history.context = self
+        recordsEdits = true
+        observe(
+            ContextObserver(.changes) { [weak history] event, context in
+                guard let history, history === context.undoHistory else { return false }
+                if case .didChange(let changes) = event, let told = context.told {
+                    history.note(UndoEvent(changes, told, context))
+                }
+                return true
+            })
+    }
+
+    // MARK: Applying
+
+    private func apply(_ events: [UndoEvent], _ history: UndoHistory) {
+        let recording = history.recording
+        history.recording = .nothing
+        defer { history.recording = recording }
+        for event in events {
+            for edit in event.objects where edit.isThere.after && !edit.isThere.before {
+                bringBack(edit.object)
+            }
+            for edit in event.objects where isToEdit(edit.object) { setValues(edit) }
+            for edit in event.objects where !edit.isThere.after && edit.isThere.before {
+                takeAway(edit.object)
+            }
+            applyDeleteRules()
+        }
+        for event in events {
+            for edit in event.objects where !edit.isUpdated.after { settle(edit.object) }
+        }
+        revision += 1
+        endEvent()
+    }
+
+    /// Whether an object is there and can be set.
+    private func isToEdit(_ object: ManagedObject) -> Bool {
+        guard object.managedObjectContext === self, !object.isDeleted else { return false }
+        object.fulfillIfNeeded()
+        return !object.isGone
+    }
+
+    private func setValues(_ edit: ObjectEdit) {
+        let object = edit.object
+        for (column, change) in edit.columns { object.setColumn(column, change.after) }
+        for (index, change) in edit.transients { object.setTransient(index, change.after) }
+        for (index, change) in edit.targets {
+            if let target = change.after, !isToBeLinked(target) { continue }
+            setTarget(of: object, index, change.after)
+        }
+        for (index, change) in edit.members {
+            for member in change.went where member.managedObjectContext === self {
+                unlink(object, index, member)
+            }
+            for member in change.came where isToBeLinked(member) { link(object, index, member) }
+        }
+    }
+
+    private func isToBeLinked(_ object: ManagedObject) -> Bool {
+        object.managedObjectContext === self && !object.isDeleted && !object.isGone
+    }
+
+    // MARK: Coming and going
+
+    /// A deleted object is there again: as a stored one if its deletion was not saved, else as a new one.
+    private func bringBack(_ object: ManagedObject) {
+        if object.managedObjectContext === self {
+            guard object.isDeleted, !object.isGone else { return }
+            objectWillChange(object)
+            object.isDeleted = false
+            object.isPropagated = false
+            pendingDeletes.removeAll { $0 === object }
+            objectDidChange(object, isReal: true)
+            return
+        }
+        guard object.managedObjectContext == nil else { return }
+        if let other = registry.object(for: object.objectID) {
+            // Somebody has asked for the id since it was deleted; what he has is nothing.
+            guard other.isFault || other.isGone else { return }
+            detach(other)
+            other.isDeleted = true
+        }
+        object.join(self, layout(of: object.entity))
+        object.flags.subtract([.deleted, .propagated, .displaced])
+        object.absorbedInto = nil
+        if object.hasRow {
+            recreate(object)
+        } else {
+            object.flags.formUnion([.inserted, .fulfilled])
+            objectDidChange(object, isReal: true)
+        }
+        registry.register(object)
+    }
+
+    /// An object leaves that was not there before; no hook is called.
+    private func takeAway(_ object: ManagedObject) {
+        guard object.managedObjectContext === self, !object.isDeleted else { return }
+        markDeleted(object)
+    }
+
+    /// An object that is as it is stored is no longer changed.
+    private func settle(_ object: ManagedObject) {
+        guard object.managedObjectContext === self, object.changedIndex >= 0, !object.isInserted,
+            !object.isDeleted, !object.hasEdits
+        else { return }
+        for (index, state) in object.rarer?.toMany ?? [:] where state.hasChanges {
+            // What was added and removed again is known to be no change once the members are read.
+            _ = memberIDs(of: object, index)
+            if object.toMany[index]?.hasChanges == true { return }
+        }
+        changed.remove(object)
+        object.isUpdated = false
+        noteRefreshed(object)
+    }
+}
