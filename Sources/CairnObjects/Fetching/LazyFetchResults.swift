@@ -66,7 +66,11 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
         func object(_ position: Int) -> Result {
             precondition(ids.indices.contains(position), "the fetch has no object \(position)")
             let (number, place) = position.quotientAndRemainder(dividingBy: size)
-            if let first = latest.first, first.number == number { return first.objects[place] }
+            if let first = latest.first, first.number == number, isThere(first.objects[place]) {
+                return first.objects[place]
+            }
+            // A reset puts all objects out of the context, which has to read them again.
+            latest.removeAll { !isThere($0.objects[0]) }
             if let index = latest.firstIndex(where: { $0.number == number }) {
                 latest.swapAt(0, index)
             } else {
@@ -74,6 +78,10 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
                 if latest.count > 2 { latest.removeLast() }
             }
             return latest[0].objects[place]
+        }
+
+        @inline(__always) private func isThere(_ object: Result) -> Bool {
+            object.managedObjectContext != nil || object.isDeleted
         }
 
         private func read(_ number: Int) -> [Result] {

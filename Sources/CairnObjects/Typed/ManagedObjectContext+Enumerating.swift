@@ -52,13 +52,26 @@ extension ManagedObjectContext {
         request.fetchBatchSize = batchSize
         if !allowEscapingMutations { try refuseChanges(of: request.entityName) }
         for object in try fetchLazily(request) {
-            // Reading its batch may have failed; or somebody else has deleted it meanwhile.
+            // Reading its batch may have failed.
             try throwReadError()
-            if object.isGone || (object.isFault && object.cells == nil) { continue }
+            guard try isThere(object) else { continue }
             try block(object)
             if !allowEscapingMutations { try refuseChanges(of: request.entityName) }
         }
         try throwReadError()
+    }
+
+    /// Whether an object is stored still. It may have become a fault since its batch was read.
+    private func isThere(_ object: ManagedObject) throws(StoreError) -> Bool {
+        if object.isFault, object.cells == nil {
+            do throws(StoreError) {
+                try fulfillOrThrow(object)
+            } catch {
+                if error.code == .objectNotFound { return false }
+                throw error
+            }
+        }
+        return !object.isGone
     }
 
     private func refuseChanges(of entity: String) throws(StoreError) {

@@ -61,20 +61,22 @@ extension ManagedObjectContext {
         includeSubclasses: Bool = true
     ) throws {
         let condition = try predicate.map { try PredicateLowering.tree($0) }
-        try deleteAll(FetchRequest<Model>(predicate: condition), includeSubclasses)
+        try deleteAll(type, condition, includeSubclasses)
     }
 
     /// Deletes the objects of a class that match a predicate, as ``delete(model:where:includeSubclasses:)`` does.
     public func delete<Model: PersistentEntity>(
         model type: Model.Type, where predicate: PredicateNode, includeSubclasses: Bool = true
     ) throws(StoreError) {
-        try deleteAll(FetchRequest<Model>(predicate: predicate), includeSubclasses)
+        try deleteAll(type, predicate, includeSubclasses)
     }
 
     private func deleteAll<Model: ManagedObject>(
-        _ request: FetchRequest<Model>, _ includeSubclasses: Bool
+        _ type: Model.Type, _ predicate: PredicateNode?, _ includeSubclasses: Bool
     ) throws(StoreError) {
-        var request = request
+        // The class that is given may be a subclass of the one that is known here.
+        var request = FetchRequest<Model>(
+            entityName: entity(for: type).name, predicate: predicate)
         request.includesSubentities = includeSubclasses
         for object in try fetch(request) { delete(object) }
     }

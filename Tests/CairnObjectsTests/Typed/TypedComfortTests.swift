@@ -107,6 +107,25 @@ struct TypedComfortTests {
         #expect(seen == Array(0..<25))
     }
 
+    @Test(
+        "Objects that the closure refreshes, or forgets, are there all the same",
+        arguments: Backend.allCases)
+    func refreshing(_ backend: Backend) throws {
+        let stack = try stack(backend)
+        try fill(stack, 30)
+        let context = stack.context()
+        for forgets in [false, true] {
+            var seen: [Int] = []
+            try context.enumerate(ascending, batchSize: 10) { product in
+                #expect(product.managedObjectContext === context)
+                seen.append(product.stock)
+                if product.stock % 7 != 3 { return }
+                if forgets { context.reset() } else { context.refreshAllObjects() }
+            }
+            #expect(seen == Array(0..<30))
+        }
+    }
+
     @Test("What the closure throws ends it", arguments: Backend.allCases)
     func throwing(_ backend: Backend) throws {
         struct Enough: Error {}
@@ -244,6 +263,21 @@ struct TypedComfortTests {
         try context.delete(model: TypedMaker.self)
         try context.save()
         #expect(try stack.context().fetchCount(ascending) == 0, "the maker's products go along")
+    }
+
+    @Test("A class that is known by its superclass is the one that is deleted")
+    func dynamicClass() throws {
+        let types: [any PersistentEntity.Type] = [
+            CheckedOwner.self, CheckedThing.self, CheckedToy.self,
+        ]
+        let stack = try Stack(
+            ManagedObjectModel(for: types), .dictionary, classes: ObjectClasses(for: types))
+        let context = stack.context()
+        let thing = context.insert(CheckedThing.self)
+        let toy = context.insert(CheckedToy.self)
+        let type: CheckedThing.Type = CheckedToy.self
+        try context.delete(model: type)
+        #expect(toy.isDeleted && !thing.isDeleted)
     }
 
     @Test("Subclasses are spared if that is asked for", arguments: Backend.allCases)
