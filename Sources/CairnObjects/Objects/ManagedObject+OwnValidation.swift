@@ -45,7 +45,13 @@ extension ManagedObject {
         } catch {
             return failures.add(error, key: key)
         }
-        if !isSame(old, value, key: key) { setValue(value, forKey: key) }
+        if isSame(old, value, key: key) { return }
+        // What is no value of the property is a failure like others, and nothing to be set.
+        var exact = value
+        do throws(StoreError) { try validateModeled(&exact, forKey: key) } catch {
+            return failures.add(error, key: key)
+        }
+        setValue(exact, forKey: key)
     }
 
     /// Attributes and relationships that were set, in the order of the model. Derived attributes are nobody's to set.
@@ -82,10 +88,7 @@ extension ManagedObject {
         case (let old as Set<ManagedObject>, let new as Set<ManagedObject>): return old == new
         case (let old as [ManagedObject], let new as [ManagedObject]): return old == new
         case (let old as [String: Any], let new as [String: Any]):
-            let values = { (leaves: [String: Any]) in
-                leaves.compactMapValues { Value(any: $0) }.filter { !$0.value.isNull }
-            }
-            return values(old) == values(new)
+            return leaves(old) == leaves(new)
         case (let old?, let new?):
             guard let one = Value(any: old), let other = Value(any: new) else { return false }
             if one == other { return true }
@@ -95,6 +98,22 @@ extension ManagedObject {
             else { return false }
             return one == exact
         }
+    }
+
+    /// The leaves of a composite value as they are stored, without nils.
+    private func leaves(_ composite: [String: Any]) -> [String: Value] {
+        var values: [String: Value] = [:]
+        for (name, leaf) in composite {
+            guard let value = Value(any: leaf), !value.isNull else { continue }
+            guard let column = entity.columnIndex(named: name),
+                case .attribute(let type) = entity.columns[column].kind
+            else {
+                values[name] = value
+                continue
+            }
+            values[name] = value.converted(to: type) ?? value
+        }
+        return values
     }
 
     // MARK: One value

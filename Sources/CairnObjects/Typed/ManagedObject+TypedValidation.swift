@@ -21,9 +21,11 @@ extension ManagedObject {
             exact = given.converted(to: kind.type) ?? given
         }
         guard var typed = kind.decode(exact) else { return }
+        // The same value need not be encoded as it was: the members of a set have no order.
+        let old = kind.encode(typed)
         try method(&typed)
         let new = kind.encode(typed)
-        if new != exact { value = new.any }
+        if new != old { value = new.any }
     }
 
     private func checkLeaves<V>(

@@ -65,6 +65,28 @@ struct OwnValidationTests {
     }
 
     @Test(
+        "What is no value of the property is refused, and not set", arguments: Backend.allCases)
+    func noValue(_ backend: Backend) throws {
+        let context = try stack(backend).context()
+        let object = try judge(context, ["price": 1.0])
+        object.changes = ["price": "dear", "name": "n"]
+        let error = try #require(storeError { try context.save() })
+        #expect(error.code == .validation && error.context.key == "price")
+        #expect(object["price"] as? Double == 1)
+        object.changes = [:]
+        try context.save()
+    }
+
+    @Test("Leaves of a composite value are compared as what they are stored as")
+    func leaves() throws {
+        let context = try stack(.dictionary, Models.values).context()
+        let object = try #require(context.make("Thing") as? Judge)
+        object.changes = ["color": ["color.primary": "red", "color.shade": 1]]
+        try context.save()
+        #expect((object["color"] as? [String: Any])?["color.shade"] as? Double == 1)
+    }
+
+    @Test(
         "What it puts in a value's place is stored, and asked about once more",
         arguments: Backend.allCases)
     func coercion(_ backend: Backend) throws {
