@@ -28,6 +28,8 @@ public final class PersistentContainer: Sendable {
         view.isViewContext = true
     }
 
+    deinit { saveFeed.finish() }
+
     /// The model as the store resolved it.
     public var schema: Schema { store.schema }
 

@@ -15,8 +15,17 @@ struct ChangedObjects {
     private(set) var count = 0
     /// The first place of those that have come in the run of edits that is under way.
     private(set) var eventStart: Int32 = 0
+    /// The first places of those that came in the runs that are being told of, one told of within the other.
+    private var toldStarts: [Int32] = []
+
     /// The first place of those that came in the run that is being told of; if none is, as `eventStart`.
-    var toldStart: Int32 = 0
+    var toldStart: Int32 { toldStarts.last ?? eventStart }
+
+    /// A run is told of that began at a place.
+    mutating func beginTelling(from start: Int32) { toldStarts.append(start) }
+
+    /// The run is told of no more, but the one before it is.
+    mutating func endTelling() { toldStarts.removeLast() }
 
     /// Adds an object; whether it was not there.
     @inline(__always) mutating func insert(_ object: ManagedObject) -> Bool {
@@ -37,7 +46,10 @@ struct ChangedObjects {
 
     private mutating func compact() {
         eventStart = Int32(list[..<Int(eventStart)].count { $0 != nil })
-        toldStart = min(eventStart, Int32(list[..<Int(toldStart)].count { $0 != nil }))
+        for index in toldStarts.indices {
+            let start = Int(min(toldStarts[index], Int32(list.count)))
+            toldStarts[index] = Int32(list[..<start].count { $0 != nil })
+        }
         list.removeAll { $0 == nil }
         for (index, object) in list.enumerated() { object?.changedIndex = Int32(index) }
     }
@@ -49,14 +61,13 @@ struct ChangedObjects {
         list = []
         count = 0
         eventStart = 0
-        toldStart = 0
+        for index in toldStarts.indices { toldStarts[index] = 0 }
         withExtendedLifetime(all) {}
     }
 
     /// A run of edits begins: all that are here have come before it.
     mutating func beginEvent() {
         eventStart = Int32(list.count)
-        toldStart = eventStart
     }
 
     /// Whether one of them is what the question asks for.

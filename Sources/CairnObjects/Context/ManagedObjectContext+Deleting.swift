@@ -36,7 +36,8 @@ extension ManagedObjectContext {
     /// changed since the last run, all at once. Saving, fetching and the end of a ``BackgroundContext/perform(_:)`` do this by
     /// themselves.
     ///
-    /// Called by somebody who is being told of a change, it only applies the rules: what he edits is told when all are told.
+    /// Called by somebody who is being told of a change, it only applies the rules: what he edits belongs to the next run, and is
+    /// told when that ends.
     public func processPendingChanges() {
         guard hasEvent else { return }
         applyDeleteRules()

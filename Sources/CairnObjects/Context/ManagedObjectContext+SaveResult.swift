@@ -92,6 +92,8 @@ extension ManagedObjectContext {
         revision += 1
         saves += 1
         if result.commit != nil { moveGenerationOn() }
+        // Before anybody is called who might save: listeners get saves in their order.
+        if let saved { feed(saved) }
         endEvent()
         undoHistory?.recording = .steps
         for object in objects { object.didSave() }

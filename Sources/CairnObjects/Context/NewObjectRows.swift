@@ -242,6 +242,8 @@ extension ManagedObjectContext {
         revision += 1
         saves += 1
         moveGenerationOn()
+        // Before anybody is called who might save: listeners get saves in their order.
+        if let saved { feed(saved) }
         endEvent()
         undoHistory?.recording = .steps
         for object in objects { object.didSave() }

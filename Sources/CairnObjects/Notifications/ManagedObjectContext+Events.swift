@@ -67,9 +67,11 @@ extension ManagedObjectContext {
         let changes = objectChanges(in: ended, from: start)
         if changes.isEmpty { return }
         let outer = told
-        (told, changed.toldStart) = (ended, start)
+        told = ended
+        changed.beginTelling(from: start)
         tell(.didChange(changes))
-        (told, changed.toldStart) = (outer, changed.eventStart)
+        changed.endTelling()
+        told = outer
     }
 
     /// From here on edits belong to a new run; gives what was noted of the last one.
@@ -154,6 +156,5 @@ extension ManagedObjectContext {
             observedKinds = observers.reduce(into: []) { $0.formUnion($1.kinds) }
         }
         if NotificationNames.areAsked(event.kind) { post(event) }
-        if case .didSave(let saved) = event { feed(saved) }
     }
 }

@@ -131,7 +131,8 @@ extension ManagedObjectContext {
                 (.insertedObjects, saved.inserted), (.updatedObjects, saved.updated),
                 (.deletedObjects, saved.deleted),
             ])
-            if let generation {
+            // One that has not read anything yet stands for no state.
+            if let generation, generation.snapshot != nil {
                 info[NotificationKey.queryGeneration.rawValue] = generation
             }
             post(NotificationNames.didSave, info)

@@ -167,6 +167,39 @@ struct ChangeSequenceTests {
         #expect(told == 1)
     }
 
+    /// Saves once more after it was saved for the first time.
+    final class Afterthinker: ManagedObject {
+        override func didSave() {
+            guard let context = managedObjectContext, string("note") == nil else { return }
+            self["note"] = "saved"
+            try? context.save()
+        }
+    }
+
+    @Test(
+        "A save that a hook makes comes after the one that it belongs to",
+        arguments: Backend.allCases)
+    func nestedSaves(_ backend: Backend) async throws {
+        let stack = try Stack(
+            Models.shop, backend, classes: ObjectClasses(["Product": Afterthinker.self]))
+        let saves = stack.container.saves
+        for count in [1, 20] {
+            // Some are saved one by one, many as columns.
+            try await stack.container.performBackgroundTask { context in
+                for _ in 0..<count { context.make("Product") }
+                try context.save()
+            }
+            var iterator = saves.makeAsyncIterator()
+            let first = try #require(await iterator.next(isolation: #isolation))
+            #expect(first.insertedObjectIDs.count == count && first.updatedObjectIDs.isEmpty)
+            for _ in 0..<count {
+                let next = try #require(await iterator.next(isolation: #isolation))
+                #expect(next.insertedObjectIDs.isEmpty)
+                #expect(next.updatedObjectIDs.isSubset(of: first.insertedObjectIDs))
+            }
+        }
+    }
+
     @Test("A cancelled listener ends, and the others go on")
     func cancellation() async throws {
         let container = try Stack(Models.shop, .dictionary).container
