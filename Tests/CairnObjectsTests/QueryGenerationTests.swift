@@ -206,6 +206,36 @@ struct QueryGenerationTests {
         #expect(names(try context.fetch(request)) == ["a", "b", "c"])
     }
 
+    @Test(
+        "What is not there yet in the pinned state is there in a later one",
+        arguments: Backend.allCases)
+    func notYetThere(_ backend: Backend) throws {
+        let market = try Market(backend)
+        let context = try market.pinned()
+        let new = try market.stack.store {
+            [$0.make("Product", ["serialCode": "new", "name": "new"])]
+        }[0]
+        let object = context.object(with: new)
+        #expect(object["name"] == nil)
+        #expect(object.isDeleted)
+        try context.setQueryGeneration(from: nil)
+        #expect(!object.isDeleted)
+        #expect(object.string("name") == "new")
+        #expect(try context.find("Product", "name", .string("new")) == [object])
+        // The same without changing the state: somebody inserts it again under its id.
+        let other = market.stack.context()
+        other.undoHistory = UndoHistory()
+        other.delete(other.object(with: new))
+        try other.save()
+        context.refresh(object, mergeChanges: false)
+        #expect(object["name"] == nil && object.isDeleted)
+        #expect(storeError { _ = try context.existingObject(with: new) }?.code == .objectNotFound)
+        other.undo()
+        try other.save()
+        #expect(try context.find("Product", "name", .string("new")) == [object])
+        #expect(object.string("name") == "new" && !object.isDeleted)
+    }
+
     @Test("Unsaved changes are laid over the pinned state", arguments: Backend.allCases)
     func overlay(_ backend: Backend) throws {
         let market = try Market(backend)

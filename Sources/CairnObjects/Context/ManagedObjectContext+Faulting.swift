@@ -27,10 +27,7 @@ extension ManagedObjectContext {
         guard rootEntity(of: id) != nil, !id.isTemporary || registry.object(for: id) != nil else {
             throw notFound(id)
         }
-        if let known = registry.object(for: id), !known.isFault {
-            if known.isGone { throw notFound(id) }
-            return known
-        }
+        if let known = registry.object(for: id), !known.isFault, !known.isGone { return known }
         guard let entity = rootEntity(of: id), let row = try row(of: id, entity) else {
             throw notFound(id)
         }
@@ -93,6 +90,7 @@ extension ManagedObjectContext {
     func object(for row: Row) -> ManagedObject {
         let object =
             registry.object(for: row.id) ?? makeFault(row.id, schema.entities[row.entity])
+        if object.isGone { object.revive() }
         if object.isFault { object.take(row) }
         return object
     }
@@ -215,6 +213,7 @@ extension ManagedObjectContext {
         object.forgetRow()
         object.isFulfilled = true
         object.isGone = true
+        hasGoneObjects = true
         object.isInserted = false
         object.isUpdated = false
         object.isDeleted = true

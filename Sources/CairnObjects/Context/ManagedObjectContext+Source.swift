@@ -26,6 +26,7 @@ extension ManagedObjectContext {
 
     @inline(never)
     private func pinnedSource() throws(StoreError) -> any StoreSnapshot {
+        if readsNewestState { return try store.snapshot() }
         if let snapshot = generation?.snapshot { return snapshot }
         let snapshot = try store.snapshot()
         generation = QueryGenerationToken(snapshot)
@@ -37,13 +38,27 @@ extension ManagedObjectContext {
         guard generation?.snapshot != nil else { return }
         // A store that was closed just now says so to whoever reads.
         generation = (try? store.snapshot()).map { QueryGenerationToken($0) } ?? .current
+        stateChanged()
+    }
+
+    /// What was gone in one state may be there in another.
+    private func stateChanged() {
+        prefetched = nil
+        guard hasGoneObjects else { return }
+        hasGoneObjects = false
+        for object in registry.objects where object.isGone { object.revive() }
     }
 
     /// Runs a closure that reads the newest state.
     func readingNewestState(_ body: () throws -> Void) rethrows {
-        let pinned = generation
-        generation = nil
-        defer { if generation == nil { generation = pinned } }
+        guard generation != nil else { return try body() }
+        let outer = readsNewestState
+        readsNewestState = true
+        prefetched = nil
+        defer {
+            readsNewestState = outer
+            prefetched = nil
+        }
         try body()
     }
 }
@@ -76,9 +91,9 @@ extension ManagedObjectContext {
             throw StoreError(.invalidRequest, "the query generation is one of another store")
         }
         generation = token
-        prefetched = nil
         // What is read beside the context just now is of another state.
         saves += 1
+        stateChanged()
     }
 
     /// The same under Core Data's name; see ``setQueryGeneration(from:)``.

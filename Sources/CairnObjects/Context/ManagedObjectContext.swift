@@ -100,6 +100,10 @@ public final class ManagedObjectContext {
     var saves = 0
     /// The state that is read; nil for the newest one. Nobody asks for it but `source`.
     @exclusivity(unchecked) var generation: QueryGenerationToken?
+    /// Whether the newest state is read for the moment, whatever the generation.
+    var readsNewestState = false
+    /// Whether the row of an object was gone since the state that is read changed last.
+    var hasGoneObjects = false
     /// A failure to read that a property could not throw.
     var readError: StoreError?
     /// Who is told of what the context does.

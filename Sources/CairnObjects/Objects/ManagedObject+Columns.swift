@@ -64,9 +64,17 @@ extension ManagedObject {
 
     /// Gives it what is stored if it is a fault.
     @inline(__always) func bring(_ row: RowCells, _ version: UInt32) {
+        if isGone { revive() }
         guard isFault else { return }
         cells = row
         self.version = version
+    }
+
+    /// An object whose row was gone is a fault again: it is there after all, in another state of the store or because somebody
+    /// has inserted it again.
+    @inline(never) func revive() {
+        flags.subtract([.gone, .deleted, .fulfilled, .propagated, .displaced])
+        managedObjectContext?.noteRefreshed(self)
     }
 
     /// A new object that was saved kept its slots as what is stored. They make room for edits.
