@@ -99,7 +99,10 @@ extension ManagedObjectContext {
         guard gone.contains(where: { !oneWays(to: $0.entity).isEmpty }) else { return }
         var references = OneWayReferences(self)
         for object in gone {
-            for (referrer, way) in references.take(to: object, in: self) {
+            // Those that the store clears by itself have to be known to come back.
+            for (referrer, way) in references.take(
+                to: object, in: self, includingPairs: recordsEdits)
+            {
                 unlink(referrer, way.index, object)
             }
         }

@@ -71,10 +71,12 @@ extension ManagedObjectContext {
         history.recording = .nothing
         defer { history.recording = recording }
         for event in events {
+            var returned: [ObjectEdit] = []
             for edit in event.objects where edit.isThere.after && !edit.isThere.before {
-                bringBack(edit.object)
+                if bringBack(edit.object) { returned.append(edit) }
             }
             for edit in event.objects where isToEdit(edit.object) { setValues(edit) }
+            for edit in returned { link(edit.object, edit.remaining) }
             for edit in event.objects where !edit.isThere.after && edit.isThere.before {
                 takeAway(edit.object)
             }
@@ -87,9 +89,9 @@ extension ManagedObjectContext {
         endEvent()
     }
 
-    /// Whether an object is there and can be set.
+    /// Whether an object can be set. Deleted ones can: delete rules set them too.
     private func isToEdit(_ object: ManagedObject) -> Bool {
-        guard object.managedObjectContext === self, !object.isDeleted else { return false }
+        guard isHere(object) else { return false }
         object.fulfillIfNeeded()
         return !object.isGone
     }
@@ -99,44 +101,60 @@ extension ManagedObjectContext {
         for (column, change) in edit.columns { object.setColumn(column, change.after) }
         for (index, change) in edit.transients { object.setTransient(index, change.after) }
         for (index, change) in edit.targets {
-            if let target = change.after, !isToBeLinked(target) { continue }
+            if let target = change.after, !isHere(target) { continue }
             setTarget(of: object, index, change.after)
         }
         for (index, change) in edit.members {
             for member in change.went where member.managedObjectContext === self {
                 unlink(object, index, member)
             }
-            for member in change.came where isToBeLinked(member) { link(object, index, member) }
+            for member in change.came where isHere(member) { link(object, index, member) }
         }
     }
 
-    private func isToBeLinked(_ object: ManagedObject) -> Bool {
-        object.managedObjectContext === self && !object.isDeleted && !object.isGone
+    /// Links an object that had left to what it still was linked to then.
+    private func link(_ object: ManagedObject, _ others: [Int: [ManagedObject]]) {
+        guard isHere(object) else { return }
+        for (index, others) in others {
+            for other in others where isHere(other) { link(object, index, other) }
+        }
+    }
+
+    /// Whether an object can be linked. Deleted ones can: there are delete rules that leave references to them.
+    private func isHere(_ object: ManagedObject) -> Bool {
+        object.managedObjectContext === self && !object.isGone
     }
 
     // MARK: Coming and going
 
-    /// A deleted object is there again: as a stored one if its deletion was not saved, else as a new one.
-    private func bringBack(_ object: ManagedObject) {
+    /// A deleted object is there again: as a stored one if its deletion was not saved, else as a new one. True if it had left
+    /// the context.
+    private func bringBack(_ object: ManagedObject) -> Bool {
         if object.managedObjectContext === self {
-            guard object.isDeleted, !object.isGone else { return }
+            guard object.isDeleted, !object.isGone else { return false }
             objectWillChange(object)
             object.isDeleted = false
             object.isPropagated = false
             pendingDeletes.removeAll { $0 === object }
+            // Members that were deleted too have been left out.
+            object.unloadMembers()
             objectDidChange(object, isReal: true)
-            return
+            return false
         }
-        guard object.managedObjectContext == nil else { return }
+        guard object.managedObjectContext == nil else { return false }
         if let other = registry.object(for: object.objectID) {
             // Somebody has asked for the id since it was deleted; what he has is nothing.
-            guard other.isFault || other.isGone else { return }
+            guard other.isFault || other.isGone else { return false }
             detach(other)
             other.isDeleted = true
         }
         object.join(self, layout(of: object.entity))
         object.flags.subtract([.deleted, .propagated, .displaced])
         object.absorbedInto = nil
+        // By ids, which others may have no more.
+        for index in object.toMany.keys where !object.isTransient(index) {
+            object.toMany[index] = nil
+        }
         if object.hasRow {
             recreate(object)
         } else {
@@ -144,6 +162,7 @@ extension ManagedObjectContext {
             objectDidChange(object, isReal: true)
         }
         registry.register(object)
+        return true
     }
 
     /// An object leaves that was not there before; no hook is called.

@@ -22,7 +22,15 @@ struct UndoEvent {
 
     /// What a run did that is being told of.
     init(_ changes: ObjectChanges, _ told: PendingEvent, _ context: ManagedObjectContext) {
-        let all = [changes.inserted, changes.updated, changes.deleted]
+        // Nobody is told of what the delete rules of others do to an object that is deleted already.
+        let earlierDeleted = told.noted.filter {
+            $0.isDeleted && !$0.isGone && $0.managedObjectContext === context
+        }
+        let deletedNow = Set(changes.deleted)
+        let all = [
+            changes.inserted, changes.updated, changes.deleted,
+            earlierDeleted.filter { !deletedNow.contains($0) },
+        ]
         var left: [ObjectID: ManagedObject] = [:]
         // Objects that are not stored have no other way back from their ids.
         for object in changes.deleted { left[object.objectID] = object }
@@ -56,12 +64,16 @@ struct ObjectEdit {
     private(set) var targets: [Int: Change<ManagedObject?>] = [:]
     /// To-many relationships, by index.
     private(set) var members: [Int: Members] = [:]
+    /// What an object is linked to that is deleted, since no delete rule has taken it away; by relationship.
+    private(set) var remaining: [Int: [ManagedObject]] = [:]
 
     /// Nil if nothing is different.
     fileprivate init?(
         _ object: ManagedObject, _ earlier: EarlierState?, _ left: [ObjectID: ManagedObject],
         _ context: ManagedObjectContext
     ) {
+        // What others have deleted is nothing that was done here.
+        if object.isGone { return nil }
         self.object = object
         isThere = (
             earlier.map { !$0.flags.contains(.deleted) } ?? !object.isInserted, !object.isDeleted
@@ -96,17 +108,10 @@ struct ObjectEdit {
             }
         }
         if isThere.before && !isThere.after {
-            // What no delete rule has taken from it goes with its row, or leads to an id that a save changes.
-            for (index, relationship) in entity.relationships.enumerated() {
-                switch relationship.storage {
-                case .pairs:
-                    members[index] = ([], targets(context.memberIDs(of: object, index), index))
-                case .column:
-                    if let id = context.targetID(of: object, index), self.targets[index] == nil {
-                        self.targets[index] = (target(id, index), nil)
-                    }
-                case .inverseColumn, .transient: break
-                }
+            for (index, relationship) in entity.relationships.enumerated()
+            where relationship.storage != .transient {
+                let ids = context.linkedIDs(of: object, index)
+                if !ids.isEmpty { remaining[index] = targets(ids, index) }
             }
         }
         guard let rarer = object.rarer else {
@@ -137,8 +142,7 @@ struct ObjectEdit {
                 went.subtract(current)
             }
             if came.isEmpty && went.isEmpty { continue }
-            members[index, default: ([], [])].came += targets(Array(came), index)
-            members[index, default: ([], [])].went += targets(Array(went), index)
+            members[index] = (targets(Array(came), index), targets(Array(went), index))
         }
         if isEmpty { return nil }
     }
@@ -151,6 +155,7 @@ struct ObjectEdit {
         transients = other.transients.mapValues { ($0.after, $0.before) }
         targets = other.targets.mapValues { ($0.after, $0.before) }
         members = other.members.mapValues { ($0.went, $0.came) }
+        remaining = other.remaining
     }
 
     /// What takes it back.
@@ -159,5 +164,26 @@ struct ObjectEdit {
     private var isEmpty: Bool {
         isThere.before == isThere.after && columns.isEmpty && transients.isEmpty && targets.isEmpty
             && members.isEmpty
+    }
+}
+
+extension ManagedObjectContext {
+    /// What a relationship of a deleted object leads to, deleted objects among it; nothing is noted of what was read.
+    fileprivate func linkedIDs(of object: ManagedObject, _ index: Int) -> [ObjectID] {
+        guard object.entity.relationships[index].description.isToMany else {
+            return targetID(of: object, index).map { [$0] } ?? []
+        }
+        let state = object.rarer?.toMany[index]
+        if let current = state?.current { return Array(current) }
+        var ids = state?.added ?? []
+        if object.isInserted { return Array(ids) }
+        do {
+            let stored = try source().members(
+                ofRelationship: index, entity: object.entity.index, owners: [object.objectID])[0]
+            ids.formUnion(stored)
+        } catch {
+            readError = error
+        }
+        return Array(ids.subtracting(state?.removed ?? []))
     }
 }

@@ -1,0 +1,37 @@
+// A model with every kind of relationship and every delete rule.
+
+import CairnModel
+
+enum GraphModel {
+    static let model: ManagedObjectModel = {
+        func relation(
+            _ name: String, _ destination: String, toMany: Bool = false, inverse: String? = nil,
+            _ rule: DeleteRule = .nullify
+        ) -> RelationshipDescription {
+            RelationshipDescription(
+                name, to: destination, toMany: toMany, inverse: inverse, deleteRule: rule)
+        }
+        let number = AttributeDescription("number", .integer64, optional: false)
+        let person = EntityDescription(
+            "Person", attributes: [number, AttributeDescription("nick", .integer64)],
+            relationships: [
+                relation("spouse", "Person", inverse: "spouse"),
+                relation("friends", "Person", toMany: true, inverse: "friends"),
+                relation("mentor", "Person"), relation("heroes", "Person", toMany: true),
+                relation("parent", "Person", inverse: "children"),
+                relation("children", "Person", toMany: true, inverse: "parent", .cascade),
+                relation("department", "Department", inverse: "employees"),
+            ], uniquenessConstraints: [["number"]])
+        let department = EntityDescription(
+            "Department", attributes: [number],
+            relationships: [
+                relation("employees", "Person", toMany: true, inverse: "department", .deny),
+                relation("signs", "Sign", toMany: true, inverse: "department", .noAction),
+            ], uniquenessConstraints: [["number"]])
+        let sign = EntityDescription(
+            "Sign", attributes: [number],
+            relationships: [relation("department", "Department", inverse: "signs")],
+            uniquenessConstraints: [["number"]])
+        return ManagedObjectModel(entities: [person, department, sign])
+    }()
+}
