@@ -106,6 +106,11 @@ struct DictionaryDraft {
         for object in request.updated {
             if let conflict = applyUpdate(object) { conflicts.append(conflict) }
         }
+        // What others say of objects that go back is known now.
+        let reverted = Set(result.reverted)
+        if policy == .rollback {
+            for object in request.updated where reverted.contains(object.id) { loosen(object) }
+        }
         if policy == nil || policy == .error { conflicts += lockedConflicts() }
         for object in request.deleted {
             guard let stored = before.objects[object.id] else { continue }
@@ -170,7 +175,6 @@ struct DictionaryDraft {
             applyChanges(kept, over: stored.values)
         case .rollback, .error, nil:
             result.reverted.append(object.id)
-            loosen(object)
         }
         return nil
     }
