@@ -236,6 +236,35 @@ struct QueryGenerationTests {
         #expect(object.string("name") == "new" && !object.isDeleted)
     }
 
+    @Test(
+        "An object of which the pinned state cannot tell the class has its own in a later one",
+        arguments: Backend.allCases)
+    func unknownClass(_ backend: Backend) throws {
+        final class Vehicle: ManagedObject {}
+        final class Racer: ManagedObject {}
+        let stack = try Stack(
+            Models.vehicles, backend,
+            classes: ObjectClasses(["Car": Vehicle.self, "SportCar": Racer.self]))
+        let context = stack.context()
+        try context.setQueryGeneration(from: .current)
+        #expect(try context.count("Car") == 0)
+        let ids = try stack.store { context in
+            (0..<3).map { (number: Int) in
+                context.make("SportCar", ["racingNumber": number, "numberPlate": "\(number)"])
+            }
+        }
+        let early = ids.map { context.object(with: $0) }
+        #expect(early[0]["numberPlate"] == nil)
+        try context.setQueryGeneration(from: nil)
+        var request = FetchRequest<Racer>(entityName: "SportCar")
+        request.sortDescriptors = [SortKey("racingNumber")]
+        let cars = try context.fetch(request)
+        #expect(cars.map { $0.int("racingNumber") } == [0, 1, 2])
+        #expect(try context.find("Car", "numberPlate", .string("1")) == [cars[1]])
+        #expect(context.object(with: ids[2]) === cars[2])
+        #expect(early.allSatisfy { $0.managedObjectContext == nil && $0["numberPlate"] == nil })
+    }
+
     @Test("Unsaved changes are laid over the pinned state", arguments: Backend.allCases)
     func overlay(_ backend: Backend) throws {
         let market = try Market(backend)

@@ -77,8 +77,22 @@ extension ManagedObjectContext {
         return ids.indices.map { index in
             if let object = known[index] { return object }
             if let row = rows[ids[index]] { return object(for: row) }
-            return registry.object(for: ids[index]) ?? makeFault(ids[index], root)
+            if let object = registry.object(for: ids[index]) { return object }
+            hasUnresolvedFaults = true
+            return makeFault(ids[index], root)
         }
+    }
+
+    /// Lets go of a fault of which nobody could tell what it is, if it turns out to be of another class than it was taken for:
+    /// an object cannot become one of another class. Who holds it has an object that is gone.
+    private func dropUnresolvedFault(_ reference: UInt64, _ entity: Int) {
+        guard let place = scope(at: entity).place,
+            let known = registry.object(reference, isTemporary: false, at: place),
+            known.entity.index != entity, known.isFault || known.isGone
+        else { return }
+        known.forgetRow()
+        known.flags.formUnion([.fulfilled, .gone, .deleted])
+        detach(known)
     }
 
     /// The objects of ids of one entity, and none of its descendants, in order; faults where they are not known yet.
@@ -88,6 +102,7 @@ extension ManagedObjectContext {
 
     /// The object of a row. If it is a fault, it will not need to read.
     func object(for row: Row) -> ManagedObject {
+        if hasUnresolvedFaults { dropUnresolvedFault(row.id.reference, row.entity) }
         let object =
             registry.object(for: row.id) ?? makeFault(row.id, schema.entities[row.entity])
         if object.isGone { object.revive() }
@@ -97,6 +112,7 @@ extension ManagedObjectContext {
 
     /// The object of a row that was found by its key.
     func object(for row: StreamedRow) -> ManagedObject {
+        if hasUnresolvedFaults { dropUnresolvedFault(row.reference, row.entity) }
         let scope = scope(at: row.entity)
         let known = scope.place.flatMap {
             registry.object(row.reference, isTemporary: false, at: $0)
@@ -110,6 +126,9 @@ extension ManagedObjectContext {
     func appendObjects(for rows: StreamedRows, to objects: inout [ManagedObject]) {
         let scope = scope(at: rows.entity)
         guard let place = scope.place else { return }
+        if hasUnresolvedFaults {
+            for index in 0..<rows.count { dropUnresolvedFault(rows.references[index], rows.entity) }
+        }
         // Mostly that is all of them; else the array grows as arrays do.
         if objects.isEmpty { objects.reserveCapacity(rows.count) }
         registry.objects(rows.references, rows.count, at: place, in: &objects) { index, object in

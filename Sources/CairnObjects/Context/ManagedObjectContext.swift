@@ -102,6 +102,8 @@ public final class ManagedObjectContext {
     @exclusivity(unchecked) var generation: QueryGenerationToken?
     /// Whether the newest state is read for the moment, whatever the generation.
     var readsNewestState = false
+    /// Whether there may be faults whose entity is a guess, as their rows could not be read.
+    @exclusivity(unchecked) var hasUnresolvedFaults = false
     /// Whether the row of an object was gone since the state that is read changed last.
     var hasGoneObjects = false
     /// A failure to read that a property could not throw.
