@@ -28,6 +28,7 @@ final class DataObject: ManagedObject {
     #Index<DataObject>([.descending(\.date?.aQuote)])
     var bytes: Data?
     var date: DateValue?
+    @Attribute(derived: "date.writer_") var author: String?
     @Relationship(inverse: \SetObject.data) var set: SetObject?
 }
 
@@ -60,11 +61,15 @@ final class Attribute: ManagedObject {
 
 @Entity
 final class Entity: ManagedObject {
+    @Attribute(derived: "uppercase:(relationship.description_)") var text: String?
     @Relationship(inverse: \Relationship.entity_) var relationship: Relationship?
 }
 
 @Entity
 final class Relationship: ManagedObject {
+    // The model calls it description, which means something in every object.
+    @Attribute(originalName: "description") var description_: String?
+    @Attribute(derived: "entity_.@count") var members: Int64?
     // The model calls it entity, which means something in every object.
     @Relationship(deleteRule: .cascade, originalName: "entity") var entity_: Set<Entity>
 }
@@ -108,6 +113,7 @@ class Shared: ManagedObject {
 class Child: Shared {
     // The model calls it objectID, which means something in every object.
     @Attribute(originalName: "objectID") var objectID__: String?
+    @Attribute(derived: "uppercase:(Shared_)") var shout: String?
 }
 
 @Entity
@@ -181,6 +187,7 @@ final class Members: ManagedObject {
     // The model calls it description, which means something in every object.
     // An older model calls it text.
     @Attribute(originalName: "description") var description_: String?
+    @Attribute(derived: "canonical:(description_)") var folded: String?
     // The model calls it entity, which means something in every object.
     @Attribute(originalName: "entity") var entity_: String?
     // The model calls it objectID, which means something in every object.

@@ -52,8 +52,16 @@ struct SwiftComposites {
             of: attribute, path: entity.name + SwiftIdentifier.capitalized(attribute.name))
     }
 
-    /// What a dotted path into an attribute is in Swift, after the attribute's own name: `?.place.city`.
-    func keyPath(_ steps: [Substring], into attribute: AttributeDescription, path: String)
+    /// What a dotted path into an attribute of an entity is in Swift, after the attribute's own name: `?.place.city`.
+    func keyPath(
+        _ steps: [Substring], into attribute: AttributeDescription, of entity: EntityDescription
+    ) -> String? {
+        keyPath(
+            steps, into: attribute,
+            path: entity.name + SwiftIdentifier.capitalized(attribute.name))
+    }
+
+    private func keyPath(_ steps: [Substring], into attribute: AttributeDescription, path: String)
         -> String?
     {
         guard let step = steps.first else { return "" }

@@ -25,6 +25,8 @@ import Testing
 private struct Said {
     /// What properties are called in Swift, where that is not what the model says.
     var renamed: [String: [String: String]] = [:]
+    /// Derivations that name such a property, as the classes say them.
+    var derivations: [String: String] = [:]
 
     func entity(_ entity: EntityDescription) -> EntityDescription {
         var said = entity
@@ -74,6 +76,7 @@ private struct Said {
             said.name = name
             said.renamingIdentifier = attribute.name
         }
+        said.derivationExpression = attribute.derivationExpression.map { derivations[$0] ?? $0 }
         if attribute.type == .transformable {
             let isCollection = attribute.customClassName?.contains("[") == true
             said.customClassName = nil
@@ -220,7 +223,8 @@ struct GeneratedModelTests {
             Generic.self, Keywords.self, Members.self, Texts.self,
         ]
         var renamed: [String: [String: String]] = [
-            "Columns": ["Columns": "Columns_"], "Relationship": ["entity": "entity_"],
+            "Columns": ["Columns": "Columns_"],
+            "Relationship": ["entity": "entity_", "description": "description_"],
             "Parent": ["Parent": "Parent_", "Shared": "Shared_"], "Task": ["its own": "itsOwn"],
             "Child": ["objectID": "objectID__"],
             "elements": ["writer": "writer_", "a \"quote\"": "aQuote"],
@@ -237,7 +241,19 @@ struct GeneratedModelTests {
             renamed["Members", default: [:]][name] = name + "_"
         }
         #expect(renamed["Members"]?["description"] != nil && renamed["Members"]?["value"] == nil)
-        try compare(model, classes, Said(renamed: renamed))
+        let derivations = [
+            "canonical:(description)": "canonical:(description_)",
+            "uppercase:(relationship.description)": "uppercase:(relationship.description_)",
+            "entity.@count": "entity_.@count", "uppercase:(Shared)": "uppercase:(Shared_)",
+            "date.writer": "date.writer_",
+        ]
+        try compare(model, classes, Said(renamed: renamed, derivations: derivations))
+        // Whoever computes them finds what they name.
+        let schema = try Schema(ManagedObjectModel(for: classes))
+        for (name, count) in ["Members": 1, "Entity": 1, "Relationship": 1, "Child": 1, "Data": 1] {
+            let entity = try #require(schema.entity(named: name))
+            #expect(schema.derivations.entities[entity.index].count == count, "\(name)")
+        }
         let description = ManagedObjectModel(for: Members.self).entities[0].attributes[0]
         #expect(
             description.name == "description_" && description.renamingIdentifier == "description")
