@@ -8,6 +8,18 @@
 //         Station.self, Shared.self, Child.self, Generic.self, Keywords.self, Members.self,
 //         Texts.self)
 //
+// A store that was made with the model itself opens with that, since classes cannot say all of what
+// is stored: Child, Columns, Data, Entity, Members, Parent, Relationship, Task, Texts. What is
+// called otherwise here is asked for by the model's name there: value(forKey:).
+//
+//     let container = try PersistentContainer(
+//         at: "names.cairn", model: ManagedObjectModel(contentsOfFile: "Names.xcdatamodel"),
+//         classes: ObjectClasses(for: DataObject.self, SetObject.self, Collection.self,
+//         TimeZone.self, TaskObject.self, Attribute.self, Entity.self, Relationship.self,
+//         Index.self, ValueObject.self, ColumnsObject.self, MeasuredThing.self, Entity3DModel.self,
+//         Station.self, Shared.self, Child.self, Generic.self, Keywords.self, Members.self,
+//         Texts.self))
+//
 // swift-format-ignore-file
 
 import Cairn

@@ -168,7 +168,7 @@ struct SwiftClass {
             // A key path to the property that it stands before would lead in a circle.
             arguments.append(
                 isItself
-                    ? "inverse: \(SwiftLiteral.text(name.filter { $0 != "`" }))"
+                    ? "inverse: \(SwiftLiteral.text(SwiftIdentifier.plain(name)))"
                     : "inverse: \\\(type).\(name)")
         }
         return arguments

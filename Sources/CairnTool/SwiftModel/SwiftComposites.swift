@@ -75,6 +75,11 @@ struct SwiftComposites {
         return (attribute.isOptional ? "?." : ".") + name + rest
     }
 
+    /// Whether an element is called otherwise.
+    var renamesElements: Bool {
+        elementNames.contains { $0.contains { SwiftIdentifier.plain($1) != $0 } }
+    }
+
     private func index(of attribute: AttributeDescription, path: String) -> Int? {
         if let name = attribute.compositeName, let index = indexes[name],
             definitions[index].elements == attribute.elements
@@ -171,6 +176,24 @@ struct SwiftComposites {
         }
         field.remarks = remarks + field.remarks
         return field
+    }
+
+    /// What a store has of the elements. Leaves of a value that may be nil have no defaults, or it never would be.
+    func stored(_ definition: Definition, inOptional: Bool) -> [AttributeDescription] {
+        let declared = zip(definition.elements, definition.fields).filter { !$1.isLeftOut }
+        return declared.map { element, field in
+            let name = SwiftIdentifier.plain(field.name)
+            guard element.type == .composite,
+                let inner = self.definition(of: element, path: Self.path(definition, element))
+            else {
+                var said = SwiftAttribute(element).stored(name: name)
+                if inOptional { said.defaultValue = .null }
+                return said
+            }
+            var said = AttributeDescription(name, .composite, optional: element.isOptional)
+            said.elements = stored(inner, inOptional: inOptional || element.isOptional)
+            return said
+        }
     }
 
     // MARK: Text

@@ -143,6 +143,9 @@ struct SwiftModelNames {
         return SwiftIdentifier.property(name) ?? name
     }
 
+    /// Whether a property is called otherwise.
+    var renamesProperties: Bool { renamed.contains { !$0.isEmpty } }
+
     /// What is to be said of a property's name; nil if it is the model's.
     func propertyRemark(_ name: String, declaredIn entity: Int) -> String? {
         guard renamed[entity][name] != nil,

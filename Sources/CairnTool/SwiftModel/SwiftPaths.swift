@@ -36,7 +36,7 @@ struct SwiftPaths {
     func column(_ name: String, _ entity: SchemaEntity) -> String? {
         // Points, question marks before them and backticks are no parts of names.
         keyPath(name, entity)?.split(separator: ".").map { step in
-            let name = step.filter { $0 != "`" }
+            let name = SwiftIdentifier.plain(String(step))
             return step.hasSuffix("?") ? name.dropLast() : name[...]
         }.joined(separator: ".")
     }
@@ -56,8 +56,8 @@ struct SwiftPaths {
             let relationship = holder.relationships[index]
             if relationship.description.isTransient { return nil }
             steps.append(
-                names.property(name, declaredIn: relationship.declaringEntity)
-                    .filter { $0 != "`" })
+                SwiftIdentifier.plain(
+                    names.property(name, declaredIn: relationship.declaringEntity)))
             holder = schema.entities[relationship.destination]
             rest = rest.dropFirst(name.count + 1)
         }

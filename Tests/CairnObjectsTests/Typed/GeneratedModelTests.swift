@@ -3,6 +3,7 @@
 // What classes cannot say is taken out of the model before both are compared; `Said` lists it.
 
 import Cairn
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -136,6 +137,18 @@ struct GeneratedModelTests {
     ]
     private static let inventory: [any PersistentEntity.Type] = [Part.self, Kit.self]
 
+    private static let harbours: [any PersistentEntity.Type] = [
+        Harbour.self, Ship.self, Ferry.self, Voyage.self,
+    ]
+
+    private static let names: [any PersistentEntity.Type] = [
+        DataObject.self, SetObject.self, CairnGeneratedModels.Collection.self,
+        CairnGeneratedModels.TimeZone.self, TaskObject.self, Attribute.self, Entity.self,
+        Relationship.self, Index.self, ValueObject.self, ColumnsObject.self,
+        MeasuredThing.self, Entity3DModel.self, Station.self, Shared.self, Child.self,
+        Generic.self, Keywords.self, Members.self, Texts.self,
+    ]
+
     private static func url(_ model: String) -> URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Models/\(model)")
@@ -204,6 +217,12 @@ struct GeneratedModelTests {
         #expect(LibraryItem.entityName == "Item")
     }
 
+    @Test("describe it: pairs of relationships that are named on both sides")
+    func harbours() throws {
+        try compare(
+            try ManagedObjectModel(contentsOf: Self.url("Harbours.xcdatamodel")), Self.harbours)
+    }
+
     @Test("describe it: composites without names, odd limits, and values that are hard to write")
     func inventory() throws {
         let text = try String(contentsOf: Self.url("Inventory.json"), encoding: .utf8)
@@ -215,13 +234,7 @@ struct GeneratedModelTests {
     @Test("describe it: names that Swift, Foundation or every object has already")
     func names() throws {
         let model = try ManagedObjectModel(contentsOf: Self.url("Names.xcdatamodel"))
-        let classes: [any PersistentEntity.Type] = [
-            DataObject.self, SetObject.self, CairnGeneratedModels.Collection.self,
-            CairnGeneratedModels.TimeZone.self, TaskObject.self, Attribute.self, Entity.self,
-            Relationship.self, Index.self, ValueObject.self, ColumnsObject.self,
-            MeasuredThing.self, Entity3DModel.self, Station.self, Shared.self, Child.self,
-            Generic.self, Keywords.self, Members.self, Texts.self,
-        ]
+        let classes = Self.names
         var renamed: [String: [String: String]] = [
             "Columns": ["Columns": "Columns_"],
             "Relationship": ["entity": "entity_", "description": "description_"],
@@ -305,5 +318,69 @@ struct GeneratedModelTests {
         #expect(found.spot?.position.row == 2 && found.keywords == ["stone", "way"])
         #expect(found.selection == 3 && found.opinion == nil)
         #expect(found.authors.first?.books == [found])
+    }
+
+    @Test("open a store that the model made, if they say all that is stored")
+    func opening() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("harbours.cairn")
+        let model = try ManagedObjectModel(contentsOf: Self.url("Harbours.xcdatamodel"))
+        try LogStore.open(at: path, schema: try Schema(model)).close()
+        let container = try PersistentContainer(
+            at: path, for: Harbour.self, Ship.self, Ferry.self, Voyage.self)
+        let context = ManagedObjectContext(store: container.store, classes: container.classes)
+        let harbour = context.insert(Harbour.self)
+        harbour.name = "Ærø"
+        harbour.light = Bearing(degrees: 12, distance: nil)
+        let ferry = context.insert(Ferry.self)
+        ferry.crew = ["Anna"]
+        ferry.home = harbour
+        let voyage = context.insert(Voyage.self)
+        voyage.code = "1"
+        voyage.ships = [ferry]
+        try context.save()
+        #expect(harbour.ships == [ferry] && ferry.voyages == [voyage])
+        #expect(harbour.folded != nil)
+    }
+
+    @Test(
+        "open a store that the model made exactly if the file's head says so",
+        arguments: ["Library", "Inventory", "Names", "Harbours"])
+    func heads(_ name: String) throws {
+        let text = try String(
+            contentsOf: Self.url("../CairnGeneratedModels/\(name).swift"), encoding: .utf8)
+        let head = text.prefix(upTo: try #require(text.range(of: "import Cairn")).lowerBound)
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store")
+        let model =
+            switch name {
+            case "Library": try ManagedObjectModel(contentsOf: Self.url("Library.xcdatamodeld"))
+            case "Inventory":
+                try ManagedObjectModel(
+                    json: String(contentsOf: Self.url("Inventory.json"), encoding: .utf8))
+            default: try ManagedObjectModel(contentsOf: Self.url("\(name).xcdatamodel"))
+            }
+        try LogStore.open(at: path, schema: try Schema(model)).close()
+        let classes =
+            switch name {
+            case "Library": Self.library
+            case "Inventory": Self.inventory
+            case "Names": Self.names
+            default: Self.harbours
+            }
+        var opens = true
+        do {
+            try LogStore.open(at: path, schema: try Schema(ManagedObjectModel(for: classes)))
+                .close()
+        } catch let error as StoreError {
+            #expect(error.code == .incompatibleModel)
+            opens = false
+            // These are what the head says.
+            for entity in "\(error)".split(whereSeparator: { !$0.isLetter && $0 != "3" })
+            where model.entity(named: String(entity)) != nil {
+                #expect(head.contains(entity), "\(entity)")
+            }
+        }
+        #expect(head.contains("classes: ObjectClasses(for:") == !opens)
     }
 }
