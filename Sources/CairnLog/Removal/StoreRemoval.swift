@@ -3,7 +3,8 @@
 //   1. Both bytes of the lock file are locked exclusively: nobody has the store open, and nobody opens it meanwhile.
 //   2. The lock file says, durably, that there is no store here: whatever stops what follows, nothing opens what is left,
 //      and doing it again finishes it.                                                        F-224
-//   3. Checkpoints and segments go, and the folder is synced.
+//   3. Checkpoints and segments go, and the folder is synced. If not even the first of them can go, as in a folder that
+//      may not be written, the lock file says again what it said.
 //   4. To remove it the lock file goes, then the folder. Who waited for that lock file finds that it is not the folder's
 //      any more, and begins anew (StoreOpener).
 //
@@ -115,11 +116,25 @@ struct StoreRemoval {
 
     /// Removes all but the lock file, which says that there is no store.
     private func empty(_ files: StoreFiles, for storeID: StoreID) throws {
-        try files.writeMarkDurably(
-            MarkRecord(
-                store: storeID, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
-        for name in try fileSystem.list(folder) where name != SegmentName.lock {
-            if Self.isOurs(name) { try fileSystem.unlink(folder.appending(name)) }
+        let before = RawBytes(count: MarkRecord.size)
+        before.mutable.initializeMemory(as: UInt8.self, repeating: 0)
+        _ = try files.lock.read(into: before.mutable, at: 0)
+        var isBegun = false
+        do {
+            try files.writeMarkDurably(
+                MarkRecord(
+                    store: storeID, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
+            for name in try fileSystem.list(folder) where name != SegmentName.lock {
+                guard Self.isOurs(name) else { continue }
+                try fileSystem.unlink(folder.appending(name))
+                isBegun = true
+            }
+        } catch {
+            if !isBegun {
+                try? files.lock.write(before.bytes, at: 0)
+                try? files.lock.synchronizeData()
+            }
+            throw error
         }
         try fileSystem.syncDirectory(folder)
     }
