@@ -88,16 +88,37 @@ struct StoreRemoval {
 
     /// The store's files, which nobody else has open or opens; nil if there is nothing at the path, or an empty folder.
     private func alone() throws -> StoreFiles? {
-        guard try fileSystem.exists(folder) else { return nil }
+        guard try holdsStore() else { return nil }
+        return try EngineRegistry.shared.lockAlone(folder, fileSystem, force: force)
+    }
+
+    /// Whether there is a store, or what is left of one, and nothing else; false if there is nothing at the path, or an
+    /// empty folder.
+    private func holdsStore() throws -> Bool {
+        guard try fileSystem.exists(folder) else { return false }
         let names = try fileSystem.list(folder)
         guard names.contains(SegmentName.lock) else {
             guard names.isEmpty else { throw refusal("the folder holds no store") }
-            return nil
+            return false
         }
         if let other = names.first(where: { !Self.isOurs($0) }) {
             throw refusal("the folder also holds \(other), which is no part of a store")
         }
-        return try EngineRegistry.shared.lockAlone(folder, fileSystem, force: force)
+        if !names.contains(where: { SegmentName.number(in: $0) != nil }) { try refuseForeignLock() }
+        return true
+    }
+
+    /// Other programs call files `lock` as well. One that is a store's without segments is empty, or begins as a mark does:
+    /// what a failing power left of that may be zeros.
+    private func refuseForeignLock() throws {
+        let path = folder.appending(SegmentName.lock)
+        guard let lock = try fileSystem.openIfPresent(path, .read) else { return }
+        let start = RawBytes(count: 8)
+        start.mutable.initializeMemory(as: UInt8.self, repeating: 0)
+        _ = try lock.read(into: start.mutable, at: 0)
+        let magic = UInt64(littleEndian: start.bytes.loadUnaligned(as: UInt64.self))
+        guard try lock.size() <= UInt64(MarkRecord.size), magic == 0 || magic == MarkRecord.magic
+        else { throw refusal("the folder's file \(SegmentName.lock) is not a store's") }
     }
 
     /// A folder of our own, locked.
