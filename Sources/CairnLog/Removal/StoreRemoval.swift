@@ -74,9 +74,10 @@ struct StoreRemoval {
             let backup = StoreBackup(
                 engine: engine, state: state, folder: folder, fileSystem: fileSystem)
             try backup.refuseOwnFolder()
-            let found = try alone()
-            // Nothing goes, and nothing is made, before what comes is known to be whole.
+            // Nothing goes, is made, is closed or is locked before what comes is known to be whole.
+            _ = try holdsStore()
             try backup.verifySource()
+            let found = try alone()
             let files = try found ?? made()
             defer { files.release() }
             try empty(files, for: engine.storeID)
