@@ -40,15 +40,15 @@ struct StoreRemoval {
         }
     }
 
-    /// Removes the empty folder. One that cannot be removed stays: a mounted disk, a link, a folder in one that others own;
-    /// or somebody makes a store in it already.
+    /// Removes the empty folder. One that cannot be removed stays: a mounted disk, a link, `.`, a folder in one that others
+    /// own; or somebody makes a store in it already.
     private func removeFolder() throws {
         do {
             try fileSystem.removeDirectory(folder)
         } catch {
             let harmless: [Errno] = [
                 .directoryNotEmpty, .fileExists, .notDirectory, .resourceBusy, .permissionDenied,
-                .notPermitted, .readOnlyFileSystem, .noSuchFileOrDirectory,
+                .notPermitted, .readOnlyFileSystem, .noSuchFileOrDirectory, .invalidArgument,
             ]
             guard harmless.contains(error.code) else { throw error }
             return
