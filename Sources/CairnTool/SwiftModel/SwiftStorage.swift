@@ -55,11 +55,11 @@ struct SwiftStorage {
             }
             return said
         }
-        guard let definition = composites.definition(of: attribute, in: entity.description) else {
+        guard let elements = composites.stored(of: attribute, in: entity.description) else {
             return nil
         }
         var said = AttributeDescription(name, .composite, optional: attribute.isOptional)
-        said.elements = composites.stored(definition, inOptional: attribute.isOptional)
+        said.elements = elements
         return said
     }
 
