@@ -73,4 +73,20 @@ struct SwiftModelNamesTests {
         #expect(
             try body(of: "final class A:", in: lines) != body(of: "final class AB:", in: lines))
     }
+
+    @Test("a class that the model calls as Swift calls something is called like its entity")
+    func keywords() throws {
+        let lines = try written(
+            """
+            {"entities":[
+              {"name":"Standard","managedObjectClassName":"default","attributes":[]},
+              {"name":"Task list","managedObjectClassName":"App.protocol","attributes":[]}
+            ]}
+            """)
+        #expect(
+            lines.filter { $0.contains("class ") } == [
+                "final class Standard: ManagedObject {}",
+                "final class TaskList: ManagedObject {}",
+            ])
+    }
 }

@@ -68,7 +68,9 @@ struct SwiftModelNames {
     private static func className(in entity: EntityDescription) -> String? {
         guard let full = entity.managedObjectClassName,
             let last = full.split(separator: ".").last.map(String.init),
-            SwiftIdentifier.isPlain(last), !["NSManagedObject", "ManagedObject"].contains(last)
+            // A class whose name needs backticks is none that somebody has written.
+            SwiftIdentifier.isPlain(last), SwiftIdentifier.property(last) == last,
+            !["NSManagedObject", "ManagedObject"].contains(last)
         else { return nil }
         return last
     }
