@@ -89,4 +89,29 @@ struct SwiftModelNamesTests {
                 "final class TaskList: ManagedObject {}",
             ])
     }
+
+    @Test("a transient composite says how it is called, and is without elements of no type")
+    func transient() throws {
+        let lines = try written(
+            """
+            {"entities":[{"name":"A","attributes":[
+              {"name":"description","type":"composite","isTransient":true,"elements":[
+                {"name":"any","type":"undefined"},{"name":"id","type":"objectID"},
+                {"name":"x","type":"double"}]},
+              {"name":"nothing","type":"composite","isTransient":true,"elements":[
+                {"name":"any","type":"undefined"}]}]}]}
+            """)
+        #expect(
+            try body(of: "struct ADescription:", in: lines) == [
+                "    // any: of no type, which no struct can have.",
+                "    // id: of no type, which no struct can have.", "    var x: Double?",
+            ])
+        #expect(
+            try body(of: "final class A:", in: lines) == [
+                "    // The model calls it description, which means something in every object.",
+                "    // Transient: it lives in the object, which notices no change of it.",
+                "    @Transient var description_: ADescription? = nil",
+                "    // nothing: a composite without elements, which no struct can be.",
+            ])
+    }
 }

@@ -98,9 +98,11 @@ struct SwiftClass {
                 name: name, type: "", isLeftOut: true)
         }
         if attribute.isTransient {
-            return SwiftAttribute.unstored(
+            var property = SwiftAttribute.unstored(
                 attribute, name: name, type: definition.name,
                 remark: "Transient: it lives in the object, which notices no change of it.")
+            property.remarks = remarks + property.remarks
+            return property
         }
         var arguments =
             attribute.preservesValueInHistoryOnDeletion ? [".preserveValueOnDeletion"] : []

@@ -3,7 +3,8 @@
 //   1. A composite that the model names is one struct, for all attributes that are made of it.
 //   2. Elements that stand in an attribute alone, or differ from those of the composite that they name, are a struct
 //      named after the attribute.
-//   3. A struct needs an element: an attribute without any is left out.
+//   3. A struct needs an element: an attribute without any is left out. Elements of no type that a store knows, which a
+//      transient composite may have, are left out of structs: they are neither Hashable nor Sendable.
 //
 // Invariant: the structs that a struct holds come after it.
 
@@ -111,7 +112,11 @@ struct SwiftComposites {
     }
 
     private static func hasLeaf(_ attribute: AttributeDescription) -> Bool {
-        attribute.elements.contains { $0.type == .composite ? hasLeaf($0) : true }
+        attribute.elements.contains { $0.type == .composite ? hasLeaf($0) : isStorable($0) }
+    }
+
+    private static func isStorable(_ element: AttributeDescription) -> Bool {
+        element.type != .undefined && element.type != .objectID
     }
 
     // MARK: Elements
@@ -161,8 +166,12 @@ struct SwiftComposites {
             }
             field = SwiftProperty(
                 name: name, type: definitions[inner].name + (element.isOptional ? "?" : ""))
-        } else {
+        } else if Self.isStorable(element) {
             field = SwiftAttribute(element).property(name: name)
+        } else {
+            return SwiftProperty(
+                remarks: ["\(element.name): of no type, which no struct can have."],
+                name: name, type: "", isLeftOut: true)
         }
         // An element has a name, a type and a default; no mark can stand before it.
         if field.mark != nil {
