@@ -29,6 +29,9 @@ struct DateValue: Hashable, Sendable {
     var day: String?
     // The model calls it writer, which cannot be a name here.
     var writer_: String?
+    // The model calls it hashValue, which cannot be a name here.
+    var hashValue_: String?
+    var hash: String?
     var `default`: Bool = false
     // The model calls it a "quote", which cannot be a name here.
     var aQuote: Date?

@@ -240,7 +240,9 @@ struct GeneratedModelTests {
             "Relationship": ["entity": "entity_", "description": "description_"],
             "Parent": ["Parent": "Parent_", "Shared": "Shared_"], "Task": ["its own": "itsOwn"],
             "Child": ["objectID": "objectID__"],
-            "elements": ["writer": "writer_", "a \"quote\"": "aQuote"],
+            "elements": [
+                "writer": "writer_", "hashValue": "hashValue_", "a \"quote\"": "aQuote",
+            ],
             "Texts": [
                 "a.b": "aB", "a `tick`": "aTick", "back\\slash": "backSlash", "-minus": "minus",
                 "$price": "price", "_": "value", "+": "value_",
