@@ -180,6 +180,21 @@ struct SwiftModelTests {
         }
     }
 
+    @Test("--output replaces its own file also if an editor has made other line ends")
+    func lineEnds() throws {
+        let work = try Workplace()
+        let path = GeneratedModel.path("Library.xcdatamodeld")
+        let text = cairn("model", path, "--swift").output
+        let file = try work.list(
+            "Library.swift",
+            text.split(separator: "\n", omittingEmptySubsequences: false)
+                .joined(separator: "\r\n"))
+        let run = cairn("model", path, "--swift", "-o", file)
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+        #expect(cairn("help", "model").output.contains("is lost"))
+    }
+
     @Test("--output keeps a file that somebody else wrote, and says what cannot be written")
     func kept() throws {
         let work = try Workplace()
