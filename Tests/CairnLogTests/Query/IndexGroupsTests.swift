@@ -59,4 +59,30 @@ struct IndexGroupsTests {
         #expect(table.rows.count == 7)
         #expect(table.rows.first == [.string("kind 0"), .integer(429)])
     }
+
+    @Test("A question that is cancelled at any moment, and by one word, has no partial answer")
+    func cancelled() throws {
+        let store = try Self.store([["kind"]])
+        let whole = try store.snapshot().table(Self.kinds()).rows
+        var number = 1
+        while true {
+            let asked = Mutex(0)
+            let last = number
+            let request = try Self.kinds {
+                asked.withLock {
+                    $0 += 1
+                    return $0 == last
+                }
+            }
+            let rows = try? store.snapshot().table(request).rows
+            let count = asked.withLock { $0 }
+            if count < last {
+                #expect(rows == whole)
+                break
+            }
+            #expect(rows == nil, "asked \(count) times, cancelled the \(last). time")
+            number += 1
+        }
+        #expect(number > 2)
+    }
 }
