@@ -107,11 +107,13 @@ struct CompareCommand: ParsableCommand {
     /// Puts what was measured into earlier results.
     private func enter(_ report: Report, into whole: Report, _ folder: String) throws {
         var whole = whole
-        let when = "\(report.date), Cairn \(report.machine.cairn)"
         for table in report.tables {
             guard let index = whole.tables.firstIndex(where: { $0.rows == table.rows }) else {
                 continue
             }
+            var when = "\(report.date), Cairn \(report.machine.cairn)"
+            if table.rounds != whole.tables[index].rounds { when += ", \(table.rounds) rounds" }
+            if report.machine.text != whole.machine.text { when += ", \(report.machine.text)" }
             whole.tables[index].update(by: table, measured: when)
         }
         let known = Set(whole.tables.flatMap(\.lines).map(\.workload))
