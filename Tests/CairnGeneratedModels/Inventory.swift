@@ -3,6 +3,15 @@
 //
 //     let container = try PersistentContainer(at: "inventory.cairn", for: Part.self, Kit.self)
 //
+// A store that was made with the model itself opens with that, since classes cannot say all of what
+// is stored: Part. What is called otherwise here is asked for by the model's name there:
+// value(forKey:).
+//
+//     let container = try PersistentContainer(
+//         at: "inventory.cairn",
+//         model: ManagedObjectModel(json: String(contentsOfFile: "Inventory.json", encoding: .utf8)),
+//         classes: ObjectClasses(for: Part.self, Kit.self))
+//
 // swift-format-ignore-file
 
 public import Cairn

@@ -5,6 +5,15 @@
 //         at: "library.cairn", for: LibraryItem.self, Book.self, Magazine.self, Author.self,
 //         Shelf.self, Loan.self)
 //
+// A store that was made with the model itself opens with that, since classes cannot say all of what
+// is stored: Book, Item.
+//
+//     let container = try PersistentContainer(
+//         at: "library.cairn",
+//         model: ModelFile(contentsOfFile: "Library.xcdatamodeld", version: "Library 2").model,
+//         classes: ObjectClasses(for: LibraryItem.self, Book.self, Magazine.self, Author.self,
+//         Shelf.self, Loan.self))
+//
 // What the model says beside its entities, and classes do not:
 //   - configuration Public: Author, Shelf
 //   - fetch request cheaperThan: Item where price < $LIMIT

@@ -8,6 +8,18 @@
 //         Station.self, Shared.self, Child.self, Generic.self, Keywords.self, Members.self,
 //         Texts.self)
 //
+// A store that was made with the model itself opens with that, since classes cannot say all of what
+// is stored: Child, Columns, Data, Entity, Members, Parent, Relationship, Task, Texts. What is
+// called otherwise here is asked for by the model's name there: value(forKey:).
+//
+//     let container = try PersistentContainer(
+//         at: "names.cairn", model: ManagedObjectModel(contentsOfFile: "Names.xcdatamodel"),
+//         classes: ObjectClasses(for: DataObject.self, SetObject.self, Collection.self,
+//         TimeZone.self, TaskObject.self, Attribute.self, Entity.self, Relationship.self,
+//         Index.self, ValueObject.self, ColumnsObject.self, MeasuredThing.self, Entity3DModel.self,
+//         Station.self, Shared.self, Child.self, Generic.self, Keywords.self, Members.self,
+//         Texts.self))
+//
 // swift-format-ignore-file
 
 import Cairn
@@ -17,6 +29,9 @@ struct DateValue: Hashable, Sendable {
     var day: String?
     // The model calls it writer, which cannot be a name here.
     var writer_: String?
+    // The model calls it hashValue, which cannot be a name here.
+    var hashValue_: String?
+    var hash: String?
     var `default`: Bool = false
     // The model calls it a "quote", which cannot be a name here.
     var aQuote: Date?
@@ -28,6 +43,7 @@ final class DataObject: ManagedObject {
     #Index<DataObject>([.descending(\.date?.aQuote)])
     var bytes: Data?
     var date: DateValue?
+    @Attribute(derived: "date.writer_") var author: String?
     @Relationship(inverse: \SetObject.data) var set: SetObject?
 }
 
@@ -60,11 +76,15 @@ final class Attribute: ManagedObject {
 
 @Entity
 final class Entity: ManagedObject {
+    @Attribute(derived: "uppercase:(relationship.description_)") var text: String?
     @Relationship(inverse: \Relationship.entity_) var relationship: Relationship?
 }
 
 @Entity
 final class Relationship: ManagedObject {
+    // The model calls it description, which means something in every object.
+    @Attribute(originalName: "description") var description_: String?
+    @Attribute(derived: "entity_.@count") var members: Int64?
     // The model calls it entity, which means something in every object.
     @Relationship(deleteRule: .cascade, originalName: "entity") var entity_: Set<Entity>
 }
@@ -108,6 +128,7 @@ class Shared: ManagedObject {
 class Child: Shared {
     // The model calls it objectID, which means something in every object.
     @Attribute(originalName: "objectID") var objectID__: String?
+    @Attribute(derived: "uppercase:(Shared_)") var shout: String?
 }
 
 @Entity
@@ -181,6 +202,7 @@ final class Members: ManagedObject {
     // The model calls it description, which means something in every object.
     // An older model calls it text.
     @Attribute(originalName: "description") var description_: String?
+    @Attribute(derived: "canonical:(description_)") var folded: String?
     // The model calls it entity, which means something in every object.
     @Attribute(originalName: "entity") var entity_: String?
     // The model calls it objectID, which means something in every object.

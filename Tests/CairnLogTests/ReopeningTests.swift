@@ -138,4 +138,30 @@ struct ReopeningTests {
             try store.close()
         }
     }
+
+    @Test("A model may name an inverse on either side or on both, but not another one, or none")
+    func otherSide() throws {
+        try withTemporaryDirectory { directory in
+            let path = directory.path("test.cairn")
+            try LogStore.open(at: path, schema: try Schema(Self.model)).close()
+            let sides: [(String?, String?)] = [("members", nil), (nil, "team"), (nil, nil)]
+            for (person, team) in sides {
+                var other = Self.model
+                other.entities[0].relationships[0].inverseName = person
+                other.entities[1].relationships[0].inverseName = team
+                let schema = try Schema(other)
+                if person == nil, team == nil {
+                    let error = #expect(throws: StoreError.self) {
+                        try LogStore.open(at: path, schema: schema)
+                    }
+                    #expect(error?.code == .incompatibleModel)
+                    continue
+                }
+                let store = try LogStore.open(at: path, schema: schema)
+                // So it is beside one that is open already.
+                try LogStore.open(at: path, schema: schema).close()
+                try store.close()
+            }
+        }
+    }
 }

@@ -171,6 +171,82 @@ struct DiffCommandTests {
         }
     }
 
+    private static let folders: ManagedObjectModel = {
+        var place = EntityDescription("Place", attributes: [.init("name", .string)])
+        place.isAbstract = true
+        var root = EntityDescription("Root", uniquenessConstraints: [["name"]])
+        root.superentityName = "Place"
+        var folder = EntityDescription("Folder", uniquenessConstraints: [["parent", "name"]])
+        folder.superentityName = "Place"
+        folder.relationships = [RelationshipDescription("parent", to: "Place")]
+        var document = EntityDescription(
+            "Document", attributes: [.init("title", .string)], uniquenessConstraints: [["title"]])
+        document.relationships = [RelationshipDescription("folder", to: "Place")]
+        return ManagedObjectModel(entities: [document, folder, place, root])
+    }()
+
+    /// Two trees of one branch each, made one after the other or level by level, and a document at the end of one of them;
+    /// or two circles of as many folders.
+    private func trees(
+        _ work: borrowing Workplace, _ name: String, levels: Int, document: Int = 0,
+        byLevel: Bool = false, areCircles: Bool = false
+    ) throws -> String {
+        let path = work.folder.path(name)
+        let store = try LogStore.open(at: path, schema: try Schema(Self.folders))
+        let context = ManagedObjectContext(store: store)
+        let starts = ["1", "2"].map { name in
+            let start = context.insert(areCircles ? "Folder" : "Root")
+            start["name"] = areCircles ? "start" : name
+            return start
+        }
+        var ends = starts
+        let places =
+            byLevel
+            ? (0..<levels).flatMap { level in [(0, level), (1, level)] }
+            : [0, 1].flatMap { tree in (0..<levels).map { (tree, $0) } }
+        for (tree, level) in places {
+            let folder = context.insert("Folder")
+            folder["name"] = "folder \"\(level)\""
+            folder["parent"] = ends[tree]
+            ends[tree] = folder
+        }
+        if areCircles { for (start, end) in zip(starts, ends) { start["parent"] = end } }
+        let letter = context.insert("Document")
+        letter["title"] = "letter"
+        letter["folder"] = ends[document]
+        try context.save()
+        try store.close()
+        return path
+    }
+
+    @Test(
+        "keys that lead to other objects tell trees of any depth apart, in whatever order they were made",
+        arguments: [1, 4, 8, 60])
+    func deep(levels: Int) throws {
+        let work = try Workplace()
+        let one = try trees(work, "one", levels: levels)
+        let equal = "equal: \(3 + 2 * levels) objects\n"
+        #expect(cairn("diff", one, one).output == equal)
+        #expect(
+            cairn("diff", one, try trees(work, "other", levels: levels, byLevel: true)).output
+                == equal)
+        let moved = cairn("diff", one, try trees(work, "moved", levels: levels, document: 1))
+        #expect(moved.code == 1)
+        #expect(moved.lines.last?.hasSuffix("0 only in B, 1 different") == true, "\(moved.output)")
+        #expect(moved.output.contains("Document title \"letter\": folder"), "\(moved.output)")
+        #expect(moved.output.utf8.count < 4000)
+    }
+
+    @Test("keys that lead round in a circle tell objects apart by id", arguments: [1, 7])
+    func circles(length: Int) throws {
+        let work = try Workplace()
+        let one = try trees(work, "one", levels: length, areCircles: true)
+        #expect(cairn("diff", one, one).output == "equal: \(3 + 2 * length) objects\n")
+        let moved = try trees(work, "moved", levels: length, document: 1, areCircles: true)
+        let run = cairn("diff", one, moved)
+        #expect(run.code == 1 && run.output.contains("1 different"), "\(run.output)")
+    }
+
     @Test("what objects refer to is named by its key, in columns and in pairs")
     func relationships() throws {
         let work = try Workplace()

@@ -49,6 +49,19 @@ struct PredicateCommandTests {
         #expect(cairn("predicate").code == 2)
     }
 
+    @Test("behind two hyphens nothing is an option")
+    func terminator() {
+        let number = cairn("predicate", "a == %d", "--", "-5")
+        #expect(number.code == 0 && number.output.hasPrefix("a == -5\n"), "\(number.errors)")
+        let text = cairn("predicate", "--", "a == %@ OR b == %@", "--json", "--")
+        #expect(text.code == 0, "\(text.errors)")
+        #expect(text.output.hasPrefix("a == \"--json\" OR b == \"--\"\n"), "\(text.output)")
+        let format = cairn("predicate", "--json", "--", "--a == 1")
+        #expect(format.code == 0 && format.output.hasPrefix("{"), "\(format.errors)")
+        #expect(cairn("predicate", "--jsn", "--", "a == 1").code == 2)
+        #expect(cairn("predicate", "--").code == 2)
+    }
+
     @Test("with --json the tree is an object")
     func json() throws {
         let run = cairn(

@@ -17,6 +17,7 @@ struct GeneratedModel: Sendable, CustomTestStringConvertible {
     static let all = [
         GeneratedModel(model: "Library.xcdatamodeld", file: "Library.swift", options: []),
         GeneratedModel(model: "Names.xcdatamodel", file: "Names.swift", options: []),
+        GeneratedModel(model: "Harbours.xcdatamodel", file: "Harbours.swift", options: []),
         GeneratedModel(model: "Inventory.json", file: "Inventory.swift", options: ["--public"]),
     ]
 
@@ -82,6 +83,8 @@ struct SwiftModelTests {
         #expect(run.code == 0)
         #expect(run.lines.contains("final class Heliport: Airport {"))
         #expect(run.lines.contains("    var code: String"))
+        // It is opened as it is called.
+        #expect(run.output.contains("\"everything.cairn\""))
         #expect(cairn("model", store, "--swift", "--version", "1").code == 2)
     }
 
@@ -108,6 +111,55 @@ struct SwiftModelTests {
                 == #"// Written by: cairn model 'it'\''s mine.json' --swift --public"#)
     }
 
+    @Test(
+        "the head opens a store with its own model where the classes cannot say all that is stored")
+    func storage() throws {
+        let work = try Workplace()
+        func usage(_ model: String) throws -> String {
+            let file = try work.list("shop.json", model)
+            let made = cairn("model", file, "--swift")
+            #expect(made.code == 0, "\(made.errors)")
+            return made.lines.prefix { !$0.hasPrefix("import") }.joined(separator: "\n")
+        }
+        func entity(_ attribute: String, _ more: String = "") -> String {
+            #"{"entities":[{"name":"A","attributes":[\#(attribute)]\#(more)},{"name":"B","attributes":[]}]}"#
+        }
+        let same = [
+            entity(#"{"name":"a","type":"string"}"#),
+            entity(#"{"name":"a","type":"binary"}"#),
+            entity(#"{"name":"a","type":"transformable","customClassName":"[Int]"}"#),
+            entity(
+                #"{"name":"a","type":"composite","isOptional":false,"elements":[{"name":"b","type":"double","defaultValue":{"double":1}}]}"#
+            ),
+            entity(
+                #"{"name":"a","type":"string"}"#,
+                #","relationships":[{"name":"b","destinationEntityName":"B"}]"#),
+        ]
+        for model in same {
+            let head = try usage(model)
+            #expect(head.contains("(at: \"shop.cairn\", for: A.self, B.self)"), "\(head)")
+            #expect(!head.contains("model:"), "\(model)")
+        }
+        let different = [
+            entity(#"{"name":"description","type":"string"}"#),
+            entity(#"{"name":"a","type":"transformable"}"#),
+            entity(#"{"name":"a","type":"binary","defaultValue":{"binary":"AQID"}}"#),
+            entity(
+                #"{"name":"a","type":"composite","isOptional":true,"elements":[{"name":"b","type":"double","defaultValue":{"double":1}}]}"#
+            ),
+            entity(
+                #"{"name":"a","type":"composite","isOptional":false,"elements":[{"name":"writer","type":"double"}]}"#
+            ),
+        ]
+        for (number, model) in different.enumerated() {
+            let head = try usage(model)
+            #expect(head.contains("is stored: A."), "\(head)")
+            #expect(head.contains("model: ManagedObjectModel(json: "), "\(head)")
+            let isRenamed = number == 0 || number == 4
+            #expect(head.contains("value(forKey:)") == isRenamed, "\(head)")
+        }
+    }
+
     // MARK: Files
 
     @Test("--output writes a file, and replaces one that was made so")
@@ -126,6 +178,21 @@ struct SwiftModelTests {
                 try String(contentsOfFile: file, encoding: .utf8)
                     == cairn("model", path, "--swift", "--version", version).output)
         }
+    }
+
+    @Test("--output replaces its own file also if an editor has made other line ends")
+    func lineEnds() throws {
+        let work = try Workplace()
+        let path = GeneratedModel.path("Library.xcdatamodeld")
+        let text = cairn("model", path, "--swift").output
+        let file = try work.list(
+            "Library.swift",
+            text.split(separator: "\n", omittingEmptySubsequences: false)
+                .joined(separator: "\r\n"))
+        let run = cairn("model", path, "--swift", "-o", file)
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+        #expect(cairn("help", "model").output.contains("is lost"))
     }
 
     @Test("--output keeps a file that somebody else wrote, and says what cannot be written")

@@ -64,10 +64,10 @@ final class EngineRegistry: Sendable {
                 if engines[writer] != nil { key = writer }
             }
             if let entry = engines[key] {
-                if let schema, !schema.model.hasSameStorage(as: entry.engine.schema.model) {
+                if let schema, !schema.hasSameStorage(as: entry.engine.schema) {
                     throw StoreError(
                         .incompatibleModel,
-                        "the store is open with another model: \(schema.model.difference(to: entry.engine.schema.model))",
+                        "the store is open with another model: \(schema.difference(to: entry.engine.schema))",
                         context: .init(path: "\(folder)"))
                 }
                 // Whoever opens a store sees what is in it by now.

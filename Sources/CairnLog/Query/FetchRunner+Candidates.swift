@@ -10,7 +10,7 @@ import CairnStore
 /// Rows among which every match is.
 struct RowCandidates {
     fileprivate enum Way {
-        case ids([UInt32])
+        case ids(Set<UInt32>)
         case key(unique: Int, [Int: Value])
         case keys(KeyIndex, [Value])
         case sources(Set<UInt32>, reference: Int)
@@ -31,7 +31,7 @@ extension FetchRunner {
         let parts: [Filter] = if case .and(let parts) = filter { parts } else { [filter] }
         for part in parts {
             if case .number(let numbers) = part {
-                return RowCandidates(way: .ids(numbers.sorted()), count: numbers.count)
+                return RowCandidates(way: .ids(numbers), count: numbers.count)
             }
         }
         var equal: [Int: Value] = [:]
@@ -92,7 +92,7 @@ extension FetchRunner {
     /// The numbers of candidates, each once.
     func numbers(_ candidates: RowCandidates) throws(StoreError) -> [UInt32] {
         switch candidates.way {
-        case .ids(let numbers): return numbers
+        case .ids(let numbers): return numbers.sorted()
         case .key(let unique, let equal): return try probe(unique, equal)
         case .keys(let keys, let values):
             return try KeyListSearch(self, keys, values).hits().map(\.number)

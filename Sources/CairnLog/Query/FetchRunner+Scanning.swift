@@ -36,9 +36,9 @@ extension FetchRunner {
     func scan(
         _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        checkCondition()
         let scratch = ScanScratch()
         if filter == nil {
+            checkCondition()
             trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
             return try eachBlock { block throws(StoreError) in
                 note(block)

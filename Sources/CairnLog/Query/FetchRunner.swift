@@ -112,10 +112,10 @@ struct FetchRunner {
 
     /// Throws if nobody wants the answer any more. Asked for each block, or for each thousand rows of an index.
     func checkCancelled() throws(StoreError) {
-        if let isCancelled = fetch.isCancelled, isCancelled() {
-            throw StoreError(.cancelled, "the fetch was cancelled")
-        }
+        if let isCancelled = fetch.isCancelled, isCancelled() { throw cancelled }
     }
+
+    var cancelled: StoreError { StoreError(.cancelled, "the fetch was cancelled") }
 
     // MARK: Answers
 

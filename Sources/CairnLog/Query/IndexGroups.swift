@@ -55,16 +55,19 @@ struct IndexGroups {
             else { return nil }
             return last + 1
         }
-        // One that lies in the order of the keys before others, and then the one with the fewest entries.
+        // One that lies in the order of the keys before others, and then the one with the shortest entries: all have one for
+        // each match.
         var best: IndexGroups?
+        var least = (0, 0)
         for path in planner.wholePaths {
             let definition = planner.definition(path)
             let fixed = planner.outline.ways[path.way].equal.count
             guard let width = width(definition, fixed) else { continue }
             let groups = IndexGroups(
                 plan, identity, planner, path, Array(definition.parts[..<width]), columns, fixed)
-            if let known = best, !groups.isBetter(than: known) { continue }
-            best = groups
+            let rank = (groups.order.rawValue, definition.parts.count)
+            if best != nil, rank >= least { continue }
+            (best, least) = (groups, rank)
         }
         guard let best else { return nil }
         // Rows of groups are sorted for longer than their keys are where they come from a scan.
@@ -94,10 +97,6 @@ struct IndexGroups {
         } else {
             order = free.contains { parts[$0].isAscending } ? .other : .byKeysBackward
         }
-    }
-
-    private func isBetter(than other: IndexGroups) -> Bool {
-        order != other.order ? order.rawValue < other.order.rawValue : path.count < other.path.count
     }
 
     /// Rows of which the groups may be sorted, even if each is a group.

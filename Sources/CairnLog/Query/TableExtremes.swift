@@ -95,9 +95,18 @@ struct TableExtremes {
                 plan.entity.columns[column].name, .notEqual, .null)
             all.predicate = Self.both(fetch.predicate, some)
         }
-        let runner = try? FetchRunner(engine: engine, state: state, fetch: all, trace: trace)
-        guard let (count, how) = runner?.counted() else { return nil }
+        guard let (count, how) = try self.runner(all)?.counted() else { return nil }
         return (.integer(Int64(count)), how.text)
+    }
+
+    /// A fetch with a condition more; nil if it is refused: what is refused of the two together may be asked alone.
+    private func runner(_ fetch: StoreFetch) throws(StoreError) -> FetchRunner? {
+        do throws(StoreError) {
+            return try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
+        } catch {
+            guard error.code == .invalidRequest else { throw error }
+            return nil
+        }
     }
 
     /// What no value of a column is below; nil if what has none, or is no number, could not be told by it.
@@ -135,10 +144,7 @@ struct TableExtremes {
         first.sort = [SortKey(name, ascending: isLeast)]
         first.limit = 1
         first.offset = 0
-        // What is refused of the two conditions together may be asked alone.
-        guard
-            var runner = try? FetchRunner(engine: engine, state: state, fetch: first, trace: trace)
-        else { return nil }
+        guard var runner = try self.runner(first) else { return nil }
         let planner = QueryPlanner.planner(first, state, engine.identity)
         planner.takesAnyOfEqual = true
         runner.planner = planner

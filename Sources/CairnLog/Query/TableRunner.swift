@@ -171,10 +171,15 @@ struct TableRunner {
         let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
         if let index = IndexGroups(plan, fetch, state, engine.identity) {
             let (offset, limit) = (request.fetch.offset, request.fetch.limit)
+            // Whoever does not want the answer may say so once.
+            var isCancelled = false
             let rows = try checked { () throws(PredicateFormatError) in
-                try index.rows(offset: offset, limit: limit) { fetch.isCancelled?() != true }
+                try index.rows(offset: offset, limit: limit) {
+                    isCancelled = fetch.isCancelled?() == true
+                    return !isCancelled
+                }
             }
-            try runner.checkCancelled()
+            if isCancelled { throw runner.cancelled }
             if let rows {
                 trace?.estimate = index.entries
                 trace?.rows = index.entries

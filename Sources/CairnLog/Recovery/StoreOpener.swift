@@ -292,10 +292,10 @@ struct StoreOpener {
     }
 
     private func check(_ wanted: Schema?, against stored: Schema) throws(StoreError) {
-        guard let wanted, !wanted.model.hasSameStorage(as: stored.model) else { return }
+        guard let wanted, !wanted.hasSameStorage(as: stored) else { return }
         throw StoreError(
             .incompatibleModel,
-            "the store was made with another model: \(wanted.model.difference(to: stored.model))",
+            "the store was made with another model: \(wanted.difference(to: stored))",
             context: .init(path: "\(folder)"))
     }
 

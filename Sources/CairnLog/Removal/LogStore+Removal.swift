@@ -5,7 +5,8 @@ public import CairnStore
 import SystemPackage
 
 extension LogStore {
-    /// Removes the store in a folder: every file of it, and the folder. Where there is none nothing is done.
+    /// Removes the store in a folder: every file of it, and the folder. Where there is no folder nothing is done, and an
+    /// empty one, which is what a removal that broke off may have left, is removed as well.
     ///
     /// If it breaks off, the store is as it was, or does not open and is finished by calling this again. A folder that
     /// cannot be removed (a mounted disk, or in one that others own) stays, empty.
@@ -14,7 +15,7 @@ extension LogStore {
     ///   readable, and what they are asked otherwise throws. Another process is not told: it may write into a store that is made here
     ///   afterwards. To be used when no other process can be meant.
     /// - Throws: `StoreError`: `.storeInUse` if somebody has the store open, in this process or another;
-    ///   `.invalidRequest` if the folder holds no store, or other files besides; `.inputOutput`.
+    ///   `.invalidRequest` if the folder holds something and no store, or other files besides; `.inputOutput`.
     public static func destroy(at path: String, force: Bool = false) throws(StoreError) {
         try destroy(at: path, on: POSIXFileSystem(), force: force)
     }

@@ -3,7 +3,8 @@
 //   1. Both bytes of the lock file are locked exclusively: nobody has the store open, and nobody opens it meanwhile.
 //   2. The lock file says, durably, that there is no store here: whatever stops what follows, nothing opens what is left,
 //      and doing it again finishes it.                                                        F-224
-//   3. Checkpoints and segments go, and the folder is synced.
+//   3. Checkpoints and segments go, and the folder is synced. If not even the first of them can go, as in a folder that
+//      may not be written, the lock file says again what it said.
 //   4. To remove it the lock file goes, then the folder. Who waited for that lock file finds that it is not the folder's
 //      any more, and begins anew (StoreOpener).
 //
@@ -39,15 +40,15 @@ struct StoreRemoval {
         }
     }
 
-    /// Removes the empty folder. One that cannot be removed stays: a mounted disk, a link, a folder in one that others own;
-    /// or somebody makes a store in it already.
+    /// Removes the empty folder. One that cannot be removed stays: a mounted disk, a link, `.`, a folder in one that others
+    /// own; or somebody makes a store in it already.
     private func removeFolder() throws {
         do {
             try fileSystem.removeDirectory(folder)
         } catch {
             let harmless: [Errno] = [
                 .directoryNotEmpty, .fileExists, .notDirectory, .resourceBusy, .permissionDenied,
-                .notPermitted, .readOnlyFileSystem, .noSuchFileOrDirectory,
+                .notPermitted, .readOnlyFileSystem, .noSuchFileOrDirectory, .invalidArgument,
             ]
             guard harmless.contains(error.code) else { throw error }
             return
@@ -73,9 +74,10 @@ struct StoreRemoval {
             let backup = StoreBackup(
                 engine: engine, state: state, folder: folder, fileSystem: fileSystem)
             try backup.refuseOwnFolder()
-            let found = try alone()
-            // Nothing goes, and nothing is made, before what comes is known to be whole.
+            // Nothing goes, is made, is closed or is locked before what comes is known to be whole.
+            _ = try holdsStore()
             try backup.verifySource()
+            let found = try alone()
             let files = try found ?? made()
             defer { files.release() }
             try empty(files, for: engine.storeID)
@@ -87,16 +89,37 @@ struct StoreRemoval {
 
     /// The store's files, which nobody else has open or opens; nil if there is nothing at the path, or an empty folder.
     private func alone() throws -> StoreFiles? {
-        guard try fileSystem.exists(folder) else { return nil }
+        guard try holdsStore() else { return nil }
+        return try EngineRegistry.shared.lockAlone(folder, fileSystem, force: force)
+    }
+
+    /// Whether there is a store, or what is left of one, and nothing else; false if there is nothing at the path, or an
+    /// empty folder.
+    private func holdsStore() throws -> Bool {
+        guard try fileSystem.exists(folder) else { return false }
         let names = try fileSystem.list(folder)
         guard names.contains(SegmentName.lock) else {
             guard names.isEmpty else { throw refusal("the folder holds no store") }
-            return nil
+            return false
         }
         if let other = names.first(where: { !Self.isOurs($0) }) {
             throw refusal("the folder also holds \(other), which is no part of a store")
         }
-        return try EngineRegistry.shared.lockAlone(folder, fileSystem, force: force)
+        if !names.contains(where: { SegmentName.number(in: $0) != nil }) { try refuseForeignLock() }
+        return true
+    }
+
+    /// Other programs call files `lock` as well. One that is a store's without segments is empty, or begins as a mark does:
+    /// what a failing power left of that may be zeros.
+    private func refuseForeignLock() throws {
+        let path = folder.appending(SegmentName.lock)
+        guard let lock = try fileSystem.openIfPresent(path, .read) else { return }
+        let start = RawBytes(count: 8)
+        start.mutable.initializeMemory(as: UInt8.self, repeating: 0)
+        _ = try lock.read(into: start.mutable, at: 0)
+        let magic = UInt64(littleEndian: start.bytes.loadUnaligned(as: UInt64.self))
+        guard try lock.size() <= UInt64(MarkRecord.size), magic == 0 || magic == MarkRecord.magic
+        else { throw refusal("the folder's file \(SegmentName.lock) is not a store's") }
     }
 
     /// A folder of our own, locked.
@@ -115,11 +138,25 @@ struct StoreRemoval {
 
     /// Removes all but the lock file, which says that there is no store.
     private func empty(_ files: StoreFiles, for storeID: StoreID) throws {
-        try files.writeMarkDurably(
-            MarkRecord(
-                store: storeID, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
-        for name in try fileSystem.list(folder) where name != SegmentName.lock {
-            if Self.isOurs(name) { try fileSystem.unlink(folder.appending(name)) }
+        let before = RawBytes(count: MarkRecord.size)
+        before.mutable.initializeMemory(as: UInt8.self, repeating: 0)
+        _ = try files.lock.read(into: before.mutable, at: 0)
+        var isBegun = false
+        do {
+            try files.writeMarkDurably(
+                MarkRecord(
+                    store: storeID, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
+            for name in try fileSystem.list(folder) where name != SegmentName.lock {
+                guard Self.isOurs(name) else { continue }
+                try fileSystem.unlink(folder.appending(name))
+                isBegun = true
+            }
+        } catch {
+            if !isBegun {
+                try? files.lock.write(before.bytes, at: 0)
+                try? files.lock.synchronizeData()
+            }
+            throw error
         }
         try fileSystem.syncDirectory(folder)
     }

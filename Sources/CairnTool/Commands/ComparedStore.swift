@@ -3,6 +3,13 @@
 // An object is named by the values of its first uniqueness constraint, if its entity has one and no value is nil, and by its
 // id otherwise. Ids of two stores say nothing about each other, unless one is a copy of the other.
 //
+// Keys may lead to other objects, and these have keys:
+//
+//   1. What a key leads to is named first, as far as it goes.
+//   2. Where keys lead round in a circle there is no first: every object from which they do names what its own key
+//      leads to by id. Whichever of them is asked for, it has the same name.
+//   3. A name that becomes long ends in a hash of all of it.
+//
 // Threads: one.
 
 import CairnInspection
@@ -14,7 +21,10 @@ import CairnStore
 final class ComparedStore {
     let session: StoreSession
     private let snapshot: any StoreSnapshot
-    private var names: [NamePart: String] = [:]
+    /// What objects are called where they are a value, and what a key that leads to them has of them.
+    private var names: [ObjectID: (title: String, part: String)] = [:]
+    /// Named objects whose keys lead on to a circle.
+    private var endless: Set<ObjectID> = []
 
     init(_ session: StoreSession) throws {
         self.session = session
@@ -66,40 +76,77 @@ final class ComparedStore {
     }
 
     /// What an object is called, in one way only: two objects of a kind with different keys have different names.
-    ///
-    /// - Parameter depth: how many objects' names it is a part of.
-    private func name(_ id: ObjectID, depth: Int = 0) throws -> String {
-        let part = NamePart(id: id, depth: depth)
-        if let known = names[part] { return known }
-        var name = "p\(id.reference)"
-        if let row = try rows([id]).first {
-            let entity = schema.entities[row.entity]
-            let values = try (entity.constraints.first?.columns ?? []).map { column in
-                guard case .objectID(let other) = session.value(column, row) else {
-                    return JSONValue(session.value(column, row))
+    private func name(_ id: ObjectID) throws -> String {
+        if let known = names[id] { return known.title }
+        var chain = [try link(id)]
+        var onChain: Set<ObjectID> = [id]
+        while let top = chain.last {
+            if top.references.contains(where: { onChain.contains($0) || endless.contains($0) }) {
+                for link in chain {
+                    endless.insert(link.id)
+                    names[link.id] = name(link) { "p\($0.reference)" }
                 }
-                // Keys may lead round in a circle.
-                return .string(
-                    depth < Self.deepestName ? try self.name(other, depth: depth + 1) : "…")
+                break
             }
-            if case .string(let text)? = values.first, values.count == 1 {
-                // A key that looks like an id stands in quotation marks.
-                let isLikeID = text.hasPrefix("p") && UInt64(text.dropFirst()) != nil
-                name = isLikeID ? values[0].line : text
-            } else if !values.isEmpty, !values.contains(.null) {
-                name = values.map(\.line).joined(separator: ", ")
+            if let next = top.references.first(where: { names[$0] == nil }) {
+                chain.append(try link(next))
+                onChain.insert(next)
+                continue
             }
-            name = "\(entity.name) \(name)"
+            names[top.id] = name(top) { names[$0]?.part ?? "" }
+            onChain.remove(top.id)
+            chain.removeLast()
         }
-        names[part] = name
-        return name
+        return names[id]?.title ?? ""
     }
 
-    private static let deepestName = 4
-
-    private struct NamePart: Hashable {
+    /// An object with the values of its key.
+    private struct Link {
         let id: ObjectID
-        let depth: Int
+        /// Nil if there is no such object.
+        var entity: SchemaEntity?
+        var values: [Value] = []
+
+        var references: [ObjectID] {
+            values.compactMap { if case .objectID(let id) = $0 { id } else { nil } }
+        }
+    }
+
+    private func link(_ id: ObjectID) throws -> Link {
+        guard let row = try rows([id]).first else { return Link(id: id) }
+        let entity = schema.entities[row.entity]
+        let values = (entity.constraints.first?.columns ?? []).map { session.value($0, row) }
+        return Link(id: id, entity: entity, values: values.contains(.null) ? [] : values)
+    }
+
+    private func name(_ link: Link, _ reference: (ObjectID) -> String) -> (
+        title: String, part: String
+    ) {
+        let id = "p\(link.id.reference)"
+        guard let entity = link.entity else { return (id, id) }
+        guard !link.values.isEmpty else { return ("\(entity.name) \(id)", "\(entity.name) \(id)") }
+        let parts = link.values.map { value in
+            if case .objectID(let other) = value { return "(\(reference(other)))" }
+            return JSONValue(value).line
+        }
+        let part = Self.short("\(entity.name) \(parts.joined(separator: ", "))")
+        guard case .string(let text)? = link.values.first, link.values.count == 1 else {
+            return (part, part)
+        }
+        // A key that looks like an id stands in quotation marks.
+        let isLikeID = text.hasPrefix("p") && UInt64(text.dropFirst()) != nil
+        return (isLikeID ? part : "\(entity.name) \(text)", part)
+    }
+
+    /// The most bytes of a name that is made of others.
+    private static let longestPart = 400
+
+    private static func short(_ name: String) -> String {
+        guard name.utf8.count > longestPart else { return name }
+        var hash = SHA256()
+        var text = name
+        text.withUTF8 { hash.add(UnsafeRawBufferPointer($0)) }
+        return "\(name.prefix(60))… \(hash.hexadecimal())"
     }
 
     /// Both stores are open at once: an error says here which of them it is of.

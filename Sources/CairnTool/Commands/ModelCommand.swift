@@ -37,7 +37,7 @@ struct ModelCommand: ParsableCommand {
     @Option(
         name: [.customShort("o"), .customLong("output")],
         help: ArgumentHelp(
-            "With --swift: write them into this file, which is replaced if it was made so.",
+            "With --swift: write them into this file, which is replaced if it was made so: what was added to it since, such as methods that validate, is lost.",
             valueName: "file"), completion: .file(extensions: ["swift"]))
     var file: String?
 
@@ -86,7 +86,8 @@ struct ModelCommand: ParsableCommand {
         let text = (try? Data(contentsOf: URL(filePath: file))).map {
             String(decoding: $0, as: UTF8.self)
         }
-        let lines = text?.split(separator: "\n", maxSplits: 2) ?? []
+        // Another editor, or git, may have made line ends of two characters, which Swift takes for one.
+        let lines = text?.split(maxSplits: 2, whereSeparator: \.isNewline) ?? []
         guard lines.count > 1, lines[1].hasPrefix(SwiftModelPrinter.mark) else {
             throw Failure(
                 "\(file) is there, and was not written by cairn model: remove it, or choose another name"

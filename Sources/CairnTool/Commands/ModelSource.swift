@@ -5,6 +5,12 @@ import FoundationEssentials
 
 /// A model, checked, and where it came from.
 struct ModelSource {
+    /// What it was read from.
+    enum Form {
+        case store, xcode, json
+    }
+
+    let form: Form
     let schema: Schema
     /// The last part of the path, without the file inside a model's folder.
     let name: String
@@ -14,7 +20,11 @@ struct ModelSource {
 
     var model: ManagedObjectModel { schema.model }
 
-    init(schema: Schema, name: String, version: String? = nil, warnings: [ModelWarning] = []) {
+    init(
+        _ form: Form, schema: Schema, name: String, version: String? = nil,
+        warnings: [ModelWarning] = []
+    ) {
+        self.form = form
         self.schema = schema
         self.name = name
         self.version = version
@@ -28,20 +38,20 @@ struct ModelSource {
                 throw Failure("a store has one model: leave --version out", code: .usage)
             }
             return try StoreSession.reading(path) {
-                ModelSource(schema: $0.schema, name: name(of: path))
+                ModelSource(.store, schema: $0.schema, name: name(of: path))
             }
         }
         if let json = try jsonText(path) {
             guard version == nil else {
                 throw Failure("a JSON file has one model: leave --version out", code: .usage)
             }
-            return ModelSource(schema: try schema(json: json, path), name: name(of: path))
+            return ModelSource(.json, schema: try schema(json: json, path), name: name(of: path))
         }
         let versions = try ModelVersions(contentsOfFile: path)
         let chosen = version ?? versions.currentName
         let file = try versions.read(chosen)
         return ModelSource(
-            schema: file.schema, name: name(of: path),
+            .xcode, schema: file.schema, name: name(of: path),
             version: versions.names.count > 1 ? chosen : nil, warnings: file.warnings)
     }
 

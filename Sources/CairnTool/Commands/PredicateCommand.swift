@@ -26,17 +26,25 @@ struct PredicateCommand: ParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
+    /// The words without the two hyphens behind which nothing is an option.
+    private var given: [String] {
+        guard let end = words.firstIndex(of: "--") else { return words }
+        return Array(words[..<end] + words[(end + 1)...])
+    }
+
     func validate() throws {
-        if let option = words.first(where: { $0.hasPrefix("--") && !$0.contains(" ") }) {
+        let options = words.prefix { $0 != "--" }
+        if let option = options.first(where: { $0.hasPrefix("--") && !$0.contains(" ") }) {
             throw ValidationError("Unknown option '\(option)'")
         }
+        if given.isEmpty { throw ValidationError("Missing expected argument '<format>'") }
     }
 
     func run() throws {
         let console = Console.current
         let node: PredicateNode
-        let format = words[0]
-        let arguments = try words.dropFirst().map(Self.argument)
+        let format = given[0]
+        let arguments = try given.dropFirst().map(Self.argument)
         do throws(PredicateFormatError) {
             node = try PredicateNode(format: format, arguments: arguments)
         } catch {

@@ -73,6 +73,6 @@ enum KnownNames {
 
     /// What a composite struct cannot have as an element.
     static let compositeMembers: Set<String> = [
-        "_compositeName", "_elements", "_key", "_paths", "_write", "self", "writer",
+        "_compositeName", "_elements", "_key", "_paths", "_write", "hashValue", "self", "writer",
     ]
 }

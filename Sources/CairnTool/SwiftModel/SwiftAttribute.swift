@@ -98,6 +98,26 @@ struct SwiftAttribute {
         return text
     }
 
+    /// What a store has of the property, but for its derivation.
+    func stored(name: String) -> AttributeDescription {
+        var said = AttributeDescription(name, attribute.type, optional: attribute.isOptional)
+        if attribute.type == .transformable {
+            let isCollection = attribute.customClassName.flatMap(CodableTypeName.init) != nil
+            said.type = isCollection ? .transformable : .binary
+        }
+        guard attribute.derivationExpression == nil else { return said }
+        var remarks: [String] = []
+        // Bytes are no constant: they are no part of the model.
+        if defaultValue(&remarks) != nil, attribute.type != .binary || isEmptyDefault {
+            said.defaultValue = attribute.defaultValue
+        }
+        return said
+    }
+
+    private var isEmptyDefault: Bool {
+        if case .binary(let data) = attribute.defaultValue { data.isEmpty } else { false }
+    }
+
     private func arguments(_ remarks: inout [String]) -> [String] {
         var arguments: [String] = []
         if attribute.isTransient { arguments.append(".ephemeral") }

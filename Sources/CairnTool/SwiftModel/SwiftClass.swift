@@ -14,6 +14,10 @@ struct SwiftClass {
     let inverses: SwiftInverses
     let isPublic: Bool
 
+    private var paths: SwiftPaths {
+        SwiftPaths(schema: schema, names: names, composites: composites)
+    }
+
     /// The lines of an entity's class.
     func lines(_ entity: SchemaEntity) -> [String] {
         let description = entity.description
@@ -75,8 +79,15 @@ struct SwiftClass {
         let remarks = remarks(
             on: attribute.name, entity, originalName: &attribute.renamingIdentifier)
         guard attribute.type == .composite else {
+            var unsaid: [String] = []
+            if let derivation = attribute.derivationExpression {
+                attribute.derivationExpression = paths.derivation(derivation, of: entity)
+                if attribute.derivationExpression == nil {
+                    unsaid.append("The model derives it, which cannot be said here: \(derivation).")
+                }
+            }
             var property = SwiftAttribute(attribute).property(name: name)
-            property.remarks = remarks + property.remarks
+            property.remarks = remarks + unsaid + property.remarks
             return property
         }
         guard let definition else {
@@ -87,9 +98,11 @@ struct SwiftClass {
                 name: name, type: "", isLeftOut: true)
         }
         if attribute.isTransient {
-            return SwiftAttribute.unstored(
+            var property = SwiftAttribute.unstored(
                 attribute, name: name, type: definition.name,
                 remark: "Transient: it lives in the object, which notices no change of it.")
+            property.remarks = remarks + property.remarks
+            return property
         }
         var arguments =
             attribute.preservesValueInHistoryOnDeletion ? [".preserveValueOnDeletion"] : []
@@ -157,7 +170,7 @@ struct SwiftClass {
             // A key path to the property that it stands before would lead in a circle.
             arguments.append(
                 isItself
-                    ? "inverse: \(SwiftLiteral.text(name.filter { $0 != "`" }))"
+                    ? "inverse: \(SwiftLiteral.text(SwiftIdentifier.plain(name)))"
                     : "inverse: \\\(type).\(name)")
         }
         return arguments
@@ -169,7 +182,7 @@ struct SwiftClass {
         let name = names.classes[entity.index]
         var lines: [String] = []
         for constraint in entity.description.uniquenessConstraints {
-            let keys = constraint.map { keyPath($0, entity) }
+            let keys = constraint.map { paths.keyPath($0, entity) }
             let list = keys.compactMap { $0.map { "\\.\($0)" } }
             if list.count == keys.count {
                 lines += SwiftText.call(
@@ -191,7 +204,8 @@ struct SwiftClass {
         of index: FetchIndexDescription, _ entity: SchemaEntity, _ seen: inout Set<String>
     ) -> [String] {
         let keys = index.elements.map { element in
-            element.kind == .binary ? element.propertyName.flatMap { keyPath($0, entity) } : nil
+            element.kind == .binary
+                ? element.propertyName.flatMap { paths.keyPath($0, entity) } : nil
         }
         let isFalling = index.elements.contains { !$0.isAscending }
         let list = zip(index.elements, keys).compactMap { element, key in
@@ -221,28 +235,5 @@ struct SwiftClass {
                 "The model limits this index to the objects where \(condition).", indent: 4)
         }
         return lines + SwiftText.call("#Index<\(names.classes[entity.index])>", [text], indent: 4)
-    }
-
-    /// The key path, without its root, of a stored column; nil if there is none.
-    private func keyPath(_ column: String, _ entity: SchemaEntity) -> String? {
-        guard let index = entity.columnIndex(named: column) else { return nil }
-        let declaring = entity.columns[index].declaringEntity
-        let description = schema.entities[declaring].description
-        if let attribute = description.attributes.first(where: { $0.name == column }) {
-            // A name with a point in it would be a path.
-            return attribute.type == .composite
-                ? nil : names.property(column, declaredIn: declaring)
-        }
-        if description.relationships.contains(where: { $0.name == column }) {
-            return names.property(column, declaredIn: declaring)
-        }
-        let steps = column.split(separator: ".")
-        guard let first = steps.first,
-            let attribute = description.attributes.first(where: { $0.name == first }),
-            let rest = composites.keyPath(
-                Array(steps.dropFirst()), into: attribute,
-                path: description.name + SwiftIdentifier.capitalized(attribute.name))
-        else { return nil }
-        return names.property(attribute.name, declaredIn: declaring) + rest
     }
 }

@@ -3,7 +3,8 @@
 //   1. A composite that the model names is one struct, for all attributes that are made of it.
 //   2. Elements that stand in an attribute alone, or differ from those of the composite that they name, are a struct
 //      named after the attribute.
-//   3. A struct needs an element: an attribute without any is left out.
+//   3. A struct needs an element: an attribute without any is left out. Elements of no type that a store knows, which a
+//      transient composite may have, are left out of structs: they are neither Hashable nor Sendable.
 //
 // Invariant: the structs that a struct holds come after it.
 
@@ -21,8 +22,17 @@ struct SwiftComposites {
     }
 
     private(set) var definitions: [Definition] = []
-    /// The structs by the composite's name, or by the path of an attribute that has its own.
-    private var indexes: [String: Int] = [:]
+    /// What a struct is found by.
+    private enum Key: Hashable {
+        /// The composite's name in the model.
+        case named(String)
+        /// An attribute of an entity, by their names, that has its own.
+        case attribute(String, String)
+        /// An element of a struct, by that one's index, that has its own.
+        case element(Int, String)
+    }
+
+    private var indexes: [Key: Int] = [:]
     /// The names of elements in Swift, by struct.
     private var elementNames: [[String: String]] = []
 
@@ -31,7 +41,7 @@ struct SwiftComposites {
         for entity in schema.model.entities {
             for attribute in entity.attributes where attribute.type == .composite {
                 register(
-                    attribute,
+                    attribute, .attribute(entity.name, attribute.name),
                     path: entity.name + SwiftIdentifier.capitalized(attribute.name), &names)
             }
         }
@@ -39,68 +49,74 @@ struct SwiftComposites {
 
     // MARK: Questions
 
-    /// The struct of an attribute; nil if it has no elements.
-    func definition(of attribute: AttributeDescription, path: String) -> Definition? {
-        index(of: attribute, path: path).map { definitions[$0] }
-    }
-
-    /// The struct of an attribute of an entity.
+    /// The struct of an attribute of an entity; nil if it has no elements.
     func definition(of attribute: AttributeDescription, in entity: EntityDescription)
         -> Definition?
     {
-        definition(
-            of: attribute, path: entity.name + SwiftIdentifier.capitalized(attribute.name))
+        index(of: attribute, .attribute(entity.name, attribute.name)).map { definitions[$0] }
     }
 
-    /// What a dotted path into an attribute is in Swift, after the attribute's own name: `?.place.city`.
-    func keyPath(_ steps: [Substring], into attribute: AttributeDescription, path: String)
+    /// What a dotted path into an attribute of an entity is in Swift, after the attribute's own name: `?.place.city`.
+    func keyPath(
+        _ steps: [Substring], into attribute: AttributeDescription, of entity: EntityDescription
+    ) -> String? {
+        keyPath(steps, into: attribute, .attribute(entity.name, attribute.name))
+    }
+
+    private func keyPath(_ steps: [Substring], into attribute: AttributeDescription, _ key: Key)
         -> String?
     {
         guard let step = steps.first else { return "" }
-        guard let index = index(of: attribute, path: path),
+        guard let index = index(of: attribute, key),
             let element = attribute.elements.first(where: { $0.name == step }),
             let name = elementNames[index][element.name],
             let rest = keyPath(
-                Array(steps.dropFirst()), into: element,
-                path: Self.path(definitions[index], element))
+                Array(steps.dropFirst()), into: element, .element(index, element.name))
         else { return nil }
         return (attribute.isOptional ? "?." : ".") + name + rest
     }
 
-    private func index(of attribute: AttributeDescription, path: String) -> Int? {
-        if let name = attribute.compositeName, let index = indexes[name],
+    /// Whether an element is called otherwise.
+    var renamesElements: Bool {
+        elementNames.contains { $0.contains { SwiftIdentifier.plain($1) != $0 } }
+    }
+
+    private func index(of attribute: AttributeDescription, _ key: Key) -> Int? {
+        if let name = attribute.compositeName, let index = indexes[.named(name)],
             definitions[index].elements == attribute.elements
         {
             return index
         }
-        return indexes[path]
-    }
-
-    private static func path(_ definition: Definition, _ element: AttributeDescription) -> String {
-        definition.name + SwiftIdentifier.capitalized(element.name)
+        return indexes[key]
     }
 
     // MARK: Making
 
     private mutating func register(
-        _ attribute: AttributeDescription, path: String, _ names: inout SwiftModelNames
+        _ attribute: AttributeDescription, _ key: Key, path: String, _ names: inout SwiftModelNames
     ) {
-        guard Self.hasLeaf(attribute), index(of: attribute, path: path) == nil else { return }
-        let isNamed = attribute.compositeName.map { indexes[$0] == nil } ?? false
+        guard Self.hasLeaf(attribute), index(of: attribute, key) == nil else { return }
+        let isNamed = attribute.compositeName.map { indexes[.named($0)] == nil } ?? false
         let modelName = isNamed ? attribute.compositeName : nil
         let index = definitions.count
         definitions.append(
             Definition(
                 name: names.claimType(madeOf: modelName ?? path, suffix: "Value"),
                 modelName: modelName, elements: attribute.elements))
-        indexes[modelName ?? path] = index
+        indexes[modelName.map(Key.named) ?? key] = index
         for element in attribute.elements where element.type == .composite {
-            register(element, path: Self.path(definitions[index], element), &names)
+            register(
+                element, .element(index, element.name),
+                path: definitions[index].name + SwiftIdentifier.capitalized(element.name), &names)
         }
     }
 
     private static func hasLeaf(_ attribute: AttributeDescription) -> Bool {
-        attribute.elements.contains { $0.type == .composite ? hasLeaf($0) : true }
+        attribute.elements.contains { $0.type == .composite ? hasLeaf($0) : isStorable($0) }
+    }
+
+    private static func isStorable(_ element: AttributeDescription) -> Bool {
+        element.type != .undefined && element.type != .objectID
     }
 
     // MARK: Elements
@@ -114,7 +130,7 @@ struct SwiftComposites {
                 var remarks: [String] = []
                 let name = Self.elementName(element.name, &taken, names, &remarks)
                 written[element.name] = name
-                let field = field(element, of: definitions[index], name: name, remarks: remarks)
+                let field = field(element, of: index, name: name, remarks: remarks)
                 definitions[index].fields.append(field)
             }
             elementNames.append(written)
@@ -137,12 +153,11 @@ struct SwiftComposites {
     }
 
     private func field(
-        _ element: AttributeDescription, of definition: Definition, name: String, remarks: [String]
+        _ element: AttributeDescription, of definition: Int, name: String, remarks: [String]
     ) -> SwiftProperty {
         var field: SwiftProperty
         if element.type == .composite {
-            guard let inner = self.definition(of: element, path: Self.path(definition, element))
-            else {
+            guard let inner = index(of: element, .element(definition, element.name)) else {
                 return SwiftProperty(
                     remarks: [
                         "\(element.name): a composite without elements, which no struct can be."
@@ -150,9 +165,13 @@ struct SwiftComposites {
                     name: name, type: "", isLeftOut: true)
             }
             field = SwiftProperty(
-                name: name, type: inner.name + (element.isOptional ? "?" : ""))
-        } else {
+                name: name, type: definitions[inner].name + (element.isOptional ? "?" : ""))
+        } else if Self.isStorable(element) {
             field = SwiftAttribute(element).property(name: name)
+        } else {
+            return SwiftProperty(
+                remarks: ["\(element.name): of no type, which no struct can have."],
+                name: name, type: "", isLeftOut: true)
         }
         // An element has a name, a type and a default; no mark can stand before it.
         if field.mark != nil {
@@ -163,6 +182,34 @@ struct SwiftComposites {
         }
         field.remarks = remarks + field.remarks
         return field
+    }
+
+    /// What a store has of the elements of an attribute; nil if it has none.
+    func stored(of attribute: AttributeDescription, in entity: EntityDescription)
+        -> [AttributeDescription]?
+    {
+        index(of: attribute, .attribute(entity.name, attribute.name)).map {
+            stored($0, inOptional: attribute.isOptional)
+        }
+    }
+
+    /// Leaves of a value that may be nil have no defaults, or it never would be.
+    private func stored(_ index: Int, inOptional: Bool) -> [AttributeDescription] {
+        let definition = definitions[index]
+        let declared = zip(definition.elements, definition.fields).filter { !$1.isLeftOut }
+        return declared.map { element, field in
+            let name = SwiftIdentifier.plain(field.name)
+            guard element.type == .composite,
+                let inner = self.index(of: element, .element(index, element.name))
+            else {
+                var said = SwiftAttribute(element).stored(name: name)
+                if inOptional { said.defaultValue = .null }
+                return said
+            }
+            var said = AttributeDescription(name, .composite, optional: element.isOptional)
+            said.elements = stored(inner, inOptional: inOptional || element.isOptional)
+            return said
+        }
     }
 
     // MARK: Text

@@ -18,6 +18,9 @@ enum SwiftIdentifier {
         return "`\(name)`"
     }
 
+    /// A name that is written in code, without backticks.
+    static func plain(_ written: String) -> String { written.filter { $0 != "`" } }
+
     /// Whether a name needs no backticks unless it is a keyword.
     static func isPlain(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, name != "_" else { return false }

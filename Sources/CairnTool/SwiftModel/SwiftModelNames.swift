@@ -68,7 +68,9 @@ struct SwiftModelNames {
     private static func className(in entity: EntityDescription) -> String? {
         guard let full = entity.managedObjectClassName,
             let last = full.split(separator: ".").last.map(String.init),
-            SwiftIdentifier.isPlain(last), !["NSManagedObject", "ManagedObject"].contains(last)
+            // A class whose name needs backticks is none that somebody has written.
+            SwiftIdentifier.isPlain(last), SwiftIdentifier.property(last) == last,
+            !["NSManagedObject", "ManagedObject"].contains(last)
         else { return nil }
         return last
     }
@@ -142,6 +144,9 @@ struct SwiftModelNames {
         let name = renamed[entity][name] ?? name
         return SwiftIdentifier.property(name) ?? name
     }
+
+    /// Whether a property is called otherwise.
+    var renamesProperties: Bool { renamed.contains { !$0.isEmpty } }
 
     /// What is to be said of a property's name; nil if it is the model's.
     func propertyRemark(_ name: String, declaredIn entity: Int) -> String? {

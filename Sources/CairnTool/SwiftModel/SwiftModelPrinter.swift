@@ -91,12 +91,52 @@ struct SwiftModelPrinter {
     private var usage: [String] {
         guard !names.classes.isEmpty else { return ["//", "// The model has no entities.", "//"] }
         let base = source.name.prefix { $0 != "." }.lowercased()
-        let store = base.isEmpty ? "store" : base
-        let types = names.classes.map { "\($0).self" }
-        var words = ["at: \(SwiftLiteral.text("\(store).cairn")),"]
-        words += types.enumerated().map { index, type in
-            (index == 0 ? "for: " : "") + type + (index < types.count - 1 ? "," : ")")
+        let store = source.form == .store ? source.name : "\(base.isEmpty ? "store" : base).cairn"
+        let path = SwiftLiteral.text(store)
+        let types = names.classes.map { "\($0).self," }
+        let others = SwiftStorage(
+            source: source.schema, names: names, composites: composites,
+            inverses: SwiftInverses(source.schema)
+        ).otherEntities
+        if others.isEmpty { return call(["at: \(path),"], "for: ", types, ")") }
+        let list = others.joined(separator: ", ")
+        let renamed =
+            names.renamesProperties || composites.renamesElements
+            ? " What is called otherwise here is asked for by the model's name there: value(forKey:)."
+            : ""
+        let classes = "classes: ObjectClasses(for: "
+        guard source.form != .store else {
+            return call(["store: LogStore.open(at: \(path)),"], classes, types, "))")
+                + SwiftText.comment(
+                    "The store has its own model, since classes cannot say all of it: \(list)."
+                        + renamed) + ["//"]
         }
+        return call(["at: \(path),"], "for: ", types, ")")
+            + SwiftText.comment(
+                "A store that was made with the model itself opens with that, since classes cannot say all of what "
+                    + "is stored: \(list)." + renamed)
+            + call(["at: \(path),", "model: \(model),"], classes, types, "))")
+    }
+
+    /// The model in code.
+    private var model: String {
+        let path = SwiftLiteral.text(source.name)
+        if source.form == .json {
+            return "ManagedObjectModel(json: String(contentsOfFile: \(path), encoding: .utf8))"
+        }
+        guard let version = source.version else {
+            return "ManagedObjectModel(contentsOfFile: \(path))"
+        }
+        return "ModelFile(contentsOfFile: \(path), version: \(SwiftLiteral.text(version))).model"
+    }
+
+    /// The making of a container, with all classes as the last argument.
+    private func call(
+        _ arguments: [String], _ label: String, _ types: [String], _ end: String
+    ) -> [String] {
+        var words = arguments + types
+        words[arguments.count] = label + words[arguments.count]
+        words[words.count - 1] = String(words[words.count - 1].dropLast()) + end
         let call = "let container = try PersistentContainer("
         let short = "//     " + call + words.joined(separator: " ")
         return ["//"]

@@ -1,9 +1,10 @@
 // A disk whose power fails: what was not synced may be lost, in any combination.
 //
 //   1. Every change is recorded while it is made on a disk in memory.
-//   2. After any of them an image can be asked for: changes of a file up to its last sync are there; of the
-//      later ones each 512-byte sector of a write, and each change of size, is there or not, as chance will
-//      have it; of the names made and removed since the folder's last sync a beginning is there.
+//   2. After any of them an image of the store's folder, of which alone changes are recorded, can be asked
+//      for: changes of a file up to its last sync are there; of the later ones each 512-byte sector of a
+//      write, and each change of size, is there or not, as chance will have it; of the names made and
+//      removed since the folder's last sync a beginning is there.
 //
 // Not in the model: sectors that are torn, syncs that lie.
 // Threads: any for the file system; images are made when nobody writes.
@@ -33,12 +34,19 @@ final class PowerLossDisk: FileSystem {
 
     private func record(_ change: Change) { log.withLock { $0.append(change) } }
 
+    /// Whether a path is the store's folder, or a file in it.
+    private func isWatched(_ path: FilePath) -> Bool {
+        path == DiskImage.folder || path.removingLastComponent() == DiskImage.folder
+    }
+
     // MARK: The disk
 
     func open(_ path: FilePath, _ mode: OpenMode) throws(FileSystemError) -> any File {
         let isNew = try !base.exists(path)
         let file = try base.open(path, mode)
-        if isNew { record(.create(name: path.lastComponent!.string, file: file.identity)) }
+        if isNew, isWatched(path) {
+            record(.create(name: path.lastComponent!.string, file: file.identity))
+        }
         return RecordedFile(file, self)
     }
 
@@ -51,17 +59,17 @@ final class PowerLossDisk: FileSystem {
 
     func unlink(_ path: FilePath) throws(FileSystemError) {
         try base.unlink(path)
-        record(.unlink(name: path.lastComponent!.string))
+        if isWatched(path) { record(.unlink(name: path.lastComponent!.string)) }
     }
 
     func makeDirectory(_ path: FilePath) throws(FileSystemError) {
         try base.makeDirectory(path)
-        record(.makeFolder)
+        if isWatched(path) { record(.makeFolder) }
     }
 
     func removeDirectory(_ path: FilePath) throws(FileSystemError) {
         try base.removeDirectory(path)
-        record(.removeFolder)
+        if isWatched(path) { record(.removeFolder) }
     }
 
     func identity(of path: FilePath) throws(FileSystemError) -> FileIdentity {

@@ -282,13 +282,20 @@ struct RemovalTests {
             let next = try image.disk()
             var options = CompactionTests.options(on: next)
             options.createsIfMissing = true
-            if let store = try? LogStore.open(
-                at: "/store", schema: try SampleStore.schema(), options: options)
-            {
+            do {
+                let store = try LogStore.open(
+                    at: "/store", schema: try SampleStore.schema(), options: options)
                 let found = try SampleStore.text(store)
                 let isNew = try store.snapshot().count(StoreFetch(entity: 0)) == 0
                 #expect(found == text || isNew, "\(what)")
                 try store.close()
+            } catch let error as StoreError {
+                // None can be made while the lock file says that this is not done.
+                #expect(error.code == .openFailed, "\(what): \(error)")
+                let mark = try image.files["lock"]?.withUnsafeBytes {
+                    try MarkRecord(decoding: $0)
+                }
+                #expect(mark?.role == .unfinishedCopy && mark?.lsn == 0, "\(what)")
             }
         }
     }
@@ -332,19 +339,29 @@ struct RemovalTests {
         #expect(number > 5)
     }
 
-    @Test("The power fails at any call: the store is there as it was, or does not open")
-    func powerFails() throws {
+    @Test(
+        "The power fails at any call: the store is there as it was or as its replacement, or does not open",
+        arguments: [false, true])
+    func powerFails(isReplaced: Bool) throws {
         var random = RandomSource()
         let disk = PowerLossDisk()
         let text = try Self.sample(disk)
+        let other = isReplaced ? try Self.sample(disk, at: "/source", rounds: 3) : nil
         let first = disk.changeCount
-        try LogStore.destroy(at: "/store", on: disk)
+        if isReplaced {
+            try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk)
+        } else {
+            try LogStore.destroy(at: "/store", on: disk)
+        }
+        var found: Set<String?> = []
         for count in first...disk.changeCount {
             for _ in 0..<Campaign.count(4, whole: 400) {
                 guard let image = disk.image(after: count, &random) else { continue }
                 try Self.look(
-                    image, text, replaced: nil, "change \(count), seed \(random.seed)")
+                    image, text, replaced: other, "change \(count), seed \(random.seed)")
+                found.insert(try? image.content().text)
             }
         }
+        #expect(found.contains(text) && found.contains(nil) && found.contains(other))
     }
 }

@@ -3,6 +3,7 @@
 // What classes cannot say is taken out of the model before both are compared; `Said` lists it.
 
 import Cairn
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -25,6 +26,8 @@ import Testing
 private struct Said {
     /// What properties are called in Swift, where that is not what the model says.
     var renamed: [String: [String: String]] = [:]
+    /// Derivations that name such a property, as the classes say them.
+    var derivations: [String: String] = [:]
 
     func entity(_ entity: EntityDescription) -> EntityDescription {
         var said = entity
@@ -74,6 +77,7 @@ private struct Said {
             said.name = name
             said.renamingIdentifier = attribute.name
         }
+        said.derivationExpression = attribute.derivationExpression.map { derivations[$0] ?? $0 }
         if attribute.type == .transformable {
             let isCollection = attribute.customClassName?.contains("[") == true
             said.customClassName = nil
@@ -132,6 +136,18 @@ struct GeneratedModelTests {
         LibraryItem.self, Book.self, Magazine.self, Author.self, Shelf.self, Loan.self,
     ]
     private static let inventory: [any PersistentEntity.Type] = [Part.self, Kit.self]
+
+    private static let harbours: [any PersistentEntity.Type] = [
+        Harbour.self, Ship.self, Ferry.self, Voyage.self,
+    ]
+
+    private static let names: [any PersistentEntity.Type] = [
+        DataObject.self, SetObject.self, CairnGeneratedModels.Collection.self,
+        CairnGeneratedModels.TimeZone.self, TaskObject.self, Attribute.self, Entity.self,
+        Relationship.self, Index.self, ValueObject.self, ColumnsObject.self,
+        MeasuredThing.self, Entity3DModel.self, Station.self, Shared.self, Child.self,
+        Generic.self, Keywords.self, Members.self, Texts.self,
+    ]
 
     private static func url(_ model: String) -> URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -201,6 +217,12 @@ struct GeneratedModelTests {
         #expect(LibraryItem.entityName == "Item")
     }
 
+    @Test("describe it: pairs of relationships that are named on both sides")
+    func harbours() throws {
+        try compare(
+            try ManagedObjectModel(contentsOf: Self.url("Harbours.xcdatamodel")), Self.harbours)
+    }
+
     @Test("describe it: composites without names, odd limits, and values that are hard to write")
     func inventory() throws {
         let text = try String(contentsOf: Self.url("Inventory.json"), encoding: .utf8)
@@ -212,18 +234,15 @@ struct GeneratedModelTests {
     @Test("describe it: names that Swift, Foundation or every object has already")
     func names() throws {
         let model = try ManagedObjectModel(contentsOf: Self.url("Names.xcdatamodel"))
-        let classes: [any PersistentEntity.Type] = [
-            DataObject.self, SetObject.self, CairnGeneratedModels.Collection.self,
-            CairnGeneratedModels.TimeZone.self, TaskObject.self, Attribute.self, Entity.self,
-            Relationship.self, Index.self, ValueObject.self, ColumnsObject.self,
-            MeasuredThing.self, Entity3DModel.self, Station.self, Shared.self, Child.self,
-            Generic.self, Keywords.self, Members.self, Texts.self,
-        ]
+        let classes = Self.names
         var renamed: [String: [String: String]] = [
-            "Columns": ["Columns": "Columns_"], "Relationship": ["entity": "entity_"],
+            "Columns": ["Columns": "Columns_"],
+            "Relationship": ["entity": "entity_", "description": "description_"],
             "Parent": ["Parent": "Parent_", "Shared": "Shared_"], "Task": ["its own": "itsOwn"],
             "Child": ["objectID": "objectID__"],
-            "elements": ["writer": "writer_", "a \"quote\"": "aQuote"],
+            "elements": [
+                "writer": "writer_", "hashValue": "hashValue_", "a \"quote\"": "aQuote",
+            ],
             "Texts": [
                 "a.b": "aB", "a `tick`": "aTick", "back\\slash": "backSlash", "-minus": "minus",
                 "$price": "price", "_": "value", "+": "value_",
@@ -237,7 +256,19 @@ struct GeneratedModelTests {
             renamed["Members", default: [:]][name] = name + "_"
         }
         #expect(renamed["Members"]?["description"] != nil && renamed["Members"]?["value"] == nil)
-        try compare(model, classes, Said(renamed: renamed))
+        let derivations = [
+            "canonical:(description)": "canonical:(description_)",
+            "uppercase:(relationship.description)": "uppercase:(relationship.description_)",
+            "entity.@count": "entity_.@count", "uppercase:(Shared)": "uppercase:(Shared_)",
+            "date.writer": "date.writer_",
+        ]
+        try compare(model, classes, Said(renamed: renamed, derivations: derivations))
+        // Whoever computes them finds what they name.
+        let schema = try Schema(ManagedObjectModel(for: classes))
+        for (name, count) in ["Members": 1, "Entity": 1, "Relationship": 1, "Child": 1, "Data": 1] {
+            let entity = try #require(schema.entity(named: name))
+            #expect(schema.derivations.entities[entity.index].count == count, "\(name)")
+        }
         let description = ManagedObjectModel(for: Members.self).entities[0].attributes[0]
         #expect(
             description.name == "description_" && description.renamingIdentifier == "description")
@@ -289,5 +320,69 @@ struct GeneratedModelTests {
         #expect(found.spot?.position.row == 2 && found.keywords == ["stone", "way"])
         #expect(found.selection == 3 && found.opinion == nil)
         #expect(found.authors.first?.books == [found])
+    }
+
+    @Test("open a store that the model made, if they say all that is stored")
+    func opening() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("harbours.cairn")
+        let model = try ManagedObjectModel(contentsOf: Self.url("Harbours.xcdatamodel"))
+        try LogStore.open(at: path, schema: try Schema(model)).close()
+        let container = try PersistentContainer(
+            at: path, for: Harbour.self, Ship.self, Ferry.self, Voyage.self)
+        let context = ManagedObjectContext(store: container.store, classes: container.classes)
+        let harbour = context.insert(Harbour.self)
+        harbour.name = "Ærø"
+        harbour.light = Bearing(degrees: 12, distance: nil)
+        let ferry = context.insert(Ferry.self)
+        ferry.crew = ["Anna"]
+        ferry.home = harbour
+        let voyage = context.insert(Voyage.self)
+        voyage.code = "1"
+        voyage.ships = [ferry]
+        try context.save()
+        #expect(harbour.ships == [ferry] && ferry.voyages == [voyage])
+        #expect(harbour.folded != nil)
+    }
+
+    @Test(
+        "open a store that the model made exactly if the file's head says so",
+        arguments: ["Library", "Inventory", "Names", "Harbours"])
+    func heads(_ name: String) throws {
+        let text = try String(
+            contentsOf: Self.url("../CairnGeneratedModels/\(name).swift"), encoding: .utf8)
+        let head = text.prefix(upTo: try #require(text.range(of: "import Cairn")).lowerBound)
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store")
+        let model =
+            switch name {
+            case "Library": try ManagedObjectModel(contentsOf: Self.url("Library.xcdatamodeld"))
+            case "Inventory":
+                try ManagedObjectModel(
+                    json: String(contentsOf: Self.url("Inventory.json"), encoding: .utf8))
+            default: try ManagedObjectModel(contentsOf: Self.url("\(name).xcdatamodel"))
+            }
+        try LogStore.open(at: path, schema: try Schema(model)).close()
+        let classes =
+            switch name {
+            case "Library": Self.library
+            case "Inventory": Self.inventory
+            case "Names": Self.names
+            default: Self.harbours
+            }
+        var opens = true
+        do {
+            try LogStore.open(at: path, schema: try Schema(ManagedObjectModel(for: classes)))
+                .close()
+        } catch let error as StoreError {
+            #expect(error.code == .incompatibleModel)
+            opens = false
+            // These are what the head says.
+            for entity in "\(error)".split(whereSeparator: { !$0.isLetter && $0 != "3" })
+            where model.entity(named: String(entity)) != nil {
+                #expect(head.contains(entity), "\(entity)")
+            }
+        }
+        #expect(head.contains("classes: ObjectClasses(for:") == !opens)
     }
 }

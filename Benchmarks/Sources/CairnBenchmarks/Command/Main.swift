@@ -76,25 +76,29 @@ struct CompareCommand: ParsableCommand {
         say(TextReport.head(report, workloads))
         let sizes = try rows.map(Self.numbers) ?? (quick ? [20_000] : [100_000, 1_000_000])
         let earlier = try update.map { try Self.report(in: $0) }
-        for size in sizes where !(earlier?.tables.contains { $0.rows == size } ?? true) {
+        let large = large ?? (quick || only != nil || update != nil ? 0 : 10_000_000)
+        for size in sizes + (large > 0 ? [large] : [])
+        where !(earlier?.tables.contains { $0.rows == size } ?? true) {
             throw ValidationError("the earlier results have no table of \(size) rows")
+        }
+        func save() throws {
+            try self.save(report, text)
+            if let update, let earlier { try enter(report, into: earlier, update) }
         }
         for size in sizes {
             let table = try Campaign(folder: folder, rows: size, rounds: rounds ?? (quick ? 1 : 5))
                 .run(workloads, entries, withMachine: peers?.contains(PeerEntry.machine) ?? true)
             say(TextReport.table(table, entries))
             report.tables.append(table)
-            try save(report, text)
+            try save()
         }
-        let large = large ?? (quick || only != nil || update != nil ? 0 : 10_000_000)
         if large > 0, let cairn = PeerEntry.named("cairn"), let last = report.tables.last {
             let table = try Campaign(folder: folder, rows: large, rounds: 1)
                 .run(workloads, [cairn], withMachine: false)
             say(TextReport.growth(from: last, to: table))
             report.tables.append(table)
-            try save(report, text)
+            try save()
         }
-        if let update, let earlier { try enter(report, into: earlier, update) }
         let problems =
             report.tables.flatMap(\.failures).map { "FAILED: \($0)" }
             + report.tables.flatMap(\.disagreements).map { "DISAGREEMENT: \($0)" }
@@ -107,11 +111,13 @@ struct CompareCommand: ParsableCommand {
     /// Puts what was measured into earlier results.
     private func enter(_ report: Report, into whole: Report, _ folder: String) throws {
         var whole = whole
-        let when = "\(report.date), Cairn \(report.machine.cairn)"
         for table in report.tables {
             guard let index = whole.tables.firstIndex(where: { $0.rows == table.rows }) else {
                 continue
             }
+            var when = "\(report.date), Cairn \(report.machine.cairn)"
+            if table.rounds != whole.tables[index].rounds { when += ", \(table.rounds) rounds" }
+            if report.machine.text != whole.machine.text { when += ", \(report.machine.text)" }
             whole.tables[index].update(by: table, measured: when)
         }
         let known = Set(whole.tables.flatMap(\.lines).map(\.workload))

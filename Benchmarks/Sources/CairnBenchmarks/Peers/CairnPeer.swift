@@ -5,7 +5,8 @@ import Cairn
 final class CairnPeer: Peer {
     static let settings = """
         format version 1, default options: cache 256 MiB at most; full is the default durability, relaxed returns \
-        when a commit is written; batch inserts, lookups and reading by typed columns
+        when a commit is written; batch inserts, lookups and reading by typed columns; for ycsb-e an index on the \
+        unique key, which has no order by itself
         """
 
     /// What there is no request for yet, and what a program does instead.

@@ -35,8 +35,14 @@ struct Table: Codable {
         var notOffered: [String: String] = [:]
         /// Peers whose run ended without an answer.
         var failures: [String: String] = [:]
-        /// When it was measured, and which Cairn, if that was later than the rest.
-        var later: String?
+        /// By peer: when it was measured, and with which Cairn, where that was later than the rest, and with what else if
+        /// that was not the same.
+        var later: [String: String] = [:]
+
+        /// The peers of which there is anything.
+        var peers: Set<String> {
+            Set(runs.keys).union(notOffered.keys).union(failures.keys)
+        }
     }
 
     var rows: Int
@@ -47,18 +53,20 @@ struct Table: Codable {
     mutating func update(by other: Table, measured later: String) {
         for line in other.lines {
             var line = line
-            line.later = later
+            let asked = line.peers
+            line.later = Dictionary(uniqueKeysWithValues: asked.map { ($0, later) })
             if let index = lines.firstIndex(where: { $0.workload == line.workload }) {
                 let old = lines[index]
-                // Peers that were not asked again keep what they had.
-                let asked = Set(line.runs.keys).union(line.notOffered.keys).union(
-                    line.failures.keys)
+                // Peers that were not asked again keep what they had, and when that was.
                 for (peer, runs) in old.runs where !asked.contains(peer) { line.runs[peer] = runs }
                 for (peer, reason) in old.notOffered where !asked.contains(peer) {
                     line.notOffered[peer] = reason
                 }
                 for (peer, failure) in old.failures where !asked.contains(peer) {
                     line.failures[peer] = failure
+                }
+                for (peer, time) in old.later where !asked.contains(peer) {
+                    line.later[peer] = time
                 }
                 lines[index] = line
             } else {
@@ -85,6 +93,20 @@ struct Table: Codable {
 }
 
 extension Table.Line {
+    /// Reads a line, also one of before peers had times of their own.
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(workload: try container.decode(String.self, forKey: .workload))
+        runs = try container.decode([String: [Outcome]].self, forKey: .runs)
+        notOffered = try container.decode([String: String].self, forKey: .notOffered)
+        failures = try container.decode([String: String].self, forKey: .failures)
+        if let time = try? container.decode(String.self, forKey: .later) {
+            later = Dictionary(uniqueKeysWithValues: peers.map { ($0, time) })
+        } else {
+            later = try container.decodeIfPresent([String: String].self, forKey: .later) ?? [:]
+        }
+    }
+
     /// A figure of a peer: its median, and half its spread as a part of that.
     struct Figure {
         let median: Double

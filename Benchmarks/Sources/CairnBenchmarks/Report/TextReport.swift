@@ -50,7 +50,14 @@ enum TextReport {
             say(line.notOffered[peer], of: peer)
             if line.runs[peer] != nil { say(byHand(line, peer).map { "* \($0)" }, of: peer) }
         }
-        let later = line.later.map { ["\(line.workload): measured later, \($0)"] } ?? []
+        // Said of the line if it is true of all.
+        let times = Set(line.later.values).sorted()
+        let later = times.map { time in
+            let measured = peers.filter { line.later[$0] == time }
+            let isAll = line.peers.allSatisfy { line.later[$0] == time }
+            let whose = isAll ? "" : ", " + measured.joined(separator: ", ")
+            return "\(line.workload)\(whose): measured later, \(time)"
+        }
         return later
             + remarks.map { "\(line.workload), \($0.peers.joined(separator: ", ")): \($0.text)" }
     }

@@ -1,0 +1,77 @@
+// Whether two models keep the same things.
+
+package import CairnModel
+
+extension Schema {
+    /// Whether a store made with the other schema can be used with this one as it is: what is stored, how it
+    /// is named and what is unique are the same. Texts for people, indexes and requests may differ, and which side of a
+    /// pair of relationships says that the other is its inverse.
+    package func hasSameStorage(as other: Schema) -> Bool {
+        storage == other.storage
+    }
+
+    /// What differs, in a few words.
+    func difference(to other: Schema) -> String {
+        let (mine, theirs) = (storage, other.storage)
+        let names = Set(mine.map(\.name)), otherNames = Set(theirs.map(\.name))
+        let added = names.subtracting(otherNames).sorted()
+        let missing = otherNames.subtracting(names).sorted()
+        if !added.isEmpty || !missing.isEmpty {
+            let parts =
+                added.map { "the store lacks the entity \($0)" }
+                + missing.map { "the model lacks the entity \($0)" }
+            return parts.joined(separator: ", ")
+        }
+        return "the entity \(entitiesStoredOtherwise(than: other).joined(separator: ", ")) differs"
+    }
+
+    /// The names of the entities of which the other schema stores something else.
+    package func entitiesStoredOtherwise(than other: Schema) -> [String] {
+        let theirs = other.storage
+        return storage.filter { entity in
+            theirs.first { $0.name == entity.name } != entity
+        }.map(\.name)
+    }
+
+    private var storage: [EntityDescription] {
+        entities.map(storage).sorted { $0.name < $1.name }
+    }
+
+    /// An entity without what is not stored.
+    private func storage(_ entity: SchemaEntity) -> EntityDescription {
+        var stored = EntityDescription(entity.name)
+        stored.isAbstract = entity.isAbstract
+        stored.superentityName = entity.description.superentityName
+        stored.uniquenessConstraints = entity.description.uniquenessConstraints
+        stored.attributes = entity.description.attributes.filter { !$0.isTransient }.map(\.storage)
+        stored.relationships = entity.relationships.compactMap { relationship in
+            let description = relationship.description
+            guard relationship.declaringEntity == entity.index, !description.isTransient else {
+                return nil
+            }
+            let inverse = relationship.inverse.map { index in
+                entities[relationship.destination].relationships[index].description
+            }
+            var stored = RelationshipDescription(
+                description.name, to: description.destinationEntityName,
+                toMany: description.isToMany,
+                inverse: inverse.flatMap { $0.isTransient ? nil : $0.name },
+                deleteRule: description.deleteRule)
+            stored.isOptional = description.isOptional
+            stored.isOrdered = description.isOrdered
+            return stored
+        }
+        return stored
+    }
+}
+
+extension AttributeDescription {
+    fileprivate var storage: AttributeDescription {
+        var attribute = AttributeDescription(
+            name, type, optional: isOptional, default: defaultValue)
+        attribute.elements = elements.map(\.storage)
+        // What is stored is computed by it.
+        attribute.derivationExpression = derivationExpression
+        return attribute
+    }
+}

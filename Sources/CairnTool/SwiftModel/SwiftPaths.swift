@@ -1,0 +1,90 @@
+// What the paths of a model are called in Swift: columns as key paths, and the texts that classes keep as texts.
+//
+// A text, such as a derivation, names properties as the classes do: they alone make the model then.
+
+import CairnModel
+
+/// Writes the paths of a model.
+struct SwiftPaths {
+    let schema: Schema
+    let names: SwiftModelNames
+    let composites: SwiftComposites
+
+    /// The key path, without its root, of a stored column; nil if there is none.
+    func keyPath(_ column: String, _ entity: SchemaEntity) -> String? {
+        guard let index = entity.columnIndex(named: column) else { return nil }
+        let declaring = entity.columns[index].declaringEntity
+        let description = schema.entities[declaring].description
+        if let attribute = description.attributes.first(where: { $0.name == column }) {
+            // A name with a point in it would be a path.
+            return attribute.type == .composite
+                ? nil : names.property(column, declaredIn: declaring)
+        }
+        if description.relationships.contains(where: { $0.name == column }) {
+            return names.property(column, declaredIn: declaring)
+        }
+        let steps = column.split(separator: ".")
+        guard let first = steps.first,
+            let attribute = description.attributes.first(where: { $0.name == first }),
+            let rest = composites.keyPath(
+                Array(steps.dropFirst()), into: attribute, of: description)
+        else { return nil }
+        return names.property(attribute.name, declaredIn: declaring) + rest
+    }
+
+    /// The name of a stored column in the model of the classes; nil if that has none.
+    func column(_ name: String, _ entity: SchemaEntity) -> String? {
+        // Points, question marks before them and backticks are no parts of names.
+        keyPath(name, entity)?.split(separator: ".").map { step in
+            let name = SwiftIdentifier.plain(String(step))
+            return step.hasSuffix("?") ? name.dropLast() : name[...]
+        }.joined(separator: ".")
+    }
+
+    /// A path across relationships, or to one, in the model of the classes; nil if that has none.
+    func path(_ path: String, from entity: SchemaEntity) -> String? {
+        var holder = entity
+        var rest = path[...]
+        var steps: [String] = []
+        while !rest.isEmpty {
+            let name = String(rest.prefix { $0 != "." })
+            guard let index = holder.relationshipIndex(named: name) else {
+                guard let column = column(String(rest), holder) else { return nil }
+                steps.append(column)
+                break
+            }
+            let relationship = holder.relationships[index]
+            if relationship.description.isTransient { return nil }
+            steps.append(
+                SwiftIdentifier.plain(
+                    names.property(name, declaredIn: relationship.declaringEntity)))
+            holder = schema.entities[relationship.destination]
+            rest = rest.dropFirst(name.count + 1)
+        }
+        return steps.joined(separator: ".")
+    }
+
+    /// A derivation of an attribute as the classes say it, the model's own text if that means the same; nil if they cannot.
+    func derivation(_ text: String, of entity: SchemaEntity) -> String? {
+        guard let node = try? ExpressionNode(format: text) else { return nil }
+        let said: ExpressionNode
+        switch node {
+        case .keyPath(let path):
+            guard let path = self.path(path, from: entity) else { return nil }
+            said = .keyPath(path)
+        case .function(let function, let arguments):
+            var paths: [ExpressionNode] = []
+            for case .keyPath(let path) in arguments {
+                guard let path = self.path(path, from: entity) else { return nil }
+                paths.append(.keyPath(path))
+            }
+            guard paths.count == arguments.count else { return nil }
+            said = .function(function, paths)
+        case .collection(let operation, .keyPath(let path), nil):
+            guard let path = self.path(path, from: entity) else { return nil }
+            said = .collection(operation, of: .keyPath(path), path: nil)
+        default: return nil
+        }
+        return said == node ? text : said.expressionFormat
+    }
+}
