@@ -59,7 +59,7 @@ public struct RowCells: Equatable, @unchecked Sendable {
         let word = self.word(column, columns: entity.columns.count)
         switch entity.columns[column].kind {
         case .reference(let root):
-            return .objectID(store.id(word, entity: root))
+            return .objectID(store.target(word, entity: root))
         case .attribute(let type):
             switch type {
             case .integer16, .integer32, .integer64: return .integer(Int64(bitPattern: word))

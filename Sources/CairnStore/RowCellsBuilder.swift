@@ -103,7 +103,11 @@ package struct RowCellsBuilder: ~Copyable {
         case .float(let value): set(column, word: UInt64(value.bitPattern))
         case .date(let value):
             set(column, word: value.timeIntervalSinceReferenceDate.bitPattern)
-        case .objectID(let value): set(column, word: value.reference)
+        case .objectID(let value):
+            set(
+                column,
+                word: value.isTemporary
+                    ? value.reference | StoreIdentity.temporaryMark : value.reference)
         case .string(var value):
             value.withUTF8 { set(column, bytes: UnsafeRawBufferPointer($0)) }
         case .uri(let value):

@@ -11,16 +11,32 @@ public struct StoreIdentity: Sendable {
     public let identifier: UUID
     /// By entity index of the schema: the number of the hierarchy that the entity belongs to.
     public let hierarchies: [UInt32]
+    /// What stands for the store in temporary ids, for those whose rows can lead to objects that no store knows yet.
+    package var temporaryStore: UUID?
 
     /// Names a store.
     public init(identifier: UUID, hierarchies: [UInt32]) {
         self.identifier = identifier
         self.hierarchies = hierarchies
+        temporaryStore = nil
     }
 
     /// The id of the object with that number in the hierarchy of an entity.
     public func id(_ reference: UInt64, entity: Int) -> ObjectID {
         ObjectID(store: identifier, hierarchy: hierarchies[entity], reference: reference)
+    }
+
+    /// The bit of a reference's word that says that the number is one of a temporary id. Rows of a store never have it.
+    package static let temporaryMark: UInt64 = 1 << 63
+
+    /// The id that a reference's word stands for, which may be a temporary one.
+    func target(_ word: UInt64, entity: Int) -> ObjectID {
+        guard word & Self.temporaryMark != 0, let temporaryStore else {
+            return id(word, entity: entity)
+        }
+        return ObjectID(
+            temporary: word & ~Self.temporaryMark, hierarchy: hierarchies[entity],
+            context: temporaryStore)
     }
 
     /// Whether the id is a permanent one of this store, in the hierarchy of an entity.

@@ -24,7 +24,9 @@ extension ManagedObjectContext {
     ///
     /// - Throws: `StoreError` with `.objectNotFound` if the store has no such object.
     public func existingObject(with id: ObjectID) throws(StoreError) -> ManagedObject {
-        guard rootEntity(of: id) != nil, !id.isTemporary || registry.object(for: id) != nil else {
+        guard rootEntity(of: id) != nil,
+            !id.isTemporary || parent != nil || registry.object(for: id) != nil
+        else {
             throw notFound(id)
         }
         if let known = registry.object(for: id), !known.isFault, !known.isGone { return known }
@@ -36,7 +38,7 @@ extension ManagedObjectContext {
         return object
     }
 
-    private func notFound(_ id: ObjectID) -> StoreError {
+    func notFound(_ id: ObjectID) -> StoreError {
         StoreError(
             .objectNotFound, "the store has no object with this id", context: .init(objectID: id))
     }
@@ -106,7 +108,10 @@ extension ManagedObjectContext {
         let object =
             registry.object(for: row.id) ?? makeFault(row.id, schema.entities[row.entity])
         if object.isGone { object.revive() }
-        if object.isFault { object.take(row) }
+        if object.isFault {
+            object.take(row)
+            if let parent { showTransients(of: object, in: parent) }
+        }
         return object
     }
 
@@ -211,6 +216,7 @@ extension ManagedObjectContext {
         let hadEdits = object.hasEdits
         let edits = hadEdits ? object.columnsWithEdits.map { ($0, object.presentValue($0)) } : []
         object.take(row)
+        if let parent { showTransients(of: object, in: parent) }
         object.isFulfilled = true
         object.isAwakening = true
         object.awakeFromFetch()

@@ -54,7 +54,8 @@ extension ManagedObjectContext {
         if let members = object.toMany[index]?.current { return members }
         let relationship = relationship(object, index)
         var stored: Set<ObjectID> = []
-        let isStored = !object.objectID.isTemporary && !object.isInserted && !object.isGone
+        let isStored =
+            !object.isInserted && !object.isGone && (!object.hasTemporaryID || parent != nil)
         if isStored, relationship.storage != .transient {
             do {
                 stored = Set(try storedMembers(of: object, index))

@@ -83,10 +83,14 @@ extension ManagedObjectContext {
         finishMembers(of: objects, result, gone, isPlain: isPlain && !moves.areThere)
         moves = ReferenceMoves()
         renameTransients(result.permanentIDs)
+        var absorbed = result.absorbed
         for object in absorbedObjects {
             guard let id = object.absorbedInto else { continue }
-            object.absorbedInto = result.permanentIDs[id] ?? result.absorbed[id] ?? id
+            let survivor = result.permanentIDs[id] ?? result.absorbed[id] ?? id
+            object.absorbedInto = survivor
+            absorbed[object.objectID] = survivor
         }
+        if !children.isEmpty { tellChildren(of: result, absorbed) }
         absorbedObjects = []
         forgetChanges()
         revision += 1
@@ -101,7 +105,7 @@ extension ManagedObjectContext {
     }
 
     /// An object is no more.
-    private func leave(_ object: ManagedObject, absorbedInto survivor: ObjectID?) {
+    func leave(_ object: ManagedObject, absorbedInto survivor: ObjectID?) {
         detach(object)
         object.isDeleted = true
         object.absorbedInto = survivor

@@ -2,11 +2,12 @@
 //
 //   1. Those who watch the context are told of what has changed, and that a save begins.
 //   2. Rounds of willSave and validation until nothing changes any more, at most 1,000.
-//   3. New objects alone go to a store that takes them as columns, if it does and nothing stands against them.
-//   4. Else one request to the store. A built-in merge policy is carried out by the store, within the save; any
+//   3. A child context hands all to its parent; see ManagedObjectContext+SavingToParent.
+//   4. New objects alone go to a store that takes them as columns, if it does and nothing stands against them.
+//   5. Else one request to the store. A built-in merge policy is carried out by the store, within the save; any
 //      other is asked about the conflicts that the store reports, and the save is tried again.
-//   5. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
-//   6. didSave of the objects; then those who watch are told what was saved.
+//   6. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
+//   7. didSave of the objects; then those who watch are told what was saved.
 //
 // Invariants: whatever is thrown, the context keeps all its changes.
 
@@ -18,6 +19,10 @@ extension ManagedObjectContext {
     private static let maximumResolutions = 10
 
     /// Saves everything that is new, changed or deleted, as one unit. Without changes it does nothing.
+    ///
+    /// A child context saves to its ``parent``, which has the changes then, unsaved, and may save them in its turn. Nothing
+    /// is compared with the store there: conflicts, and what the merge policy does about them, are a matter of the context
+    /// that has no parent.
     ///
     /// - Throws: `StoreError`: one validation error, or `.multiple` with all; `.mergeConflict` and
     ///   `.constraintConflict` with the conflicts, see ``conflicts(in:)``; what went wrong in the store.
@@ -39,6 +44,7 @@ extension ManagedObjectContext {
         defer { undoHistory?.recording = .steps }
         try prepareToSave()
         undoHistory?.recording = .nothing
+        if let parent { return try saveToParent(parent) }
         if absorbedObjects.isEmpty, !moves.areThere, try saveNewObjects() { return }
         var resolutions = 0
         while true {
@@ -81,7 +87,7 @@ extension ManagedObjectContext {
 
     // MARK: Rounds
 
-    private var objectsToSave: [ManagedObject] {
+    var objectsToSave: [ManagedObject] {
         changed.inOrder { !($0.isInserted && $0.isDeleted) }
     }
 

@@ -5,7 +5,8 @@
 //
 //   1. `.current` stands for the newest state until the context reads for the first time; that state is pinned then.
 //   2. A save that writes moves a pinned context on to the state behind it, so that it sees what it has written.
-//   3. What a merge policy of one's own reads while it resolves conflicts is the newest state: that is what they are with.
+//   3. A child context reads what its parent shows: see ParentSource.
+//   4. What a merge policy of one's own reads while it resolves conflicts is the newest state: that is what they are with.
 //
 // Everything that reads comes here: fetches, counts and tables, faults, members, referrers, what is read ahead, refreshing,
 // explaining. What writes goes to the store itself, which works on its newest state.
@@ -17,15 +18,16 @@ public import CairnStore
 extension ManagedObjectContext {
     /// The state that is read now.
     @inline(__always) func source() throws(StoreError) -> any StoreSnapshot {
-        if generation == nil { return try store.snapshot() }
-        return try pinnedSource()
+        if readsNewest { return try store.snapshot() }
+        return try otherSource()
     }
 
     /// The store, if it finds objects by their keys at once and its newest state is what is read.
     @inline(__always) var keyedSource: (any KeyedStore)? { generation == nil ? keyedStore : nil }
 
     @inline(never)
-    private func pinnedSource() throws(StoreError) -> any StoreSnapshot {
+    private func otherSource() throws(StoreError) -> any StoreSnapshot {
+        if let parentSource { return parentSource }
         if readsNewestState { return try store.snapshot() }
         if let snapshot = generation?.snapshot { return snapshot }
         let snapshot = try store.snapshot()
@@ -85,8 +87,16 @@ extension ManagedObjectContext {
     /// something, the context goes on with the state behind it. Batch requests work on the newest state, and do not move
     /// the context on.
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` if the token is one of another store.
+    /// A child context reads what its parent shows, and is given no generation: its parent is.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if the token is one of another store, or if the context has a parent.
     public func setQueryGeneration(from token: QueryGenerationToken?) throws(StoreError) {
+        if parent != nil, token != nil {
+            throw StoreError(
+                .invalidRequest,
+                "a child context reads what its parent shows: the query generation is the parent's to set"
+            )
+        }
         if let snapshot = token?.snapshot, snapshot.identity.identifier != identity.identifier {
             throw StoreError(.invalidRequest, "the query generation is one of another store")
         }

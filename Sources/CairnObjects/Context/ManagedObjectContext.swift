@@ -5,6 +5,7 @@
 // stays until the object is refreshed, and the save compares versions.
 //
 //   Source       which state is read
+//   Parent       a context over another one
 //   Faulting     rows and members when they are asked for
 //   Relationships  both sides at once
 //   Deleting     delete rules, when pending changes are processed
@@ -50,6 +51,13 @@ public final class ManagedObjectContext {
         }
     }
 
+    /// The context whose objects this one works on; nil if it works on the store itself.
+    public let parent: ManagedObjectContext?
+    /// What the parent shows, as a state of a store.
+    let parentSource: ParentSource?
+    /// The contexts that work on this one, as long as they live.
+    var children: [ChildContext] = []
+
     let store: any PersistentStore
     /// The store, if it takes new objects as columns.
     let columnStore: (any ColumnStore)?
@@ -59,7 +67,8 @@ public final class ManagedObjectContext {
     let identity: StoreIdentity
     let registry: ObjectRegistry
     let classes: ObjectClasses
-    let identifier = UUID()
+    /// What stands for the store in temporary ids: the same in a context and all that work on it.
+    let identifier: UUID
     /// New, changed and deleted objects.
     @exclusivity(unchecked) var changed = ChangedObjects()
     /// Deleted objects whose delete rules have not been applied yet.
@@ -99,7 +108,11 @@ public final class ManagedObjectContext {
     /// date.
     var saves = 0
     /// The state that is read; nil for the newest one. Nobody asks for it but `source`.
-    @exclusivity(unchecked) var generation: QueryGenerationToken?
+    @exclusivity(unchecked) var generation: QueryGenerationToken? {
+        didSet { readsNewest = generation == nil && parent == nil }
+    }
+    /// Whether the newest state of the store is read.
+    @exclusivity(unchecked) private(set) var readsNewest: Bool
     /// Whether the newest state is read for the moment, whatever the generation.
     var readsNewestState = false
     /// Whether there may be faults whose entity is a guess, as their rows could not be read.
@@ -114,6 +127,14 @@ public final class ManagedObjectContext {
     @exclusivity(unchecked) var advisor: FaultAdvisor?
     /// What the save that is under way writes; nil if nobody wants to know.
     var tally: SaveEvent?
+    /// Whether the model has relationships that live in memory only.
+    private(set) lazy var hasTransientRelationships = schema.entities.contains {
+        $0.relationships.contains { $0.storage == .transient }
+    }
+    /// The relationships without inverse.
+    private(set) lazy var oneWays = findOneWays()
+    /// Those that may lead to objects of an entity, by its index.
+    var oneWaysTo: [Int: [OneWay]] = [:]
     /// By entity.
     @exclusivity(unchecked) private var scopes: [EntityScope?]
     private let roots: [UInt32: Int]
@@ -140,18 +161,25 @@ public final class ManagedObjectContext {
 
     init(
         store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
-        saveFeed: Feed<ContextSave>? = nil
+        saveFeed: Feed<ContextSave>? = nil, parent: ManagedObjectContext? = nil
     ) {
         self.store = store
         self.board = board
         self.saveFeed = saveFeed
-        columnStore = store as? any ColumnStore
-        keyedStore = store as? any KeyedStore
+        self.parent = parent
+        parentSource = parent.map { ParentSource($0) }
+        readsNewest = parent == nil
+        identifier = parent?.identifier ?? UUID()
+        // Who works on a context asks that, and nobody else.
+        columnStore = parent == nil ? store as? any ColumnStore : nil
+        keyedStore = parent == nil ? store as? any KeyedStore : nil
         self.classes = classes
         schema = store.schema
-        identity = store.identity
+        var identity = store.identity
+        if parent != nil { identity.temporaryStore = identifier }
+        self.identity = identity
         registry = ObjectRegistry(
-            identity: store.identity, temporaryStore: identifier, board: board)
+            identity: identity, temporaryStore: identifier, board: board)
         scopes = Array(repeating: nil, count: store.schema.entities.count)
         rowRoom = RowRoom(entities: store.schema.entities.count)
         var roots: [UInt32: Int] = [:]
@@ -325,6 +353,7 @@ public final class ManagedObjectContext {
 
     /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
     func abandon() {
+        for child in livingChildren { child.abandon() }
         registry.forgetWaiting()
         beginEvent()
         undoHistory = nil
@@ -358,6 +387,8 @@ public final class ManagedObjectContext {
 
     /// Gives new objects their permanent ids before they are saved. They stay inserted.
     ///
+    /// Parent and child contexts of this one show the new ids too.
+    ///
     /// - Throws: `StoreError` from the store; no id has changed then.
     public func obtainPermanentIDs(for objects: [ManagedObject]) throws(StoreError) {
         var seen: Set<ManagedObject> = []
@@ -367,9 +398,15 @@ public final class ManagedObjectContext {
         guard !waiting.isEmpty else { return }
         let ids = try store.obtainPermanentIDs(forEntities: waiting.map(\.entity.index))
         var names: [ObjectID: ObjectID] = [:]
-        for (object, id) in zip(waiting, ids) {
-            names[object.objectID] = id
-            rename(object, id)
+        for (object, id) in zip(waiting, ids) { names[object.objectID] = id }
+        // Those who work on one another have the same objects.
+        root.rename(names)
+    }
+
+    /// New objects get other ids here, and in the contexts that work on this one.
+    private func rename(_ names: [ObjectID: ObjectID]) {
+        for (old, id) in names {
+            if let object = registry.object(for: old) { rename(object, id) }
         }
         for other in changed.inOrder {
             for column in other.columnsWithEdits {
@@ -383,6 +420,7 @@ public final class ManagedObjectContext {
         event.rename(names)
         told?.rename(names)
         renameTransients(names)
+        tellChildren(of: names)
     }
 
     /// Gives an object another id in the table.
@@ -401,10 +439,6 @@ public final class ManagedObjectContext {
                 if let new = names[target] { object.transientTargets[index] = new }
             }
         }
-    }
-
-    var hasTransientRelationships: Bool {
-        schema.entities.contains { $0.relationships.contains { $0.storage == .transient } }
     }
 }
 

@@ -203,7 +203,7 @@ extension ManagedObjectContext {
     private func finish(_ rows: inout NewObjectRows, _ numbers: NewNumbers) {
         let isPlain = rows.others.isEmpty && !rows.objects.contains { $0.rarer != nil }
         var names: [ObjectID: ObjectID] = [:]
-        if !isPlain || hasTransientRelationships {
+        if !isPlain || hasTransientRelationships || !children.isEmpty {
             names.reserveCapacity(rows.objects.count)
             for (position, object) in rows.objects.enumerated() {
                 names[object.objectID] = identity.id(
@@ -212,6 +212,12 @@ extension ManagedObjectContext {
         }
         for object in rows.objects where object.layout.pointee.hasReferences {
             permanentTargets(of: object, &rows, numbers)
+        }
+        var absorbed: [ObjectID: ObjectID] = [:]
+        if !children.isEmpty, !numbers.versions.isEmpty {
+            for (position, object) in rows.objects.enumerated() where numbers.isMerged(position) {
+                absorbed[object.objectID] = names[object.objectID]
+            }
         }
         let objects = rows.others.isEmpty ? rows.objects : changed.inOrder
         var saved = isWatched(.saves) ? SavedObjects() : nil
@@ -237,6 +243,9 @@ extension ManagedObjectContext {
             }
         }
         renameTransients(names)
+        if !children.isEmpty {
+            tellChildren(of: names, absorbed: absorbed, unloadsMembers: !absorbed.isEmpty)
+        }
         prefetched = nil
         changed.removeAll()
         revision += 1

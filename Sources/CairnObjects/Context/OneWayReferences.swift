@@ -18,7 +18,7 @@ struct OneWayReferences {
 
     init(_ context: ManagedObjectContext) {
         var ways: [Int: [ManagedObjectContext.OneWay]] = [:]
-        for way in context.oneWays() {
+        for way in context.oneWays {
             for entity in way.entity.family { ways[entity, default: []].append(way) }
         }
         if ways.isEmpty { return }
@@ -96,7 +96,7 @@ extension ManagedObjectContext {
     }
 
     /// The relationships without inverse.
-    func oneWays() -> [OneWay] {
+    func findOneWays() -> [OneWay] {
         schema.entities.flatMap { owner in
             owner.relationships.enumerated().filter { _, relationship in
                 relationship.inverse == nil && relationship.declaringEntity == owner.index
@@ -106,14 +106,19 @@ extension ManagedObjectContext {
 
     /// The relationships without inverse that may lead to objects of an entity.
     func oneWays(to entity: SchemaEntity) -> [OneWay] {
-        oneWays().filter { entity.isKind(of: schema.entities[$0.relationship.destination]) }
+        if let known = oneWaysTo[entity.index] { return known }
+        let ways = oneWays.filter {
+            entity.isKind(of: schema.entities[$0.relationship.destination])
+        }
+        oneWaysTo[entity.index] = ways
+        return ways
     }
 
     /// The objects that lead to another one by a relationship without inverse, as the store knows.
     func storedReferrers(to object: ManagedObject, _ way: OneWay, includingPairs: Bool)
         -> [ManagedObject]
     {
-        guard !object.isInserted, !object.objectID.isTemporary,
+        guard !object.isInserted, !object.hasTemporaryID || parent != nil,
             way.relationship.storage != .transient,
             includingPairs || !way.relationship.description.isToMany
         else { return [] }

@@ -137,9 +137,18 @@ extension ManagedObjectContext {
         try terms.box?.terms.checkForObjects(terms.entityName, in: schema)
         let question = try question(terms)
         let pending = pendingObjects(terms, question)
-        return pending.isEmpty
+        let entries: [(id: ObjectID, object: ManagedObject?)] =
+            pending.isEmpty
             ? try source().fetch(question.fetch).ids.map { ($0, nil) }
             : try answer(question, pending, includesRows: false).map { ($0.id, $0.object) }
+        guard parent != nil else { return entries }
+        // New objects of a parent may get other ids too.
+        return entries.map {
+            (
+                $0.id,
+                $0.object ?? ($0.id.isTemporary ? object(with: $0.id, under: question.entity) : nil)
+            )
+        }
     }
 
     /// Reads ahead for a batch, and notes where its objects came from.

@@ -5,7 +5,8 @@
 //      between blocks whether anybody wants the answer still.
 //   3. Here: what is changed by then is laid over it. If so much has changed meanwhile that more would have had to be asked
 //      for, or if the context has saved, all is asked again: what was saved is neither in the old snapshot nor a change.
-//   4. Who saves again and again would be waited for without end: after some readings elsewhere there is one here, beside
+//   4. What a child context reads belongs to its parent, which works where the child does: that is read here too.
+//   5. Who saves again and again would be waited for without end: after some readings elsewhere there is one here, beside
 //      which nothing can happen.
 
 public import CairnModel
@@ -99,7 +100,11 @@ extension ManagedObjectContext {
             processPendingChanges()
             let table = try table(request.terms)
             let snapshot = try source()
-            let rows = try results(await Self.read(table.request, snapshot, progress), table)
+            let found =
+                parent == nil
+                ? try await Self.readElsewhere(table.request, snapshot, progress)
+                : try Self.read(table.request, snapshot, progress) { progress.isCancelled }
+            let rows = try results(found, table)
             if let start {
                 tell(
                     .values, request.terms, rows.count, since: start, snapshot,
@@ -144,7 +149,7 @@ extension ManagedObjectContext {
             let snapshot = try source()
             readings += 1
             let found =
-                readings > Self.mostReadingsElsewhere
+                readings > Self.mostReadingsElsewhere || parent != nil
                 ? try Self.read(fetch, snapshot, progress) { progress.isCancelled }
                 : try await Self.readElsewhere(fetch, snapshot, progress)
             processPendingChanges()
@@ -206,17 +211,25 @@ extension ManagedObjectContext {
     }
 
     @concurrent
-    private static func read(
+    private static func readElsewhere(
         _ request: StoreTableFetch, _ snapshot: any StoreSnapshot, _ progress: FetchProgress
     ) async throws(StoreError) -> StoreTable {
         try await cancellable(progress) { isCancelled throws(StoreError) in
-            var request = request
-            request.fetch.isCancelled = isCancelled
-            let table = try snapshot.table(request)
-            progress.begin(table.rows.count)
-            progress.advance(by: table.rows.count)
-            return table
+            try read(request, snapshot, progress, isCancelled)
         }
+    }
+
+    private static func read(
+        _ request: StoreTableFetch, _ snapshot: any StoreSnapshot, _ progress: FetchProgress,
+        _ isCancelled: @escaping @Sendable () -> Bool
+    ) throws(StoreError) -> StoreTable {
+        try progress.check()
+        var request = request
+        request.fetch.isCancelled = isCancelled
+        let table = try snapshot.table(request)
+        progress.begin(table.rows.count)
+        progress.advance(by: table.rows.count)
+        return table
     }
 
     /// Reads with a closure that any thread may ask whether the task or the progress was cancelled: threads of a store know

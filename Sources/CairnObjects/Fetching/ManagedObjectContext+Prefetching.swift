@@ -91,7 +91,7 @@ extension ManagedObjectContext {
             let isKnown =
                 object.map {
                     $0.toMany[index]?.isLoaded == true || $0.isInserted || $0.isGone
-                        || $0.hasTemporaryID
+                        || $0.hasTemporaryID && parent == nil
                 } ?? false
             if isKnown || relationship.storage == .transient {
                 if let object { reached += memberIDs(of: object, index) }
@@ -115,7 +115,7 @@ extension ManagedObjectContext {
     /// Reads the rows of objects that are neither known nor read.
     private func readRows(_ ids: [ObjectID], _ ahead: inout PrefetchedRows) throws(StoreError) {
         let missing = ids.filter { id in
-            guard !id.isTemporary, ahead.rows[id] == nil else { return false }
+            guard !id.isTemporary || parent != nil, ahead.rows[id] == nil else { return false }
             guard let object = registry.object(for: id) else { return true }
             return object.isFault && object.cells == nil
         }

@@ -71,7 +71,9 @@ extension ManagedObject {
         _ ids: [ObjectID], _ relationship: Int, _ context: ManagedObjectContext
     ) -> [ManagedObject] {
         let root = context.schema.entities[entity.relationships[relationship].destination]
-        let known = ids.filter { !$0.isTemporary || context.registry.object(for: $0) != nil }
+        let known = ids.filter {
+            !$0.isTemporary || context.parent != nil || context.registry.object(for: $0) != nil
+        }
         return context.objects(with: known, under: root)
     }
 }

@@ -324,8 +324,11 @@ extension ObjectSlots {
     /// Writes a slot that is not nil as a row's cell.
     func put(_ column: Int, into cells: inout RowCellsBuilder) {
         switch kind(column) {
-        case .integer16, .integer32, .integer, .boolean, .double, .date, .float, .reference:
+        case .integer16, .integer32, .integer, .boolean, .double, .date, .float:
             cells.set(column, word: word(column))
+        case .reference:
+            let mark = secondWord(column) != 0 ? StoreIdentity.temporaryMark : 0
+            cells.set(column, word: word(column) | mark)
         case .uuid:
             withUnsafeBytes(of: (word(column), secondWord(column))) { cells.set(column, bytes: $0) }
         case .string, .uri:

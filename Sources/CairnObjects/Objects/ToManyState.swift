@@ -32,6 +32,9 @@ struct ToManyState {
     /// Nothing but stored members of one hierarchy, by rising numbers.
     init(numbers: [UInt64], _ origin: RowOrigin) { known = .numbers(numbers, origin) }
 
+    /// Nothing but stored members.
+    init(_ members: Set<ObjectID>) { known = .ids(members) }
+
     var hasChanges: Bool { !added.isEmpty || !removed.isEmpty }
 
     /// Whether the stored members are known.

@@ -9,6 +9,11 @@ extension StoreSnapshot {
     ///   went wrong in reading.
     /// - Complexity: O(objects that match), and O(n log n) in the rows of the table if they are sorted or groups.
     public func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
+        try tableOfObjects(request)
+    }
+
+    /// The same, for those who sometimes have a faster way.
+    package func tableOfObjects(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
         let plan = try TablePlan(request, in: schema)
         var fetch = request.fetch
         fetch.sort = []
