@@ -81,7 +81,7 @@ struct RemovalFailureTests {
         _ = try Self.sample(disk, at: "/store", rounds: 3)
         let faulty = FaultInjectingFileSystem(over: disk)
         try #require(try disk.list("/store").count > 2, "two files besides the lock")
-        faulty.fail(.unlink, number: 2, with: .inputOutputError)
+        faulty.fail(.unlink, number: 2, with: .ioError)
         #expect(Self.error { try LogStore.destroy(at: "/store", on: faulty) }?.code == .inputOutput)
         #expect(
             Self.error {

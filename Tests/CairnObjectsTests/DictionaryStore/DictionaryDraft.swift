@@ -217,6 +217,7 @@ struct DictionaryDraft {
         for (column, value) in object.changes {
             guard let target = value.reference.map(permanent),
                 let back = backColumn(of: column, entity: object.entity),
+                before.objects[object.id]?.values[column] != .objectID(target),
                 state.objects[target]?.values[back] == .objectID(object.id)
             else { continue }
             state.objects[target]?.values[back] = .null
