@@ -167,8 +167,19 @@ extension ManagedObjectContext {
 
     /// The object of an id that a child's object leads to; nil if it is known to be no more.
     private func livingObject(_ id: ObjectID, _ root: SchemaEntity) -> ManagedObject? {
-        if id.isTemporary, parent == nil, registry.object(for: id) == nil { return nil }
+        // One that came and went between two saves of the child was never here.
+        if id.isTemporary, !hasNewObject(id) { return nil }
         let object = object(with: id, under: root)
         return object.isDeleted || object.isGone ? nil : object
+    }
+
+    /// Whether there is a new object of an id here, or in a context above.
+    private func hasNewObject(_ id: ObjectID) -> Bool {
+        var context: ManagedObjectContext? = self
+        while let above = context {
+            if above.registry.object(for: id) != nil { return true }
+            context = above.parent
+        }
+        return false
     }
 }

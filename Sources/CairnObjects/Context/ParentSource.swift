@@ -60,6 +60,8 @@ final class ParentSource: StoreSnapshot, @unchecked Sendable {
             rows.reserveCapacity(entries.count)
             for entry in entries {
                 if let object = entry.object {
+                    // A change of the other side alone has not read it.
+                    try context.fulfillOrThrow(object)
                     rows.append(context.presentRow(of: object))
                 } else if let row = entry.row {
                     rows.append(try context.shownRow(row))
