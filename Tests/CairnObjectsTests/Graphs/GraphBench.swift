@@ -32,6 +32,12 @@ final class GraphBench {
         makeContexts()
     }
 
+    /// A context of the store, one that works on it, and one that works on that.
+    func family(_ number: Int) -> [ManagedObjectContext] {
+        let child = contexts[number].newChildContext()
+        return [contexts[number], child, child.newChildContext()]
+    }
+
     /// A fresh context.
     func context() -> ManagedObjectContext { ManagedObjectContext(store: store) }
 

@@ -1,6 +1,6 @@
 // Random graphs: contexts that edit, undo, roll back and save in turn or at once, on both kinds of stores side by side.
 //
-// As long as one context has changes at a time, the plain graph says what every context and every fresh one shows. If two
+// As long as one context has changes at a time, or a context and those that work on it, the plain graph says what every context and every fresh one shows. If two
 // have, what the second save does about it is for its merge policy: then both kinds of stores must come to the same, be it an
 // error, and the graph must hold together.
 
@@ -42,10 +42,10 @@ private struct GraphWalk {
     }
 
     mutating func goOn(_ random: inout RandomSource) throws {
-        if random.oneIn(3) {
-            try workAtOnce(&random)
-        } else {
-            try workAlone(&random)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1: try workAtOnce(&random)
+        case 2, 3: try workInFamily(&random)
+        default: try workAlone(&random)
         }
         for bench in benches { bench.refresh() }
         if random.oneIn(8) { for bench in benches { try bench.reopen() } }
@@ -142,7 +142,10 @@ private struct GraphWalk {
         }
         try #require(isStep.count == 1, "\(place), a step on one store only")
         guard isStep == [true] else {
-            try #require(graph == states[here], "\(place), an edit that is no step")
+            // What leads to nothing any more may have been set to nothing.
+            try #require(
+                graph.words == states[here].words, "\(place), an edit that is no step: \(edits)")
+            states[here] = graph
             return
         }
         states.removeSubrange((here + 1)...)
@@ -172,6 +175,74 @@ private struct GraphWalk {
         stored = graph
         try check(benches.map { $0.context() }, graph, "fresh")
         return true
+    }
+
+    // MARK: Parents and children
+
+    private mutating func workInFamily(_ random: inout RandomSource) throws {
+        let number = Int.random(in: 0..<3, using: &random)
+        let families = benches.map { $0.family(number) }
+        func contexts(_ level: Int) -> [ManagedObjectContext] { families.map { $0[level] } }
+        // What each level shows, and whether it differs from the one above. Nobody edits above one that does.
+        var graphs = [stored, stored, stored]
+        var isDirty = [false, false, false]
+        for _ in 0..<Int.random(in: 3...24, using: &random) {
+            steps += 1
+            let deepest = isDirty.lastIndex(of: true) ?? 0
+            if isDirty[deepest], random.oneIn(4) {
+                isDirty[deepest] = false
+                let above = deepest == 0 ? stored : graphs[deepest - 1]
+                if random.oneIn(4) {
+                    for context in contexts(deepest) { context.rollback() }
+                    graphs[deepest] = above
+                } else if deepest == 0 {
+                    if try !save(contexts(0), graphs[0]) { graphs[0] = stored }
+                } else if graphs[deepest].isForbidden && !above.isForbidden {
+                    for context in contexts(deepest) {
+                        try #require(storeError { try context.save() } != nil, "\(place)")
+                        context.rollback()
+                    }
+                    graphs[deepest] = above
+                } else if try allFail({ try $0.save() }, contexts(deepest)) {
+                    // A deletion above forbids it, which this one has read of.
+                    try #require(above.isForbidden, "\(place)")
+                    for context in contexts(deepest) { context.rollback() }
+                    graphs[deepest] = above
+                } else {
+                    isDirty[deepest - 1] = isDirty[deepest - 1] || graphs[deepest] != above
+                    graphs[deepest - 1] = graphs[deepest]
+                    try check(contexts(deepest - 1), graphs[deepest - 1], "saved to the parent")
+                }
+                try check(contexts(deepest), graphs[deepest], "saved or rolled back")
+            } else {
+                let level = Int.random(in: deepest...2, using: &random)
+                let above = level == 0 ? stored : graphs[level - 1]
+                let edit = GraphEdit(graphs[level], stored: above, &next, &random)
+                for context in contexts(level) { try edit.apply(to: context) }
+                graphs[level].apply(edit)
+                isDirty[level] = true
+            }
+            for level in 1...2 where !isDirty[level] && !isDirty[2] {
+                graphs[level] = graphs[level - 1]
+                for context in contexts(level) { context.refreshAllObjects() }
+            }
+            if random.oneIn(5) {
+                for level in 0...2 { try check(contexts(level), graphs[level], "level \(level)") }
+            }
+        }
+        for level in (0...2).reversed() {
+            for context in contexts(level) { context.reset() }
+        }
+        for bench in benches { bench.contexts[number].undoHistory?.removeAllActions() }
+    }
+
+    /// Whether all contexts fail with something, and not none of them.
+    private func allFail(
+        _ body: (ManagedObjectContext) throws -> Void, _ contexts: [ManagedObjectContext]
+    ) throws -> Bool {
+        let failures = contexts.map { context in storeError { try body(context) } }
+        try #require(Set(failures.map { $0?.code }).count == 1, "\(place), \(failures)")
+        return failures[0] != nil
     }
 
     // MARK: Two contexts at once
