@@ -102,9 +102,8 @@ struct DerivedColumns {
     /// The derived attributes of a stored row of a batch that were never computed, but for those made of the row itself.
     func missing(_ isNil: (Int) -> Bool) -> ColumnSet {
         var missing = ColumnSet()
-        for (index, derivation) in derivations.enumerated()
-        where !derivation.isLocal && isNil(derivation.column) {
-            missing.insert(index)
+        for derivation in derivations where !derivation.isLocal && isNil(derivation.column) {
+            missing.insert(derivation.number)
         }
         return missing
     }

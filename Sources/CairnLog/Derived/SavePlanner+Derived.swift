@@ -38,10 +38,11 @@ extension SavePlanner {
             guard let index = try meet(entity: root, number: key.number, &builder),
                 rows[index].fate == .live
             else { continue }
-            let own = catalog.schema.derivations.entities[rows[index].entity]
-            for attribute in attributes where attribute < own.count {
-                rows[index].values[own[attribute].column] = try view.value(
-                    own[attribute], of: rows[index], at: moment, in: self, stale, &builder)
+            // Objects of other entities of the hierarchy may have been noted too: those have no such attribute.
+            for derivation in catalog.schema.derivations.entities[rows[index].entity]
+            where attributes.contains(derivation.number) {
+                rows[index].values[derivation.column] = try view.value(
+                    derivation, of: rows[index], at: moment, in: self, stale, &builder)
             }
         }
     }
@@ -81,9 +82,9 @@ extension SavePlanner {
         if new != nil {
             let tree = catalog.entities[row.entity].tree
             let own = catalog.schema.derivations.entities[row.entity]
-            for (attribute, derivation) in own.enumerated()
+            for derivation in own
             where !derivation.isOfMembers || (old?[derivation.column].isNull ?? true) {
-                stale.insert(attribute, tree: tree, row.number)
+                stale.insert(derivation.number, tree: tree, row.number)
             }
         }
         for watch in catalog.schema.derivations.watches[row.entity] {

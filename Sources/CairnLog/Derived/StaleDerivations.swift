@@ -22,7 +22,7 @@ struct StaleDerivations {
         }
     }
 
-    /// The derived attributes, as indexes of those of the object's entity.
+    /// The derived attributes by their numbers in the hierarchy. The object need not have all of them.
     private(set) var attributes: [Key: ColumnSet] = [:]
     /// By reference and target: rows that will lead there, of those that are yet to be written.
     private var leading: [Int: [UInt32: [UInt32]]] = [:]

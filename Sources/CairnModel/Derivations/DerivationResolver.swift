@@ -10,6 +10,9 @@ struct DerivationResolver {
     let entities: [SchemaEntity]
     let pairs: [SchemaPairs]
     private var derivations: [[Derivation]]
+    /// The numbers of derived attributes by `Entity.attribute`, and by root how many there are.
+    private var numbers: [String: Int] = [:]
+    private var counts: [Int: Int] = [:]
     private var watches: [[SchemaDerivations.Watch]]
     private var pairWatches: [[SchemaDerivations.Watch]]
 
@@ -60,10 +63,11 @@ struct DerivationResolver {
             guard let text = attribute.description.derivationExpression else { continue }
             let reader = DerivationReader(
                 entities: entities, entity: entities[attribute.declaringEntity],
-                attribute: attribute.description, column: attribute.columns.lowerBound, text: text)
+                attribute: attribute.description, number: number(of: attribute, in: entity),
+                column: attribute.columns.lowerBound, text: text)
             let derivation = try reader.read()
             if attribute.declaringEntity == entity.index {
-                watch(derivation, derivations[entity.index].count, of: entity.index)
+                watch(derivation, derivation.number, of: entity.index)
             }
             derivations[entity.index].append(derivation)
         }
@@ -80,6 +84,17 @@ struct DerivationResolver {
                     "\(entities[constraint.declaringEntity].name), uniqueness constraint "
                     + "(\(constraint.names.joined(separator: ", ")))")
         }
+    }
+
+    /// The number that a derived attribute has in its entity and all that inherit it. Siblings have others: rows of both may be
+    /// found by one relationship.
+    private mutating func number(of attribute: SchemaAttribute, in entity: SchemaEntity) -> Int {
+        let name = "\(attribute.declaringEntity).\(attribute.description.name)"
+        if let known = numbers[name] { return known }
+        let number = counts[entity.root, default: 0]
+        counts[entity.root] = number + 1
+        numbers[name] = number
+        return number
     }
 
     // MARK: Sources

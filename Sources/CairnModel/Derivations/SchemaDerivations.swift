@@ -7,7 +7,7 @@
 // a row's own attributes have to do with its own derived ones is not among the watches: those are computed whenever the row is
 // written.
 //
-// Invariants: the derived attributes of a child begin with its parent's, so that one has the same index in all descendants.
+// Invariants: a derived attribute has the same number in its entity and in all descendants, and no other of the hierarchy has it.
 // Threads: immutable, so any.
 
 /// The derived attributes of a schema.
@@ -26,7 +26,7 @@ package struct SchemaDerivations: Sendable {
         }
         /// The entity that declares the derived attribute, as an index of the schema.
         package let entity: Int
-        /// The attribute, as an index of `entities` of that entity and its descendants.
+        /// The attribute's number in its hierarchy.
         package let derivation: Int
         /// How one gets there.
         package let way: Way
