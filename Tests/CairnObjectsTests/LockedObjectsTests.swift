@@ -86,6 +86,29 @@ struct LockedObjectsTests {
         #expect(try scene.productName() == "P")
     }
 
+    @Test(
+        "A request with nothing else is compared all the same, and makes no commit",
+        arguments: Backend.allCases)
+    func alone(_ backend: Backend) throws {
+        var scene = try Scene(backend)
+        scene.request.updated = []
+        guard case .saved(let result) = try scene.stack.store.save(scene.request) else {
+            Issue.record("the save is in conflict")
+            return
+        }
+        #expect(result.commit == nil && result.rows.isEmpty)
+        try scene.change("name", "T", of: scene.shop)
+        let error = storeError { _ = try scene.stack.store.save(scene.request) }
+        #expect(error?.code == .mergeConflict)
+        #expect(error?.versions.map(\.id) == [scene.shop])
+        scene.request.resolution = .report
+        guard case .conflicts(let conflicts) = try scene.stack.store.save(scene.request) else {
+            Issue.record("the conflict is not reported")
+            return
+        }
+        #expect(conflicts.count == 1)
+    }
+
     @Test("A policy that resolves has nothing to decide about it", arguments: Backend.allCases)
     func resolving(_ backend: Backend) throws {
         for kind in MergePolicyKind.allCases where kind != .error {

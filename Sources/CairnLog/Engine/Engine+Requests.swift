@@ -200,9 +200,10 @@ extension Engine {
 }
 
 extension SaveRequest {
-    /// Whether there is nothing to write.
+    /// Whether there is nothing to write, and nothing to compare either.
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
+            && locked.isEmpty
     }
 }
 
