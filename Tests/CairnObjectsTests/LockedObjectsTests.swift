@@ -109,6 +109,31 @@ struct LockedObjectsTests {
         #expect(conflicts.count == 1)
     }
 
+    @Test(
+        "What the request itself deletes is compared as that: gone on both sides is no conflict",
+        arguments: Backend.allCases, [false, true])
+    func deletedToo(_ backend: Backend, _ isGone: Bool) throws {
+        var scene = try Scene(backend)
+        let locked = scene.request.locked[0]
+        scene.request.deleted = [
+            .init(id: scene.shop, entity: locked.entity, version: locked.base.version)
+        ]
+        if isGone {
+            let context = scene.stack.context()
+            context.delete(context.object(with: scene.shop))
+            try context.save()
+            guard case .saved = try scene.stack.store.save(scene.request) else {
+                Issue.record("the save is in conflict")
+                return
+            }
+            #expect(try scene.productName() == "changed")
+        } else {
+            try scene.change("name", "T", of: scene.shop)
+            let error = storeError { _ = try scene.stack.store.save(scene.request) }
+            #expect(error?.versions.map(\.isDeletion) == [true])
+        }
+    }
+
     @Test("A policy that resolves has nothing to decide about it", arguments: Backend.allCases)
     func resolving(_ backend: Backend) throws {
         for kind in MergePolicyKind.allCases where kind != .error {

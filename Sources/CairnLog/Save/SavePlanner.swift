@@ -219,7 +219,7 @@ struct SavePlanner {
             }
             try merge(index, base: object.base, &builder)
         }
-        if policyKind == .error { try checkLocked(&builder) }
+        if policyKind == .error, !request.locked.isEmpty { try checkLocked(&builder) }
         for index in rows.indices where rows[index].kind == .deleted {
             guard let expected = rows[index].expectedVersion, let stored = rows[index].stored,
                 stored.version != expected
@@ -250,8 +250,11 @@ struct SavePlanner {
     }
 
     /// Objects that the save relies on without changing them.
+    @inline(never)
     private mutating func checkLocked(_ builder: inout CommitBuilder) throws(StoreError) {
-        for object in request.locked {
+        // What is gone on both sides is no working row.
+        let deleted = Set(request.deleted.map(\.id))
+        for object in request.locked where !deleted.contains(object.id) {
             let number = try number(of: object.id, entity: object.entity)
             let tree = catalog.entities[object.entity].tree
             if workingIndex(tree: tree, number: number) != nil { continue }
