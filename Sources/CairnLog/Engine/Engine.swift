@@ -99,6 +99,8 @@ final class Engine: Sendable {
     /// Whether the store was closed: its folder may be somebody else's. Who makes or removes files without the turn
     /// keeps this locked meanwhile.
     let isReleased = LongLock(false)
+    /// Locked by the registry while it closes the engine; others who want the store wait for that.
+    let closing = LongLock(false)
     /// How far the log of another process is read.
     let following: LongLock<FollowingProgress>
     /// The same, to be asked without waiting.
