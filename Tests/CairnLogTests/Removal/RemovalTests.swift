@@ -6,6 +6,7 @@ import CairnModel
 import CairnStore
 import CairnTestSupport
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -116,13 +117,14 @@ struct RemovalTests {
     func locked(byte: UInt64) throws {
         let disk = MemoryFileSystem()
         let text = try Self.sample(disk)
+        _ = try Self.sample(disk, at: "/other", rounds: 3)
         let lock = try disk.open("/store/lock", .readWrite)
         #expect(try lock.lock(byte: byte, exclusive: byte == 0))
         #expect(
             Self.error { try LogStore.destroy(at: "/store", on: disk) }?.code == .storeInUse)
         #expect(
             Self.error { try LogStore.replace(at: "/store", withStoreAt: "/other", on: disk) }?
-                .code == .openFailed)
+                .code == .storeInUse)
         // Nothing is locked any more by the attempt.
         try lock.unlock(byte: byte)
         #expect(try BackupTests.text(disk) == text)
@@ -232,6 +234,42 @@ struct RemovalTests {
         try store.close()
         try LogStore.destroy(at: link)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+    }
+
+    @Test("A store that somebody makes in the folder while the source is read stays")
+    func madeMeanwhile() throws {
+        let base = MemoryFileSystem()
+        _ = try Self.sample(base, at: "/source")
+        let image = try DiskImage(of: base, "/source")
+        // Which call is the first after the folder was found to be empty?
+        let trial = MemoryFileSystem()
+        try image.write(to: trial, "/source")
+        try trial.makeDirectory("/store")
+        let recorder = FaultInjectingFileSystem(over: trial)
+        try LogStore.replace(at: "/store", withStoreAt: "/source", on: recorder)
+        let calls = recorder.history
+        let found = try #require(
+            calls.firstIndex { $0.operation == .list && $0.path == "/store" })
+        let next = calls[found + 1].operation
+
+        try base.makeDirectory("/store")
+        let disk = FaultInjectingFileSystem(over: base)
+        let gate = disk.hold(next, number: calls[...(found + 1)].count { $0.operation == next })
+        let threads = TestThreads()
+        let codes = Mutex<[StoreError.Code]>([])
+        threads.start {
+            do throws(StoreError) {
+                try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk)
+            } catch {
+                codes.withLock { $0.append(error.code) }
+            }
+        }
+        gate.waitUntilReached()
+        let text = try Self.sample(base, rounds: 2)
+        gate.open()
+        threads.join()
+        #expect(codes.withLock { $0 } == [.storeInUse])
+        #expect(try BackupTests.text(base) == text)
     }
 
     @Test("A source that does not open leaves the store as it was")
