@@ -333,8 +333,8 @@ struct RemovalTests {
 
     @Test(
         "The process ends at any call: the store is there as it was, or does not open and is finished by doing it again",
-        arguments: [false, true])
-    func processEnds(isReplaced: Bool) throws {
+        arguments: [false, true], [false, true])
+    func processEnds(isReplaced: Bool, isForced: Bool) throws {
         let base = MemoryFileSystem()
         let text = try Self.sample(base)
         let image = try DiskImage(of: base)
@@ -346,17 +346,22 @@ struct RemovalTests {
             try source?.write(to: disk, "/source")
             let faulty = FaultInjectingFileSystem(over: disk)
             faulty.crash(atMutation: number, afterWriting: number % 3 * 30)
+            // With force it is done though another process writes to the store.
+            let foreign = isForced ? try disk.open("/store/lock", .readWrite) : nil
+            for byte in [0, 1] as [UInt64] { _ = try foreign?.lock(byte: byte, exclusive: true) }
             let isDone: Bool
             do {
                 if isReplaced {
-                    try LogStore.replace(at: "/store", withStoreAt: "/source", on: faulty)
+                    try LogStore.replace(
+                        at: "/store", withStoreAt: "/source", on: faulty, force: isForced)
                 } else {
-                    try LogStore.destroy(at: "/store", on: faulty)
+                    try LogStore.destroy(at: "/store", on: faulty, force: isForced)
                 }
                 isDone = true
             } catch {
                 isDone = false
             }
+            for byte in [0, 1] as [UInt64] { try foreign?.unlock(byte: byte) }
             let left = try DiskImage(of: disk)
             if isDone, isReplaced {
                 #expect(try BackupTests.text(disk) == other)
