@@ -123,8 +123,9 @@ struct BatchInserter: ~Copyable {
         self.firstRow = firstRow
         var row = 0
         while row < batch.rows {
-            // A block takes as many rows as its budget of bytes allows.
-            let end = batch.endOfBlock(from: row, sizes: builder.engine.sizes)
+            // A block takes as many rows as its budget of bytes allows. Derived texts are not in the batch yet.
+            let end = batch.endOfBlock(
+                from: row, sizes: builder.engine.sizes, copied: room.derivedFrom)
             self.batch = batch
             while row < end {
                 let last = min(row + BatchProbes.group, end)

@@ -50,7 +50,7 @@ struct DerivedColumns {
         derivations = schema.derivations.entities[entity]
     }
 
-    /// The columns of attributes that derived ones of the same row are made of.
+    /// The columns of attributes that derived ones of the same row are made of, one for each.
     var sources: [Int] {
         derivations.compactMap { derivation in
             if case .path(let steps, let column, _) = derivation.source, steps.isEmpty {
