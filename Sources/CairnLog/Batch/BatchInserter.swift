@@ -48,9 +48,8 @@ struct BatchInserter: ~Copyable {
     private let isConcerned: Bool
     /// The moment that derived attributes know; any if there are none.
     private let moment: Date
-    private var derived = BatchDerivations()
-    /// Updated rows that others may be computed from.
-    private var changed: [UInt32] = []
+    /// What is left to do for derived attributes; nil if there are none.
+    private let derivations: BatchDerivations?
 
     /// What the request chooses. A copy of the request itself would count the references to all it has.
     private struct Choices {
@@ -80,12 +79,14 @@ struct BatchInserter: ~Copyable {
             derives = false
             isConcerned = false
             moment = Date(timeIntervalSinceReferenceDate: 0)
+            derivations = nil
         } else {
             derives = !schema.derivations.entities[entity].isEmpty
             isConcerned = catalog.family(of: entity).contains {
                 schema.derivations.concerns[$0]
             }
             moment = Date(timeIntervalSinceReferenceDate: now())
+            derivations = BatchDerivations()
         }
         let setOnly = request.setOnly
         if let known = memory.batchRoom.pointee.take(),
@@ -440,21 +441,11 @@ struct BatchInserter: ~Copyable {
 
     /// Notes a row that others may be computed from, and its own derived attributes that were never computed.
     private mutating func note(_ number: UInt32, _ missing: ColumnSet) {
-        changed.append(number)
+        guard let derivations else { return }
+        derivations.changed.append(number)
         for derivation in missing {
-            derived.stale.insert(derivation, tree: entity.tree, number)
+            derivations.stale.insert(derivation, tree: entity.tree, number)
         }
-    }
-
-    /// Computes anew what is made of the rows that changed, and of those that went.
-    private mutating func settle(_ builder: inout CommitBuilder) throws(StoreError) {
-        for number in changed {
-            guard let concrete = builder.entity(tree: entity.tree, number: number) else {
-                continue
-            }
-            try derived.stale.noteRow(entity: concrete, number: number, &builder)
-        }
-        try derived.settle(identity, &builder)
     }
 
     /// Fills the cells that the row leaves alone from what is stored.
@@ -513,7 +504,7 @@ struct BatchInserter: ~Copyable {
         if request.prunesMissing { try prune(&builder) }
         for suspect in suspects { try judge(suspect, &builder) }
         guard refusedCount > 0 else {
-            if isConcerned || request.prunesMissing { try settle(&builder) }
+            try derivations?.settle(entity.tree, identity, &builder)
             return
         }
         let more =
@@ -540,9 +531,8 @@ struct BatchInserter: ~Copyable {
             handle = builder.state.blocks.next(after: entry)
         }
         var planner = DeletePlanner(
-            catalog: builder.catalog, identity: identity, derived: derived)
+            catalog: builder.catalog, identity: identity, derivations: derivations)
         let outcome = try planner.delete(missing, tree: entity.tree, &builder)
-        derived = planner.derived
         result.deletedCount = outcome.requested
     }
 

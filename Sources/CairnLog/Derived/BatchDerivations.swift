@@ -12,21 +12,33 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// What a batch leaves to do for derived attributes.
-struct BatchDerivations {
+/// What a batch leaves to do for derived attributes. There is one only where the model has any: a commit of one row would
+/// take longer to make and free its parts than to write the row.
+final class BatchDerivations {
     var stale = StaleDerivations()
+    /// Updated rows of the batch's entity that others may be computed from.
+    var changed: [UInt32] = []
     /// Rows with references to be cleared.
     private var cleared: [(entity: Int, number: UInt32, columns: [Int])] = []
 
     /// Leaves the clearing of references to the end.
-    mutating func clear(_ columns: [Int], entity: Int, number: UInt32) {
+    func clear(_ columns: [Int], entity: Int, number: UInt32) {
         cleared.append((entity, number, columns))
     }
 
-    /// Computes and writes what was noted.
-    consuming func settle(_ identity: StoreIdentity, _ builder: inout CommitBuilder)
+    /// Computes and writes what was noted, and what is made of the rows of a tree that changed.
+    func settle(_ tree: Int, _ identity: StoreIdentity, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
+        for number in changed {
+            guard let concrete = builder.entity(tree: tree, number: number) else { continue }
+            try stale.noteRow(entity: concrete, number: number, &builder)
+        }
+        try settle(identity, &builder)
+    }
+
+    /// Computes and writes what was noted.
+    func settle(_ identity: StoreIdentity, _ builder: inout CommitBuilder) throws(StoreError) {
         if cleared.isEmpty && stale.attributes.isEmpty { return }
         var planner = SavePlanner(SaveRequest(), catalog: builder.catalog, identity: identity)
         for row in cleared {

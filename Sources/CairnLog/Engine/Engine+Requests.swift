@@ -140,9 +140,12 @@ extension Engine {
         ) { builder throws(StoreError) in
             let (tree, numbers) = try targets(
                 of: request, builder.state, writtenLSN: builder.writtenLSN)
-            var planner = DeletePlanner(catalog: builder.catalog, identity: identity)
+            let derivations =
+                builder.catalog.schema.derivations.isEmpty ? nil : BatchDerivations()
+            var planner = DeletePlanner(
+                catalog: builder.catalog, identity: identity, derivations: derivations)
             let outcome = try planner.delete(numbers, tree: tree, &builder)
-            try planner.derived.settle(identity, &builder)
+            try derivations?.settle(identity, &builder)
             var result = BatchDeleteResult()
             result.deletedCount = outcome.requested
             result.cascadedCount = outcome.cascaded
