@@ -152,13 +152,19 @@ struct SavePlanner {
         }
     }
 
+    @inline(__always)
     private func number(of id: ObjectID, entity: Int) throws(StoreError) -> UInt32 {
         guard identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference) else {
-            throw StoreError(
-                .foreignObject, "the object belongs to another store or entity",
-                context: .init(entity: catalog.entities[entity].name, objectID: id))
+            throw foreign(id, entity: entity)
         }
         return number
+    }
+
+    @inline(never)
+    private func foreign(_ id: ObjectID, entity: Int) -> StoreError {
+        StoreError(
+            .foreignObject, "the object belongs to another store or entity",
+            context: .init(entity: catalog.entities[entity].name, objectID: id))
     }
 
     private func cells(of row: Row) -> [Value] {
