@@ -44,11 +44,9 @@ extension Engine {
         contextName: String?
     ) throws(StoreError) -> NewNumbers? {
         // What the store computes is told in the result of a save alone.
-        let schema = schema
-        if !schema.derivations.isEmpty,
-            rows.groups.contains(where: { schema.derivations.concerns[$0.entity] })
-        {
-            return nil
+        if hasDerivations {
+            let concerns = schema.derivations.concerns
+            if rows.groups.contains(where: { concerns[$0.entity] }) { return nil }
         }
         let contest = NewRowsWriter.Contest()
         do {

@@ -64,6 +64,8 @@ final class Engine: Sendable {
     let storeID: StoreID
     let identity: StoreIdentity
     let isReadOnly: Bool
+    /// Whether the model has derived attributes.
+    let hasDerivations: Bool
     let durability: LogStoreOptions.Durability
     let snapshotLimit: UInt64
     let sizes: StoreSizes
@@ -124,6 +126,7 @@ final class Engine: Sendable {
         pool = opened.pool
         storeID = opened.storeID
         isReadOnly = options.isReadOnly
+        hasDerivations = !opened.catalog.schema.derivations.isEmpty
         durability = options.durability
         snapshotLimit = options.snapshotLimit
         sizes = options.sizes
