@@ -133,7 +133,10 @@ private struct DerivedView {
     mutating func takePairs(
         of plan: SavePlanner, _ stale: inout StaleDerivations, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        for (entity, number) in plan.pairRemovals {
+        // Pairs that nothing is made of are not read.
+        let watches = plan.catalog.schema.derivations.pairWatches
+        let first = plan.catalog.schema.entities.count
+        for (entity, number) in plan.pairRemovals where !watches[entity - first].isEmpty {
             removed.insert(Self.key(entity, number))
             let ends = try builder.pair(entity: entity, number: number)
             removedCounts[entity * 2, default: [:]][ends.0, default: 0] += 1
@@ -141,7 +144,8 @@ private struct DerivedView {
             stale.notePair(
                 entity: entity, source: ends.0, destination: ends.1, builder.catalog)
         }
-        for (entity, source, destination) in plan.pairAdditions {
+        for (entity, source, destination) in plan.pairAdditions
+        where !watches[entity - first].isEmpty {
             added[entity * 2, default: [:]][source, default: []].append(destination)
             added[entity * 2 + 1, default: [:]][destination, default: []].append(source)
             stale.notePair(
