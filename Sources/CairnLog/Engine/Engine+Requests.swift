@@ -12,6 +12,7 @@ extension Engine {
 
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
         if request.isEmpty { return .saved(SaveResult()) }
+        try checkDerivations()
         /// Conflicts leave the commit as an error, so that it is forgotten like any that fails.
         struct Standing { var conflicts: [SaveConflict] = [] }
         var standing = Standing()
@@ -44,7 +45,8 @@ extension Engine {
         contextName: String?
     ) throws(StoreError) -> NewNumbers? {
         // What the store computes is told in the result of a save alone.
-        if hasDerivations {
+        if derivationUse != .none {
+            try checkDerivations()
             let concerns = schema.derivations.concerns
             if rows.groups.contains(where: { concerns[$0.entity] }) { return nil }
         }
@@ -67,6 +69,7 @@ extension Engine {
     /// Rows are filled and checked before the turn is taken, as long as they fit the staging memory; what is
     /// left is filled while the batch has the turn.
     func insert(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        try checkDerivations()
         let schema = schema
         guard let entity = schema.entity(named: request.entityName) else {
             throw StoreError(
@@ -133,6 +136,7 @@ extension Engine {
     }
 
     func delete(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        try checkDerivations()
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
@@ -184,6 +188,39 @@ extension Engine {
             }
             return (tree, numbers)
         }
+    }
+
+    // MARK: Derived attributes
+
+    /// Whether a store computes attributes.
+    enum DerivationUse {
+        case none
+        case computed
+        /// The store's model has a derivation that is refused.
+        case refused
+
+        init(_ derivations: SchemaDerivations) {
+            self =
+                derivations.refusal != nil ? .refused : derivations.isEmpty ? .none : .computed
+        }
+    }
+
+    /// Refuses to write what could not be kept right.
+    @inline(__always)
+    private func checkDerivations() throws(StoreError) {
+        if derivationUse == .refused { throw refusedDerivation() }
+    }
+
+    @inline(never)
+    private func refusedDerivation() -> StoreError {
+        guard let refusal = schema.derivations.refusal else {
+            preconditionFailure("what is refused has a reason")
+        }
+        return StoreError(
+            .incompatibleModel,
+            "the store can only be read, as it was made with a derived attribute that cannot be computed: "
+                + "\(refusal)",
+            context: .init(path: "\(files.folder)"))
     }
 
     // MARK: Numbers

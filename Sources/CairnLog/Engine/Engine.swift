@@ -64,8 +64,7 @@ final class Engine: Sendable {
     let storeID: StoreID
     let identity: StoreIdentity
     let isReadOnly: Bool
-    /// Whether the model has derived attributes.
-    let hasDerivations: Bool
+    let derivationUse: DerivationUse
     let durability: LogStoreOptions.Durability
     let snapshotLimit: UInt64
     let sizes: StoreSizes
@@ -126,7 +125,7 @@ final class Engine: Sendable {
         pool = opened.pool
         storeID = opened.storeID
         isReadOnly = options.isReadOnly
-        hasDerivations = !opened.catalog.schema.derivations.isEmpty
+        derivationUse = DerivationUse(opened.catalog.schema.derivations)
         durability = options.durability
         snapshotLimit = options.snapshotLimit
         sizes = options.sizes

@@ -24,7 +24,19 @@ struct DerivationResolver {
         pairWatches = Array(repeating: [], count: pairs.count)
     }
 
-    func resolve() throws(ModelError) -> SchemaDerivations {
+    /// The derivations of a model. Those of one that a store has were judged by whoever made the store, perhaps by a version
+    /// that took any text: what that wrote can still be read.
+    func resolve(isStored: Bool) throws(ModelError) -> SchemaDerivations {
+        do {
+            return try resolve()
+        } catch {
+            guard isStored else { throw error }
+            return SchemaDerivations(
+                entities: derivations, watches: watches, pairWatches: pairWatches, refusal: error)
+        }
+    }
+
+    private func resolve() throws(ModelError) -> SchemaDerivations {
         var copy = self
         for entity in entities {
             for attribute in entity.description.attributes {

@@ -36,6 +36,9 @@ package struct SchemaDerivations: Sendable {
 
     /// Whether there is none.
     package let isEmpty: Bool
+    /// Why derived attributes of a model that a store has are refused: then there are none here, and their values are what is
+    /// stored.
+    package let refusal: ModelError?
     /// By entity.
     package let entities: [[Derivation]]
     /// By entity.
@@ -45,7 +48,11 @@ package struct SchemaDerivations: Sendable {
     /// By entity: whether its rows have derived attributes or are a source of some.
     package let concerns: [Bool]
 
-    init(entities: [[Derivation]], watches: [[Watch]], pairWatches: [[Watch]]) {
+    init(
+        entities: [[Derivation]], watches: [[Watch]], pairWatches: [[Watch]],
+        refusal: ModelError? = nil
+    ) {
+        self.refusal = refusal
         self.entities = entities
         self.watches = watches
         self.pairWatches = pairWatches
