@@ -517,7 +517,20 @@ struct BatchInserter: ~Copyable {
 
     private mutating func prune(_ builder: inout CommitBuilder) throws(StoreError) {
         var missing: [UInt32] = []
-        var handle = builder.state.blocks.first(ofEntity: entityIndex)
+        // A row may name an object of a descendant, so those that none names go too.
+        for entity in builder.catalog.family(of: entityIndex) {
+            try findMissing(ofEntity: entity, into: &missing, &builder)
+        }
+        var planner = DeletePlanner(
+            catalog: builder.catalog, identity: identity, derivations: derivations)
+        let outcome = try planner.delete(missing, tree: entity.tree, &builder)
+        result.deletedCount = outcome.requested
+    }
+
+    private func findMissing(
+        ofEntity entity: Int, into missing: inout [UInt32], _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        var handle = builder.state.blocks.first(ofEntity: entity)
         while handle != .none {
             let entry = builder.state.blocks.entry(handle)
             if entry.live > 0 {
@@ -530,10 +543,6 @@ struct BatchInserter: ~Copyable {
             }
             handle = builder.state.blocks.next(after: entry)
         }
-        var planner = DeletePlanner(
-            catalog: builder.catalog, identity: identity, derivations: derivations)
-        let outcome = try planner.delete(missing, tree: entity.tree, &builder)
-        result.deletedCount = outcome.requested
     }
 
     /// Whether a key that was noted is shared in the state after the batch.
