@@ -6,7 +6,8 @@
 //   3. What is noted is computed from the state after the save: rows of the save as they will be, all others as stored.
 //
 // A row's own attributes and the moment count whenever the row is written; what is made of members is computed only if members
-// were noted, for an owner may have a million of them. A row that differs in nothing but what is derived is written all the
+// were noted, for an owner may have a million of them. Sums, least and greatest of a save are mostly made of what was stored and of
+// the members that change (`DerivedView.moved`), the others of all members. A row that differs in nothing but what is derived is written all the
 // same, and has a new version; but it has not been saved by anybody, so that its moment stays.
 //
 // Derived attributes are not made of one another (`DerivationReader`), so the order does not matter.
@@ -24,13 +25,15 @@ extension SavePlanner {
         throws(StoreError)
     {
         for index in rows.indices { resetDerived(index) }
+        // What is noted beforehand was written before: nobody knows any more what those rows were.
+        let knowsChanges = noted.attributes.isEmpty
         var stale = noted
         // Rows that are met from here on are as they are stored.
         let end = rows.count
         let changed = rows.indices.map { isChanged($0) }
         for index in 0..<end where changed[index] { noteReferences(of: index, &stale) }
         for index in 0..<end where changed[index] { try note(index, &stale, &builder) }
-        var view = DerivedView(changed: changed)
+        var view = DerivedView(changed: changed, knowsChanges: knowsChanges)
         try view.takePairs(of: self, &stale, &builder)
         let moment = Date(timeIntervalSinceReferenceDate: builder.engine.clock.now())
         for (key, attributes) in stale.attributes.sorted(by: { $0.key < $1.key }) {
@@ -114,6 +117,8 @@ extension SavePlanner {
 private struct DerivedView {
     /// By working row: whether the save makes it another one. Rows met later are as they are stored.
     let changed: [Bool]
+    /// Whether everything that changes is among the working rows.
+    private let knowsChanges: Bool
     /// Pairs that go: entity and number.
     private var removed: Set<UInt64> = []
     /// By entity and side: how many pairs of a number go.
@@ -123,7 +128,10 @@ private struct DerivedView {
     /// The block that was read last: members mostly lie together.
     private var last: (handle: BlockHandle, block: CachedBlock)?
 
-    init(changed: [Bool]) { self.changed = changed }
+    init(changed: [Bool], knowsChanges: Bool) {
+        self.changed = changed
+        self.knowsChanges = knowsChanges
+    }
 
     private static func key(_ entity: Int, _ number: UInt32) -> UInt64 {
         UInt64(entity) << 32 | UInt64(number)
@@ -169,6 +177,12 @@ private struct DerivedView {
                 ofCount: try count(storage, of: row, in: plan, stale, &builder))
         case .members(let storage, _, let column):
             guard let column else { return .null }
+            if let moved = moved(
+                derivation, column, storage, of: row, in: plan, stale, builder.catalog)
+            {
+                value = moved
+                break
+            }
             let memberTree = tree(ofMembers: storage, row, builder.catalog)
             var values: [Value] = []
             for member in try members(storage, of: row, in: plan, stale, &builder) {
@@ -248,7 +262,7 @@ private struct DerivedView {
                 catalog.references[reference].entity == entity
             else { break }
             return builder.state.inverses[reference].count(of: row.number)
-                - stale.led(to: row.number, reference: reference)
+                - stale.led(to: row.number, reference: reference).count
                 + stale.leading(to: row.number, reference: reference).count
         case .pairs(let pairs, let isSource):
             let entity = catalog.entityIndex(ofPairs: pairs)
@@ -262,6 +276,43 @@ private struct DerivedView {
         case .column, .transient: break
         }
         return try members(storage, of: row, in: plan, stale, &builder).count
+    }
+
+    /// What is made of members, told from what is stored and from the members that change: an owner may have a million
+    /// others. Nil if that does not say it: sums of whole numbers alone are exact whatever the order, and of a least or
+    /// greatest value that goes only all members know the next one.
+    private func moved(
+        _ derivation: Derivation, _ column: Int, _ storage: SchemaRelationship.Storage,
+        of row: WorkingRow, in plan: SavePlanner, _ stale: StaleDerivations, _ catalog: Catalog
+    ) -> Value? {
+        guard knowsChanges, let stored = row.stored?.values[derivation.column], !stored.isNull,
+            case .members(_, let operation, _) = derivation.source,
+            case .inverseColumn(let entity, let referring) = storage,
+            let reference = catalog.reference(ofColumn: referring, entity: entity),
+            catalog.references[reference].entity == entity,
+            case .attribute(let type) = catalog.description(of: entity).columns[column].kind
+        else { return nil }
+        let tree = catalog.entities[entity].tree
+        let old = stale.led(to: row.number, reference: reference).compactMap { number in
+            plan.workingIndex(tree: tree, number: number)
+                .flatMap { plan.rows[$0].stored?.values[column] }
+        }
+        let new = stale.leading(to: row.number, reference: reference).compactMap { number in
+            plan.workingIndex(tree: tree, number: number).map { plan.rows[$0].values[column] }
+        }
+        switch operation {
+        case .sum where type.isWholeNumber && derivation.type.isWholeNumber:
+            guard case .integer(let before) = stored else { return nil }
+            var sum = Int128(before)
+            for case .integer(let value) in old { sum -= Int128(value) }
+            for case .integer(let value) in new { sum += Int128(value) }
+            return Int64(exactly: sum).map { .integer($0) }
+        case .minimum where type.isWholeNumber && derivation.type.isWholeNumber || type == .date,
+            .maximum where type.isWholeNumber && derivation.type.isWholeNumber || type == .date:
+            let best = derivation.value(ofMembers: [stored] + new)
+            return old.contains(stored) && !new.contains(best) ? nil : best
+        default: return nil
+        }
     }
 
     /// The members after the save, in the order of their numbers.
@@ -311,6 +362,15 @@ private struct DerivedView {
             if case .pairs(_, _, let isSymmetric) = watch.way { return isSymmetric }
         }
         return false
+    }
+}
+
+extension AttributeType {
+    fileprivate var isWholeNumber: Bool {
+        switch self {
+        case .integer16, .integer32, .integer64: true
+        default: false
+        }
     }
 }
 
