@@ -48,7 +48,7 @@ final class BatchDerivations {
             else { continue }
             for column in row.columns { planner.rows[index].values[column] = .null }
         }
-        try planner.derive(stale, &builder)
+        try planner.derive(stale, isTold: false, &builder)
         try SaveWriter.writeSilently(planner, &builder)
     }
 }

@@ -3,7 +3,8 @@
 //   1. Whatever the request or a merge put into derived columns goes: they begin as they are stored.
 //   2. Rows that come, go or change are noted, with everybody who is computed from them: the object at the other end of a
 //      relationship, as it was and as it will be, and those whose paths lead there.
-//   3. What is noted is computed from the state after the save: rows of the save as they will be, all others as stored.
+//   3. What is noted is computed from the state after the save: rows of the save as they will be, all others as stored. Rows that
+//      the save has not met are written at once (`RecomputedRows`).
 //
 // A row's own attributes and the moment count whenever the row is written; what is made of members is computed only if members
 // were noted, for an owner may have a million of them. Sums, least and greatest of a save are mostly made of what was stored and of
@@ -21,33 +22,53 @@ import FoundationEssentials
 
 extension SavePlanner {
     /// Computes what is noted, and what the rows of the save make necessary.
-    mutating func derive(_ noted: consuming StaleDerivations, _ builder: inout CommitBuilder)
-        throws(StoreError)
-    {
+    ///
+    /// - Parameter isTold: whether anybody will ask which rows were computed anew.
+    mutating func derive(
+        _ noted: consuming StaleDerivations, isTold: Bool, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
         for index in rows.indices { resetDerived(index) }
         // What is noted beforehand was written before: nobody knows any more what those rows were.
         let knowsChanges = noted.attributes.isEmpty
         var stale = noted
-        // Rows that are met from here on are as they are stored.
-        let end = rows.count
         let changed = rows.indices.map { isChanged($0) }
-        for index in 0..<end where changed[index] { noteReferences(of: index, &stale) }
-        for index in 0..<end where changed[index] { try note(index, &stale, &builder) }
+        for index in rows.indices where changed[index] { noteReferences(of: index, &stale) }
+        for index in rows.indices where changed[index] { try note(index, &stale, &builder) }
         var view = DerivedView(changed: changed, knowsChanges: knowsChanges)
         try view.takePairs(of: self, &stale, &builder)
         let moment = Date(timeIntervalSinceReferenceDate: builder.engine.clock.now())
+        let recomputed = RecomputedRows(isTold: isTold)
         for (key, attributes) in stale.attributes.sorted(by: { $0.key < $1.key }) {
-            let root = catalog.trees[key.tree].root
-            guard let index = try meet(entity: root, number: key.number, &builder),
-                rows[index].fate == .live
-            else { continue }
-            // Objects of other entities of the hierarchy may have been noted too: those have no such attribute.
-            for derivation in catalog.schema.derivations.entities[rows[index].entity]
-            where attributes.contains(derivation.number) {
-                rows[index].values[derivation.column] = try view.value(
-                    derivation, of: rows[index], at: moment, in: self, stale, &builder)
+            if let index = workingIndex(tree: key.tree, number: key.number) {
+                guard rows[index].fate == .live else { continue }
+                rows[index].values = try values(
+                    of: rows[index], attributes, at: moment, &view, stale, &builder)
+            } else if let row = try storedRow(tree: key.tree, number: key.number, &builder),
+                let stored = row.stored
+            {
+                let values = try values(of: row, attributes, at: moment, &view, stale, &builder)
+                if values != row.values {
+                    try recomputed.add(row, stored, values, &builder)
+                }
             }
         }
+        try recomputed.finish(&builder)
+        if isTold { self.recomputed = recomputed }
+    }
+
+    /// A row's values after its derived attributes were computed. Objects of other entities of the hierarchy may have been noted
+    /// too: those have no such attribute.
+    private func values(
+        of row: WorkingRow, _ attributes: ColumnSet, at moment: Date, _ view: inout DerivedView,
+        _ stale: StaleDerivations, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> [Value] {
+        var values = row.values
+        for derivation in catalog.schema.derivations.entities[row.entity]
+        where attributes.contains(derivation.number) {
+            values[derivation.column] = try view.value(
+                derivation, of: row, at: moment, in: self, stale, &builder)
+        }
+        return values
     }
 
     private mutating func resetDerived(_ index: Int) {
@@ -115,7 +136,7 @@ extension SavePlanner {
 
 /// The state after a save, as far as derived attributes ask for it.
 private struct DerivedView {
-    /// By working row: whether the save makes it another one. Rows met later are as they are stored.
+    /// By working row: whether the save makes it another one.
     let changed: [Bool]
     /// Whether everything that changes is among the working rows.
     private let knowsChanges: Bool
@@ -333,7 +354,7 @@ private struct DerivedView {
                     guard let index = plan.workingIndex(tree: tree, number: number) else {
                         return true
                     }
-                    return index >= changed.count || !changed[index]
+                    return !changed[index]
                 }
             let family = catalog.family(of: entity)
             members += stale.leading(to: row.number, reference: reference).filter { number in

@@ -140,6 +140,10 @@ struct SaveWriter {
                 }
             }
         }
+        if let recomputed = plan.recomputed {
+            for row in recomputed.rows { result.rows[row.id] = row }
+            result.recomputed = recomputed.ids
+        }
         result.displaced = plan.displaced.map { plan.rows[$0].id }
     }
 
