@@ -299,9 +299,13 @@ struct BatchInserter: ~Copyable {
             try changeKeys(number, cell.slot, view, identity, row, of: batch, &builder)
         }
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
+        // One commit makes one version, however often it writes the row.
+        let isYoung = builder.isYoung(cell.handle)
         builder.kill(cell.handle, slot: cell.slot)
-        stage(row, number, version: DirectoryCell.next(cell.version), &builder)
-        builder.updatedCount += 1
+        stage(
+            row, number, version: isYoung ? cell.version : DirectoryCell.next(cell.version),
+            &builder)
+        if !isYoung { builder.updatedCount += 1 }
         result.updatedCount += 1
         note(.updated, number)
     }
