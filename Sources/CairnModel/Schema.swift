@@ -27,11 +27,16 @@ public final class Schema: Sendable {
     /// Checks a model and resolves it.
     ///
     /// - Throws: `ModelError` for the first thing that is wrong.
-    public init(_ model: ManagedObjectModel) throws(ModelError) {
+    public convenience init(_ model: ManagedObjectModel) throws(ModelError) {
+        try self.init(model, isStored: false)
+    }
+
+    /// The same for a model that a store has. One with a derivation that is refused serves to read what is stored.
+    package init(_ model: ManagedObjectModel, isStored: Bool) throws(ModelError) {
         let resolved = try SchemaResolver(model).resolve()
         try ModelChecks(model: model, entities: resolved.entities).run()
         derivations = try DerivationResolver(entities: resolved.entities, pairs: resolved.pairs)
-            .resolve()
+            .resolve(isStored: isStored)
         self.model = model
         self.entities = resolved.entities
         self.pairs = resolved.pairs

@@ -47,7 +47,8 @@ public struct BatchInsertRequest: Sendable {
     public var resultType = ResultType.statusOnly
     /// Whether a row that updates changes only the columns it names.
     public var setOnly = false
-    /// Whether stored objects of the entity that no row of the batch names are deleted in the same commit.
+    /// Whether stored objects of the entity, or of one that inherits from it, that no row of the batch names are deleted in
+    /// the same commit.
     public var prunesMissing = false
     /// Whether `prunesMissing` may delete every object because there are no rows at all.
     public var allowsEmpty = false

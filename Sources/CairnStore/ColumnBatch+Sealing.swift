@@ -19,7 +19,9 @@ extension ColumnBatch {
     package func seal(firstRow: Int, setOnly: Bool = false) throws(StoreError) {
         var errors: [StoreError] = []
         for (index, rule) in rules.enumerated() {
-            checkSizes(index, firstRow: firstRow, errors: &errors)
+            if columns[index].oversizedRow >= 0 {
+                errors.append(oversizedError(column: index, firstRow: firstRow))
+            }
             if let limits = rule.limits {
                 checkRange(index, limits, firstRow: firstRow, errors: &errors)
             }
@@ -56,6 +58,7 @@ extension ColumnBatch {
     }
 
     /// The error for a row that lacks a mandatory attribute.
+    @inline(never)
     package func missingError(column: Int, row: Int, firstRow: Int) -> StoreError {
         StoreError(
             .missingMandatory, "a mandatory attribute is nil",
@@ -63,14 +66,16 @@ extension ColumnBatch {
                 entity: entity.name, key: entity.columns[column].name, row: firstRow + row))
     }
 
-    private func checkSizes(_ index: Int, firstRow: Int, errors: inout [StoreError]) {
-        let row = columns[index].oversizedRow
-        guard row >= 0 else { return }
-        errors.append(
-            StoreError(
-                .invalidRequest, "the value is too large: a column of a batch holds 4 GiB",
-                context: .init(
-                    entity: entity.name, key: entity.columns[index].name, row: firstRow + row)))
+    // Errors are made apart: what makes them is larger than what finds nothing wrong, and would keep that from being part of
+    // the loop.
+
+    @inline(never)
+    private func oversizedError(column: Int, firstRow: Int) -> StoreError {
+        StoreError(
+            .invalidRequest, "the value is too large: a column of a batch holds 4 GiB",
+            context: .init(
+                entity: entity.name, key: entity.columns[column].name,
+                row: firstRow + columns[column].oversizedRow))
     }
 
     private func checkRange(
@@ -85,6 +90,15 @@ extension ColumnBatch {
             failures &+= isOutside && states[row] == ColumnBuffer.State.set ? 1 : 0
         }
         if failures == 0 { return }
+        noteOutside(index, limits, failures, firstRow: firstRow, errors: &errors)
+    }
+
+    @inline(never)
+    private func noteOutside(
+        _ index: Int, _ limits: ClosedRange<Int64>, _ failures: Int, firstRow: Int,
+        errors: inout [StoreError]
+    ) {
+        let (states, values) = (columns[index].states, columns[index].values)
         let column = entity.columns[index]
         var left = min(failures, Self.errorLimit)
         for row in 0..<rows where left > 0 && states[row] == ColumnBuffer.State.set {

@@ -160,6 +160,9 @@ public struct SaveResult: Sendable {
     /// where a policy merged, and those in which a reference was cleared or re-pointed, or a derived attribute
     /// was computed anew.
     public var rows: [ObjectID: Row] = [:]
+    /// Objects that the request does not name and in which derived attributes were computed anew, beyond those in `rows`:
+    /// where they are many, a store need not give their rows. Whoever has them reads them again.
+    public var recomputed: [ObjectID] = []
     /// Objects of the request that were merged into, or dropped in favour of, another one: by the id they
     /// had in the request, the survivor's permanent id.
     public var absorbed: [ObjectID: ObjectID] = [:]

@@ -86,6 +86,54 @@ struct LockedObjectsTests {
         #expect(try scene.productName() == "P")
     }
 
+    @Test(
+        "A request with nothing else is compared all the same, and makes no commit",
+        arguments: Backend.allCases)
+    func alone(_ backend: Backend) throws {
+        var scene = try Scene(backend)
+        scene.request.updated = []
+        guard case .saved(let result) = try scene.stack.store.save(scene.request) else {
+            Issue.record("the save is in conflict")
+            return
+        }
+        #expect(result.commit == nil && result.rows.isEmpty)
+        try scene.change("name", "T", of: scene.shop)
+        let error = storeError { _ = try scene.stack.store.save(scene.request) }
+        #expect(error?.code == .mergeConflict)
+        #expect(error?.versions.map(\.id) == [scene.shop])
+        scene.request.resolution = .report
+        guard case .conflicts(let conflicts) = try scene.stack.store.save(scene.request) else {
+            Issue.record("the conflict is not reported")
+            return
+        }
+        #expect(conflicts.count == 1)
+    }
+
+    @Test(
+        "What the request itself deletes is compared as that: gone on both sides is no conflict",
+        arguments: Backend.allCases, [false, true])
+    func deletedToo(_ backend: Backend, _ isGone: Bool) throws {
+        var scene = try Scene(backend)
+        let locked = scene.request.locked[0]
+        scene.request.deleted = [
+            .init(id: scene.shop, entity: locked.entity, version: locked.base.version)
+        ]
+        if isGone {
+            let context = scene.stack.context()
+            context.delete(context.object(with: scene.shop))
+            try context.save()
+            guard case .saved = try scene.stack.store.save(scene.request) else {
+                Issue.record("the save is in conflict")
+                return
+            }
+            #expect(try scene.productName() == "changed")
+        } else {
+            try scene.change("name", "T", of: scene.shop)
+            let error = storeError { _ = try scene.stack.store.save(scene.request) }
+            #expect(error?.versions.map(\.isDeletion) == [true])
+        }
+    }
+
     @Test("A policy that resolves has nothing to decide about it", arguments: Backend.allCases)
     func resolving(_ backend: Backend) throws {
         for kind in MergePolicyKind.allCases where kind != .error {

@@ -48,9 +48,8 @@ struct BatchInserter: ~Copyable {
     private let isConcerned: Bool
     /// The moment that derived attributes know; any if there are none.
     private let moment: Date
-    private var derived = BatchDerivations()
-    /// Updated rows that others may be computed from.
-    private var changed: [UInt32] = []
+    /// What is left to do for derived attributes; nil if there are none.
+    private let derivations: BatchDerivations?
 
     /// What the request chooses. A copy of the request itself would count the references to all it has.
     private struct Choices {
@@ -80,12 +79,14 @@ struct BatchInserter: ~Copyable {
             derives = false
             isConcerned = false
             moment = Date(timeIntervalSinceReferenceDate: 0)
+            derivations = nil
         } else {
             derives = !schema.derivations.entities[entity].isEmpty
             isConcerned = catalog.family(of: entity).contains {
                 schema.derivations.concerns[$0]
             }
             moment = Date(timeIntervalSinceReferenceDate: now())
+            derivations = BatchDerivations()
         }
         let setOnly = request.setOnly
         if let known = memory.batchRoom.pointee.take(),
@@ -123,8 +124,9 @@ struct BatchInserter: ~Copyable {
         self.firstRow = firstRow
         var row = 0
         while row < batch.rows {
-            // A block takes as many rows as its budget of bytes allows.
-            let end = batch.endOfBlock(from: row, sizes: builder.engine.sizes)
+            // A block takes as many rows as its budget of bytes allows. Derived texts are not in the batch yet.
+            let end = batch.endOfBlock(
+                from: row, sizes: builder.engine.sizes, copied: room.derivedFrom)
             self.batch = batch
             while row < end {
                 let last = min(row + BatchProbes.group, end)
@@ -297,9 +299,13 @@ struct BatchInserter: ~Copyable {
             try changeKeys(number, cell.slot, view, identity, row, of: batch, &builder)
         }
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
+        // One commit makes one version, however often it writes the row.
+        let isYoung = builder.isYoung(cell.handle)
         builder.kill(cell.handle, slot: cell.slot)
-        stage(row, number, version: DirectoryCell.next(cell.version), &builder)
-        builder.updatedCount += 1
+        stage(
+            row, number, version: isYoung ? cell.version : DirectoryCell.next(cell.version),
+            &builder)
+        if !isYoung { builder.updatedCount += 1 }
         result.updatedCount += 1
         note(.updated, number)
     }
@@ -439,21 +445,11 @@ struct BatchInserter: ~Copyable {
 
     /// Notes a row that others may be computed from, and its own derived attributes that were never computed.
     private mutating func note(_ number: UInt32, _ missing: ColumnSet) {
-        changed.append(number)
+        guard let derivations else { return }
+        derivations.changed.append(number)
         for derivation in missing {
-            derived.stale.insert(derivation, tree: entity.tree, number)
+            derivations.stale.insert(derivation, tree: entity.tree, number)
         }
-    }
-
-    /// Computes anew what is made of the rows that changed, and of those that went.
-    private mutating func settle(_ builder: inout CommitBuilder) throws(StoreError) {
-        for number in changed {
-            guard let concrete = builder.entity(tree: entity.tree, number: number) else {
-                continue
-            }
-            try derived.stale.noteRow(entity: concrete, number: number, &builder)
-        }
-        try derived.settle(identity, &builder)
     }
 
     /// Fills the cells that the row leaves alone from what is stored.
@@ -512,7 +508,7 @@ struct BatchInserter: ~Copyable {
         if request.prunesMissing { try prune(&builder) }
         for suspect in suspects { try judge(suspect, &builder) }
         guard refusedCount > 0 else {
-            if isConcerned || request.prunesMissing { try settle(&builder) }
+            try derivations?.settle(entity.tree, identity, &builder)
             return
         }
         let more =
@@ -525,7 +521,20 @@ struct BatchInserter: ~Copyable {
 
     private mutating func prune(_ builder: inout CommitBuilder) throws(StoreError) {
         var missing: [UInt32] = []
-        var handle = builder.state.blocks.first(ofEntity: entityIndex)
+        // A row may name an object of a descendant, so those that none names go too.
+        for entity in builder.catalog.family(of: entityIndex) {
+            try findMissing(ofEntity: entity, into: &missing, &builder)
+        }
+        var planner = DeletePlanner(
+            catalog: builder.catalog, identity: identity, derivations: derivations)
+        let outcome = try planner.delete(missing, tree: entity.tree, &builder)
+        result.deletedCount = outcome.requested
+    }
+
+    private func findMissing(
+        ofEntity entity: Int, into missing: inout [UInt32], _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        var handle = builder.state.blocks.first(ofEntity: entity)
         while handle != .none {
             let entry = builder.state.blocks.entry(handle)
             if entry.live > 0 {
@@ -538,11 +547,6 @@ struct BatchInserter: ~Copyable {
             }
             handle = builder.state.blocks.next(after: entry)
         }
-        var planner = DeletePlanner(
-            catalog: builder.catalog, identity: identity, derived: derived)
-        let outcome = try planner.delete(missing, tree: entity.tree, &builder)
-        derived = planner.derived
-        result.deletedCount = outcome.requested
     }
 
     /// Whether a key that was noted is shared in the state after the batch.

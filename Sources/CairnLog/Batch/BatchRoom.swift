@@ -16,6 +16,8 @@ struct BatchRoom: ~Copyable {
     let wholeColumns: ColumnSet
     /// The derived columns.
     let derived: DerivedColumns
+    /// The columns that these are made of, one for each.
+    let derivedFrom: [Int]
     /// The columns that an update leaves alone if the row does not name them.
     let kept: [Int]
     var probes: BatchProbes
@@ -35,8 +37,9 @@ struct BatchRoom: ~Copyable {
         probes = BatchProbes(stored, catalog, readsRows: updates)
         let derived = DerivedColumns(entity, catalog.schema)
         self.derived = derived
+        derivedFrom = derived.sources
         wholeColumns = ColumnSet(
-            stored.uniques.flatMap { catalog.uniques[$0].columns } + derived.sources)
+            stored.uniques.flatMap { catalog.uniques[$0].columns } + derivedFrom)
         kept = stored.columns.indices.filter {
             setOnly || stored.columns[$0].target != nil || derived.contains($0)
         }

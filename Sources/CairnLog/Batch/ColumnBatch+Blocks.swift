@@ -4,13 +4,16 @@ import CairnStore
 
 extension ColumnBatch {
     /// Where the block that begins with a row ends: it takes as many rows as its budget of bytes allows.
-    func endOfBlock(from start: Int, sizes: StoreSizes) -> Int {
+    ///
+    /// - Parameter copied: columns whose texts will be in the rows once more, as often as they are named.
+    func endOfBlock(from start: Int, sizes: StoreSizes, copied: [Int] = []) -> Int {
         let limit = min(rows, start + sizes.rowsPerBlock)
         var (fixed, all) = (0, 0)
         for index in columns.indices {
             fixed += columns[index].kind.isBytes ? 2 : columns[index].kind.width
             all += columns[index].used
         }
+        for index in copied where columns[index].kind.isBytes { all += columns[index].used }
         // Mostly all of them fit, and no row has to be looked at.
         if all + (limit - start) * fixed <= sizes.bytesPerBlock { return limit }
         var bytes = 0
@@ -18,6 +21,9 @@ extension ColumnBatch {
             bytes += fixed
             for column in columns where column.kind.isBytes && column.hasValue(row) {
                 bytes += min(Int(column.lengths[row]), sizes.largeValueBytes)
+            }
+            for index in copied where columns[index].kind.isBytes && columns[index].hasValue(row) {
+                bytes += min(Int(columns[index].lengths[row]), sizes.largeValueBytes)
             }
             if bytes > sizes.bytesPerBlock && row > start { return row }
         }

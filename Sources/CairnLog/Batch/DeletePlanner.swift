@@ -29,16 +29,14 @@ struct DeletePlanner {
     private var cleared: [UInt64: [Int]] = [:]
     private var denials: [(object: UInt64, by: UInt64, key: String, entity: Int, number: UInt32)] =
         []
-    /// What is left to do for derived attributes.
-    private(set) var derived: BatchDerivations
+    /// What is left to do for derived attributes; nil if there are none.
+    private let derivations: BatchDerivations?
 
-    init(
-        catalog: Catalog, identity: StoreIdentity,
-        derived: BatchDerivations = BatchDerivations()
-    ) {
+    /// - Parameter derivations: where to note what is to be computed anew; nil only if the schema has no derived attributes.
+    init(catalog: Catalog, identity: StoreIdentity, derivations: BatchDerivations?) {
         self.catalog = catalog
         self.identity = identity
-        self.derived = derived
+        self.derivations = derivations
     }
 
     private func key(_ tree: Int, _ number: UInt32) -> UInt64 {
@@ -60,7 +58,7 @@ struct DeletePlanner {
         outcome.cascaded =
             order.count { $0.entity < catalog.schema.entities.count } - outcome.requested
         try checkDenials()
-        if !catalog.schema.derivations.isEmpty { try noteDerived(&builder) }
+        if let derivations { try noteDerived(derivations, &builder) }
         try clearReferences(&builder)
         for row in order {
             try builder.delete(tree: row.tree, number: row.number)
@@ -176,14 +174,16 @@ struct DeletePlanner {
 
     // MARK: Derived attributes
 
-    private mutating func noteDerived(_ builder: inout CommitBuilder) throws(StoreError) {
+    private func noteDerived(_ derivations: BatchDerivations, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
         let watchesPairs = catalog.schema.derivations.pairWatches
         for row in order {
             if row.entity < catalog.schema.entities.count {
-                try derived.stale.noteRow(entity: row.entity, number: row.number, &builder)
+                try derivations.stale.noteRow(entity: row.entity, number: row.number, &builder)
             } else if !watchesPairs[row.entity - catalog.schema.entities.count].isEmpty {
                 let ends = try builder.pair(entity: row.entity, number: row.number)
-                derived.stale.notePair(
+                derivations.stale.notePair(
                     entity: row.entity, source: ends.0, destination: ends.1, catalog)
             }
         }
@@ -202,9 +202,9 @@ struct DeletePlanner {
                 let old = try builder.storedRow(entity: entity, number: number)
             else { continue }
             var values = old.values
-            if !catalog.schema.derivations.isEmpty {
+            if let derivations {
                 for column in columns {
-                    derived.stale.noteReference(
+                    derivations.stale.noteReference(
                         entity: entity, number: number, column: column, &builder)
                 }
             }
@@ -220,8 +220,8 @@ struct DeletePlanner {
                 }
                 values[column] = .null
             }
-            if !catalog.schema.derivations.entities[entity].isEmpty {
-                derived.clear(columns, entity: entity, number: number)
+            if let derivations, !catalog.schema.derivations.entities[entity].isEmpty {
+                derivations.clear(columns, entity: entity, number: number)
                 continue
             }
             pending[entity, default: []].append(

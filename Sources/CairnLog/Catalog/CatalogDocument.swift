@@ -27,7 +27,8 @@ enum CatalogDocument {
     /// The catalog of a document in the form that `encode` gives it, whose parts fit together; nil of any other.
     static func decodePlain(_ payload: UnsafeRawBufferPointer) -> Catalog? {
         guard let document = try? PlainSchemaDocument(payload),
-            document.format == FormatVersion.current, let schema = try? Schema(document.model)
+            document.format == FormatVersion.current,
+            let schema = try? Schema(document.model, isStored: true)
         else { return nil }
         let catalog = Catalog(new: schema)
         guard catalog.excess == nil, document.version == catalog.version,
@@ -48,7 +49,7 @@ enum CatalogDocument {
         try document.checkVersion()
         let schema: Schema
         do {
-            schema = try Schema(document.model)
+            schema = try Schema(document.model, isStored: true)
         } catch {
             try document.check()
             throw FormatError(.malformed, "F-702", "the model in the schema frame is invalid")

@@ -42,11 +42,12 @@ extension CommitBuilder {
             }
         }
         moveReferences(entity: entity, number: number, from: old.values, to: values)
-        kill(old.handle, slot: old.slot)
         // One commit makes one version, however often it writes the row.
-        if !old.isYoung { updatedCount += 1 }
+        let isYoung = isYoung(old.handle)
+        kill(old.handle, slot: old.slot)
+        if !isYoung { updatedCount += 1 }
         let row = PendingRows.Row(
-            number: number, version: old.isYoung ? old.version : DirectoryCell.next(old.version),
+            number: number, version: isYoung ? old.version : DirectoryCell.next(old.version),
             values: values,
             kept: kept(entity: entity, old, values))
         return (row, taken)
@@ -96,12 +97,7 @@ extension CommitBuilder {
                         kept.slot, to: batch.rows)
                 } else {
                     guard batch.columns[column].store(value, row: batch.rows) else {
-                        throw StoreError(
-                            .invalidRequest,
-                            "the \(value.kindName) is not a value of the property's type",
-                            context: .init(
-                                entity: catalog.entities[entity].name,
-                                key: catalog.entities[entity].columns[column].name, value: value))
+                        throw misfit(value, column: column, entity: entity)
                     }
                 }
             }
@@ -117,6 +113,16 @@ extension CommitBuilder {
         }
         if batch.rows > 0 { try writeBlock(batch, entity, &selection, &numbers, &versions) }
         engine.batches.give(batch)
+    }
+
+    @inline(never)
+    private func misfit(_ value: Value, column: Int, entity: Int) -> StoreError {
+        StoreError(
+            .invalidRequest, "the \(value.kindName) is not a value of the property's type",
+            context: .init(
+                entity: catalog.entities[entity].name,
+                key: catalog.entities[entity].columns[column].name, value: value,
+                detail: "\(value) is a \(value.kindName), which the property's type is not"))
     }
 
     private mutating func writeBlock(

@@ -99,11 +99,13 @@ struct CommitBuilder: ~Copyable {
         let reader = RowReader(catalog: catalog, identity: engine.identity, entity: concrete)
         return StoredRow(
             handle: cell.handle, slot: cell.slot, version: cell.version,
-            isYoung: isYoung(cell.handle), values: try reader.values(block, cell.slot))
+            values: try reader.values(block, cell.slot))
     }
 
-    /// Whether this commit has written a block.
-    func isYoung(_ handle: BlockHandle) -> Bool {
+    /// Whether this commit has written a block: then its rows have their new versions already. Mutating, as a call that only
+    /// reads would be given a copy.
+    @inline(__always)
+    mutating func isYoung(_ handle: BlockHandle) -> Bool {
         let place = state.blocks.entry(handle).place
         return place.segment == log.segment.number
             && log.segment.baseLSN + UInt64(place.byteOffset) >= log.firstLSN

@@ -21,10 +21,20 @@ struct CommitDisk: Sendable {
 
     /// Makes the log durable up to the end of a state, and says so in the mark file.
     func synchronize(_ state: EngineState) throws(StoreError) {
+        try synchronizeLog(of: state)
+        mark(state.end, commit: state.commit)
+    }
+
+    /// Makes the log durable up to the end of a state.
+    func synchronizeLog(of state: EngineState) throws(StoreError) {
         let segment = state.segments.current
         precondition(
             segment.number == state.end.segment, "the log of a state ends in its newest segment")
-        try synchronize(segment, to: state.end, commit: state.commit)
+        do {
+            try segment.synchronize()
+        } catch {
+            throw StoreError(error)
+        }
     }
 
     /// Makes the log durable up to an end in its last segment, and says so in the mark file. Everything before

@@ -12,21 +12,33 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// What a batch leaves to do for derived attributes.
-struct BatchDerivations {
+/// What a batch leaves to do for derived attributes. There is one only where the model has any: a commit of one row would
+/// take longer to make and free its parts than to write the row.
+final class BatchDerivations {
     var stale = StaleDerivations()
+    /// Updated rows of the batch's entity that others may be computed from.
+    var changed: [UInt32] = []
     /// Rows with references to be cleared.
     private var cleared: [(entity: Int, number: UInt32, columns: [Int])] = []
 
     /// Leaves the clearing of references to the end.
-    mutating func clear(_ columns: [Int], entity: Int, number: UInt32) {
+    func clear(_ columns: [Int], entity: Int, number: UInt32) {
         cleared.append((entity, number, columns))
     }
 
-    /// Computes and writes what was noted.
-    consuming func settle(_ identity: StoreIdentity, _ builder: inout CommitBuilder)
+    /// Computes and writes what was noted, and what is made of the rows of a tree that changed.
+    func settle(_ tree: Int, _ identity: StoreIdentity, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
+        for number in changed {
+            guard let concrete = builder.entity(tree: tree, number: number) else { continue }
+            try stale.noteRow(entity: concrete, number: number, &builder)
+        }
+        try settle(identity, &builder)
+    }
+
+    /// Computes and writes what was noted.
+    func settle(_ identity: StoreIdentity, _ builder: inout CommitBuilder) throws(StoreError) {
         if cleared.isEmpty && stale.attributes.isEmpty { return }
         var planner = SavePlanner(SaveRequest(), catalog: builder.catalog, identity: identity)
         for row in cleared {
@@ -36,7 +48,7 @@ struct BatchDerivations {
             else { continue }
             for column in row.columns { planner.rows[index].values[column] = .null }
         }
-        try planner.derive(stale, &builder)
+        try planner.derive(stale, isTold: false, &builder)
         try SaveWriter.writeSilently(planner, &builder)
     }
 }
@@ -50,7 +62,7 @@ struct DerivedColumns {
         derivations = schema.derivations.entities[entity]
     }
 
-    /// The columns of attributes that derived ones of the same row are made of.
+    /// The columns of attributes that derived ones of the same row are made of, one for each.
     var sources: [Int] {
         derivations.compactMap { derivation in
             if case .path(let steps, let column, _) = derivation.source, steps.isEmpty {
@@ -102,9 +114,8 @@ struct DerivedColumns {
     /// The derived attributes of a stored row of a batch that were never computed, but for those made of the row itself.
     func missing(_ isNil: (Int) -> Bool) -> ColumnSet {
         var missing = ColumnSet()
-        for (index, derivation) in derivations.enumerated()
-        where !derivation.isLocal && isNil(derivation.column) {
-            missing.insert(index)
+        for derivation in derivations where !derivation.isLocal && isNil(derivation.column) {
+            missing.insert(derivation.number)
         }
         return missing
     }

@@ -3,10 +3,12 @@
 //   1. Whatever the request or a merge put into derived columns goes: they begin as they are stored.
 //   2. Rows that come, go or change are noted, with everybody who is computed from them: the object at the other end of a
 //      relationship, as it was and as it will be, and those whose paths lead there.
-//   3. What is noted is computed from the state after the save: rows of the save as they will be, all others as stored.
+//   3. What is noted is computed from the state after the save: rows of the save as they will be, all others as stored. Rows that
+//      the save has not met are written at once (`RecomputedRows`).
 //
 // A row's own attributes and the moment count whenever the row is written; what is made of members is computed only if members
-// were noted, for an owner may have a million of them. A row that differs in nothing but what is derived is written all the
+// were noted, for an owner may have a million of them. Sums, least and greatest of a save are mostly made of what was stored and of
+// the members that change (`DerivedView.moved`), the others of all members. A row that differs in nothing but what is derived is written all the
 // same, and has a new version; but it has not been saved by anybody, so that its moment stays.
 //
 // Derived attributes are not made of one another (`DerivationReader`), so the order does not matter.
@@ -20,30 +22,53 @@ import FoundationEssentials
 
 extension SavePlanner {
     /// Computes what is noted, and what the rows of the save make necessary.
-    mutating func derive(_ noted: consuming StaleDerivations, _ builder: inout CommitBuilder)
-        throws(StoreError)
-    {
+    ///
+    /// - Parameter isTold: whether anybody will ask which rows were computed anew.
+    mutating func derive(
+        _ noted: consuming StaleDerivations, isTold: Bool, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
         for index in rows.indices { resetDerived(index) }
+        // What is noted beforehand was written before: nobody knows any more what those rows were.
+        let knowsChanges = noted.attributes.isEmpty
         var stale = noted
-        // Rows that are met from here on are as they are stored.
-        let end = rows.count
         let changed = rows.indices.map { isChanged($0) }
-        for index in 0..<end where changed[index] { noteReferences(of: index, &stale) }
-        for index in 0..<end where changed[index] { try note(index, &stale, &builder) }
-        var view = DerivedView(changed: changed)
+        for index in rows.indices where changed[index] { noteReferences(of: index, &stale) }
+        for index in rows.indices where changed[index] { try note(index, &stale, &builder) }
+        var view = DerivedView(changed: changed, knowsChanges: knowsChanges)
         try view.takePairs(of: self, &stale, &builder)
         let moment = Date(timeIntervalSinceReferenceDate: builder.engine.clock.now())
+        let recomputed = RecomputedRows(isTold: isTold)
         for (key, attributes) in stale.attributes.sorted(by: { $0.key < $1.key }) {
-            let root = catalog.trees[key.tree].root
-            guard let index = try meet(entity: root, number: key.number, &builder),
-                rows[index].fate == .live
-            else { continue }
-            let own = catalog.schema.derivations.entities[rows[index].entity]
-            for attribute in attributes where attribute < own.count {
-                rows[index].values[own[attribute].column] = try view.value(
-                    own[attribute], of: rows[index], at: moment, in: self, stale, &builder)
+            if let index = workingIndex(tree: key.tree, number: key.number) {
+                guard rows[index].fate == .live else { continue }
+                rows[index].values = try values(
+                    of: rows[index], attributes, at: moment, &view, stale, &builder)
+            } else if let row = try storedRow(tree: key.tree, number: key.number, &builder),
+                let stored = row.stored
+            {
+                let values = try values(of: row, attributes, at: moment, &view, stale, &builder)
+                if values != row.values {
+                    try recomputed.add(row, stored, values, &builder)
+                }
             }
         }
+        try recomputed.finish(&builder)
+        if isTold { self.recomputed = recomputed }
+    }
+
+    /// A row's values after its derived attributes were computed. Objects of other entities of the hierarchy may have been noted
+    /// too: those have no such attribute.
+    private func values(
+        of row: WorkingRow, _ attributes: ColumnSet, at moment: Date, _ view: inout DerivedView,
+        _ stale: StaleDerivations, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> [Value] {
+        var values = row.values
+        for derivation in catalog.schema.derivations.entities[row.entity]
+        where attributes.contains(derivation.number) {
+            values[derivation.column] = try view.value(
+                derivation, of: row, at: moment, in: self, stale, &builder)
+        }
+        return values
     }
 
     private mutating func resetDerived(_ index: Int) {
@@ -81,9 +106,9 @@ extension SavePlanner {
         if new != nil {
             let tree = catalog.entities[row.entity].tree
             let own = catalog.schema.derivations.entities[row.entity]
-            for (attribute, derivation) in own.enumerated()
+            for derivation in own
             where !derivation.isOfMembers || (old?[derivation.column].isNull ?? true) {
-                stale.insert(attribute, tree: tree, row.number)
+                stale.insert(derivation.number, tree: tree, row.number)
             }
         }
         for watch in catalog.schema.derivations.watches[row.entity] {
@@ -111,8 +136,10 @@ extension SavePlanner {
 
 /// The state after a save, as far as derived attributes ask for it.
 private struct DerivedView {
-    /// By working row: whether the save makes it another one. Rows met later are as they are stored.
+    /// By working row: whether the save makes it another one.
     let changed: [Bool]
+    /// Whether everything that changes is among the working rows.
+    private let knowsChanges: Bool
     /// Pairs that go: entity and number.
     private var removed: Set<UInt64> = []
     /// By entity and side: how many pairs of a number go.
@@ -122,7 +149,10 @@ private struct DerivedView {
     /// The block that was read last: members mostly lie together.
     private var last: (handle: BlockHandle, block: CachedBlock)?
 
-    init(changed: [Bool]) { self.changed = changed }
+    init(changed: [Bool], knowsChanges: Bool) {
+        self.changed = changed
+        self.knowsChanges = knowsChanges
+    }
 
     private static func key(_ entity: Int, _ number: UInt32) -> UInt64 {
         UInt64(entity) << 32 | UInt64(number)
@@ -132,7 +162,10 @@ private struct DerivedView {
     mutating func takePairs(
         of plan: SavePlanner, _ stale: inout StaleDerivations, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        for (entity, number) in plan.pairRemovals {
+        // Pairs that nothing is made of are not read.
+        let watches = plan.catalog.schema.derivations.pairWatches
+        let first = plan.catalog.schema.entities.count
+        for (entity, number) in plan.pairRemovals where !watches[entity - first].isEmpty {
             removed.insert(Self.key(entity, number))
             let ends = try builder.pair(entity: entity, number: number)
             removedCounts[entity * 2, default: [:]][ends.0, default: 0] += 1
@@ -140,7 +173,8 @@ private struct DerivedView {
             stale.notePair(
                 entity: entity, source: ends.0, destination: ends.1, builder.catalog)
         }
-        for (entity, source, destination) in plan.pairAdditions {
+        for (entity, source, destination) in plan.pairAdditions
+        where !watches[entity - first].isEmpty {
             added[entity * 2, default: [:]][source, default: []].append(destination)
             added[entity * 2 + 1, default: [:]][destination, default: []].append(source)
             stale.notePair(
@@ -164,6 +198,12 @@ private struct DerivedView {
                 ofCount: try count(storage, of: row, in: plan, stale, &builder))
         case .members(let storage, _, let column):
             guard let column else { return .null }
+            if let moved = moved(
+                derivation, column, storage, of: row, in: plan, stale, builder.catalog)
+            {
+                value = moved
+                break
+            }
             let memberTree = tree(ofMembers: storage, row, builder.catalog)
             var values: [Value] = []
             for member in try members(storage, of: row, in: plan, stale, &builder) {
@@ -243,7 +283,7 @@ private struct DerivedView {
                 catalog.references[reference].entity == entity
             else { break }
             return builder.state.inverses[reference].count(of: row.number)
-                - stale.led(to: row.number, reference: reference)
+                - stale.led(to: row.number, reference: reference).count
                 + stale.leading(to: row.number, reference: reference).count
         case .pairs(let pairs, let isSource):
             let entity = catalog.entityIndex(ofPairs: pairs)
@@ -257,6 +297,43 @@ private struct DerivedView {
         case .column, .transient: break
         }
         return try members(storage, of: row, in: plan, stale, &builder).count
+    }
+
+    /// What is made of members, told from what is stored and from the members that change: an owner may have a million
+    /// others. Nil if that does not say it: sums of whole numbers alone are exact whatever the order, and of a least or
+    /// greatest value that goes only all members know the next one.
+    private func moved(
+        _ derivation: Derivation, _ column: Int, _ storage: SchemaRelationship.Storage,
+        of row: WorkingRow, in plan: SavePlanner, _ stale: StaleDerivations, _ catalog: Catalog
+    ) -> Value? {
+        guard knowsChanges, let stored = row.stored?.values[derivation.column], !stored.isNull,
+            case .members(_, let operation, _) = derivation.source,
+            case .inverseColumn(let entity, let referring) = storage,
+            let reference = catalog.reference(ofColumn: referring, entity: entity),
+            catalog.references[reference].entity == entity,
+            case .attribute(let type) = catalog.description(of: entity).columns[column].kind
+        else { return nil }
+        let tree = catalog.entities[entity].tree
+        let old = stale.led(to: row.number, reference: reference).compactMap { number in
+            plan.workingIndex(tree: tree, number: number)
+                .flatMap { plan.rows[$0].stored?.values[column] }
+        }
+        let new = stale.leading(to: row.number, reference: reference).compactMap { number in
+            plan.workingIndex(tree: tree, number: number).map { plan.rows[$0].values[column] }
+        }
+        switch operation {
+        case .sum where type.isWholeNumber && derivation.type.isWholeNumber:
+            guard case .integer(let before) = stored else { return nil }
+            var sum = Int128(before)
+            for case .integer(let value) in old { sum -= Int128(value) }
+            for case .integer(let value) in new { sum += Int128(value) }
+            return Int64(exactly: sum).map { .integer($0) }
+        case .minimum where type.isWholeNumber && derivation.type.isWholeNumber || type == .date,
+            .maximum where type.isWholeNumber && derivation.type.isWholeNumber || type == .date:
+            let best = derivation.value(ofMembers: [stored] + new)
+            return old.contains(stored) && !new.contains(best) ? nil : best
+        default: return nil
+        }
     }
 
     /// The members after the save, in the order of their numbers.
@@ -277,7 +354,7 @@ private struct DerivedView {
                     guard let index = plan.workingIndex(tree: tree, number: number) else {
                         return true
                     }
-                    return index >= changed.count || !changed[index]
+                    return !changed[index]
                 }
             let family = catalog.family(of: entity)
             members += stale.leading(to: row.number, reference: reference).filter { number in
@@ -306,6 +383,15 @@ private struct DerivedView {
             if case .pairs(_, _, let isSymmetric) = watch.way { return isSymmetric }
         }
         return false
+    }
+}
+
+extension AttributeType {
+    fileprivate var isWholeNumber: Bool {
+        switch self {
+        case .integer16, .integer32, .integer64: true
+        default: false
+        }
     }
 }
 

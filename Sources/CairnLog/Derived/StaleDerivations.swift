@@ -22,12 +22,12 @@ struct StaleDerivations {
         }
     }
 
-    /// The derived attributes, as indexes of those of the object's entity.
+    /// The derived attributes by their numbers in the hierarchy. The object need not have all of them.
     private(set) var attributes: [Key: ColumnSet] = [:]
     /// By reference and target: rows that will lead there, of those that are yet to be written.
     private var leading: [Int: [UInt32: [UInt32]]] = [:]
-    /// By reference and target: how many of those lead there as they are stored.
-    private var led: [Int: [UInt32: Int]] = [:]
+    /// By reference and target: those of them that lead there as they are stored.
+    private var led: [Int: [UInt32: [UInt32]]] = [:]
 
     /// Notes one derived attribute of an object.
     mutating func insert(_ derivation: Int, tree: Int, _ number: UInt32) {
@@ -38,7 +38,7 @@ struct StaleDerivations {
     mutating func lead(
         _ source: UInt32, from old: UInt32?, to new: UInt32?, reference: Int
     ) {
-        if let old { led[reference, default: [:]][old, default: 0] += 1 }
+        if let old { led[reference, default: [:]][old, default: []].append(source) }
         if let new { leading[reference, default: [:]][new, default: []].append(source) }
     }
 
@@ -47,8 +47,8 @@ struct StaleDerivations {
         leading[reference]?[target] ?? []
     }
 
-    /// How many of the rows yet to be written lead to a target as they are stored.
-    func led(to target: UInt32, reference: Int) -> Int { led[reference]?[target] ?? 0 }
+    /// The rows yet to be written that lead to a target as they are stored.
+    func led(to target: UInt32, reference: Int) -> [UInt32] { led[reference]?[target] ?? [] }
 
     // MARK: Sources
 

@@ -15,7 +15,7 @@ extension Engine {
         let state = pin.state
         guard queue.durable < state.end.lsn else { return }
         do {
-            try disk.synchronize(state)
+            try disk.synchronizeLog(of: state)
         } catch {
             // Trying again could report success for lost bytes. What is published stays readable.
             var cause = error
@@ -25,6 +25,10 @@ extension Engine {
             throw cause
         }
         queue.advance(durable: state.end.lsn)
+        // The store may have been closed meanwhile, and another one be in its folder.
+        isReleased.withLock { isReleased in
+            if !isReleased { disk.mark(state.end, commit: state.commit) }
+        }
     }
 
     /// Sees to it that what was just committed is durable in time.

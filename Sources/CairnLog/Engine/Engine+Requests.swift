@@ -12,6 +12,7 @@ extension Engine {
 
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
         if request.isEmpty { return .saved(SaveResult()) }
+        try checkDerivations()
         /// Conflicts leave the commit as an error, so that it is forgotten like any that fails.
         struct Standing { var conflicts: [SaveConflict] = [] }
         var standing = Standing()
@@ -44,11 +45,10 @@ extension Engine {
         contextName: String?
     ) throws(StoreError) -> NewNumbers? {
         // What the store computes is told in the result of a save alone.
-        let schema = schema
-        if !schema.derivations.isEmpty,
-            rows.groups.contains(where: { schema.derivations.concerns[$0.entity] })
-        {
-            return nil
+        if derivationUse != .none {
+            try checkDerivations()
+            let concerns = schema.derivations.concerns
+            if rows.groups.contains(where: { concerns[$0.entity] }) { return nil }
         }
         let contest = NewRowsWriter.Contest()
         do {
@@ -69,6 +69,7 @@ extension Engine {
     /// Rows are filled and checked before the turn is taken, as long as they fit the staging memory; what is
     /// left is filled while the batch has the turn.
     func insert(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        try checkDerivations()
         let schema = schema
         guard let entity = schema.entity(named: request.entityName) else {
             throw StoreError(
@@ -135,14 +136,18 @@ extension Engine {
     }
 
     func delete(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        try checkDerivations()
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
             let (tree, numbers) = try targets(
                 of: request, builder.state, writtenLSN: builder.writtenLSN)
-            var planner = DeletePlanner(catalog: builder.catalog, identity: identity)
+            let derivations =
+                builder.catalog.schema.derivations.isEmpty ? nil : BatchDerivations()
+            var planner = DeletePlanner(
+                catalog: builder.catalog, identity: identity, derivations: derivations)
             let outcome = try planner.delete(numbers, tree: tree, &builder)
-            try planner.derived.settle(identity, &builder)
+            try derivations?.settle(identity, &builder)
             var result = BatchDeleteResult()
             result.deletedCount = outcome.requested
             result.cascadedCount = outcome.cascaded
@@ -185,6 +190,39 @@ extension Engine {
         }
     }
 
+    // MARK: Derived attributes
+
+    /// Whether a store computes attributes.
+    enum DerivationUse {
+        case none
+        case computed
+        /// The store's model has a derivation that is refused.
+        case refused
+
+        init(_ derivations: SchemaDerivations) {
+            self =
+                derivations.refusal != nil ? .refused : derivations.isEmpty ? .none : .computed
+        }
+    }
+
+    /// Refuses to write what could not be kept right.
+    @inline(__always)
+    private func checkDerivations() throws(StoreError) {
+        if derivationUse == .refused { throw refusedDerivation() }
+    }
+
+    @inline(never)
+    private func refusedDerivation() -> StoreError {
+        guard let refusal = schema.derivations.refusal else {
+            preconditionFailure("what is refused has a reason")
+        }
+        return StoreError(
+            .incompatibleModel,
+            "the store can only be read, as it was made with a derived attribute that cannot be computed: "
+                + "\(refusal)",
+            context: .init(path: "\(files.folder)"))
+    }
+
     // MARK: Numbers
 
     func obtainPermanentIDs(_ entities: [Int]) throws(StoreError) -> [ObjectID] {
@@ -200,9 +238,10 @@ extension Engine {
 }
 
 extension SaveRequest {
-    /// Whether there is nothing to write.
+    /// Whether there is nothing to write, and nothing to compare either.
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
+            && locked.isEmpty
     }
 }
 

@@ -64,6 +64,7 @@ final class Engine: Sendable {
     let storeID: StoreID
     let identity: StoreIdentity
     let isReadOnly: Bool
+    let derivationUse: DerivationUse
     let durability: LogStoreOptions.Durability
     let snapshotLimit: UInt64
     let sizes: StoreSizes
@@ -99,6 +100,8 @@ final class Engine: Sendable {
     /// Whether the store was closed: its folder may be somebody else's. Who makes or removes files without the turn
     /// keeps this locked meanwhile.
     let isReleased = LongLock(false)
+    /// Locked by the registry while it closes the engine; others who want the store wait for that.
+    let closing = LongLock(false)
     /// How far the log of another process is read.
     let following: LongLock<FollowingProgress>
     /// The same, to be asked without waiting.
@@ -122,6 +125,7 @@ final class Engine: Sendable {
         pool = opened.pool
         storeID = opened.storeID
         isReadOnly = options.isReadOnly
+        derivationUse = DerivationUse(opened.catalog.schema.derivations)
         durability = options.durability
         snapshotLimit = options.snapshotLimit
         sizes = options.sizes

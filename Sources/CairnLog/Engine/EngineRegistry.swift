@@ -2,7 +2,8 @@
 //
 // Two engines on one folder would each believe to be the only writer: locks belong to open files, and this
 // process would hold them twice. So stores are told apart by the identity of their lock file.
-// Threads: any; one lock, held while a store is opened so that nobody opens it twice.
+// Threads: any; one lock, held while a store is opened so that nobody opens it twice. Engines are closed without it: each has a
+// lock of its own for that, which is taken first.
 
 import CairnFileSystem
 import CairnFormat
@@ -30,9 +31,20 @@ final class EngineRegistry: Sendable {
     private struct Entry {
         let engine: Engine
         var users: Int
+        /// Whether it is being closed. Whoever wants the store waits for that, without the registry.
+        var isClosing = false
     }
 
     private let engines = LongLock<[Key: Entry]>([:])
+
+    /// What there was where an engine was looked for.
+    private enum Found {
+        case engine(Engine)
+        /// One that is being closed.
+        case closing(Engine)
+        /// A lock file that was removed meanwhile.
+        case removed
+    }
 
     /// The engine of a store, opened if nobody has it open.
     ///
@@ -40,30 +52,39 @@ final class EngineRegistry: Sendable {
     func open(
         _ folder: FilePath, schema: Schema?, options: LogStoreOptions, sharesWriter: Bool = false
     ) throws(StoreError) -> Engine {
-        for _ in 1...Self.attempts {
-            if let engine = try openOnce(folder, schema, options, sharesWriter) { return engine }
+        var attempts = 0
+        while attempts < Self.attempts {
+            switch try openOnce(folder, schema, options, sharesWriter) {
+            case .engine(let engine): return engine
+            case .closing(let engine): try wait(for: engine)
+            case .removed: attempts += 1
+            }
         }
-        throw StoreError(
-            .storeInUse, "the store is removed and made all the time",
-            context: .init(path: "\(folder)"))
+        throw Self.restless(folder)
     }
 
     /// How often something is tried again whose lock file was removed meanwhile.
     private static let attempts = 20
 
-    /// Nil if the lock file was removed meanwhile.
+    private static func restless(_ folder: FilePath) -> StoreError {
+        StoreError(
+            .storeInUse, "the store is removed and made all the time",
+            context: .init(path: "\(folder)"))
+    }
+
     private func openOnce(
         _ folder: FilePath, _ schema: Schema?, _ options: LogStoreOptions, _ sharesWriter: Bool
-    ) throws(StoreError) -> Engine? {
+    ) throws(StoreError) -> Found {
         try engines.withLock { engines throws(StoreError) in
             let opener = StoreOpener(folder: folder, options: options)
-            guard let lock = try opener.openLockFile() else { return nil }
+            guard let lock = try opener.openLockFile() else { return .removed }
             var key = Key(lock, options.fileSystem, isReadOnly: options.isReadOnly)
             if sharesWriter {
                 let writer = Key(lock, options.fileSystem, isReadOnly: false)
                 if engines[writer] != nil { key = writer }
             }
             if let entry = engines[key] {
+                if entry.isClosing { return .closing(entry.engine) }
                 if let schema, !schema.hasSameStorage(as: entry.engine.schema) {
                     throw StoreError(
                         .incompatibleModel,
@@ -73,12 +94,22 @@ final class EngineRegistry: Sendable {
                 // Whoever opens a store sees what is in it by now.
                 _ = try entry.engine.refresh()
                 engines[key]?.users += 1
-                return entry.engine
+                return .engine(entry.engine)
             }
-            guard let engine = try Self.open(opener, lock, schema) else { return nil }
+            guard let engine = try Self.open(opener, lock, schema) else { return .removed }
             engines[key] = Entry(engine: engine, users: 1)
-            return engine
+            return .engine(engine)
         }
+    }
+
+    /// What there was where a store was to be locked.
+    private enum Locked {
+        case files(StoreFiles)
+        /// Nobody has the store open, as there is none.
+        case missing
+        case open(Engine)
+        case closing(Engine)
+        case removed
     }
 
     /// The files of a store that nobody has open, here or elsewhere, and that nobody can open until they are released;
@@ -88,38 +119,49 @@ final class EngineRegistry: Sendable {
     func lockAlone(_ folder: FilePath, _ fileSystem: any FileSystem, force: Bool) throws
         -> StoreFiles?
     {
-        try engines.withLock { engines throws in
-            for _ in 1...Self.attempts {
-                let path = folder.appending(SegmentName.lock)
-                guard let lock = try fileSystem.openIfPresent(path, .readWrite) else { return nil }
-                for isReadOnly in [false, true] {
-                    let key = Key(lock, fileSystem, isReadOnly: isReadOnly)
-                    guard let entry = engines[key] else { continue }
-                    guard force else {
-                        throw StoreError(
-                            .storeInUse, "the store is open in this process",
-                            context: .init(path: "\(folder)"))
-                    }
-                    // What it cannot write is of no use to anybody; but it must be closed.
-                    do throws(StoreError) {
-                        try entry.engine.close()
-                    } catch {
-                        guard entry.engine.isClosed.load(ordering: .acquiring) else { throw error }
-                    }
-                    engines[key] = nil
+        var attempts = 0
+        while attempts < Self.attempts {
+            switch try lockOnce(folder, fileSystem, force: force) {
+            case .files(let files): return files
+            case .missing: return nil
+            case .closing(let engine): try wait(for: engine)
+            case .removed: attempts += 1
+            case .open(let engine):
+                guard force else {
+                    throw StoreError(
+                        .storeInUse, "the store is open in this process",
+                        context: .init(path: "\(folder)"))
                 }
-                let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
-                let isAlone = try files.lockExclusively()
-                guard try files.isCurrent() else {
-                    files.release()
-                    continue
+                // What it cannot write is of no use to anybody; but it must be closed.
+                do throws(StoreError) {
+                    try shut(engine, whateverItsUsers: true)
+                } catch {
+                    guard engine.isClosed.load(ordering: .acquiring) else { throw error }
                 }
-                guard isAlone || force else { throw files.isInUse() }
-                return files
             }
-            throw StoreError(
-                .storeInUse, "the store is removed and made all the time",
-                context: .init(path: "\(folder)"))
+        }
+        throw Self.restless(folder)
+    }
+
+    private func lockOnce(_ folder: FilePath, _ fileSystem: any FileSystem, force: Bool) throws
+        -> Locked
+    {
+        try engines.withLock { engines throws in
+            let path = folder.appending(SegmentName.lock)
+            guard let lock = try fileSystem.openIfPresent(path, .readWrite) else { return .missing }
+            for isReadOnly in [false, true] {
+                let key = Key(lock, fileSystem, isReadOnly: isReadOnly)
+                guard let entry = engines[key] else { continue }
+                return entry.isClosing ? .closing(entry.engine) : .open(entry.engine)
+            }
+            let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
+            let isAlone = try files.lockExclusively()
+            guard try files.isCurrent() else {
+                files.release()
+                return .removed
+            }
+            guard isAlone || force else { throw files.isInUse() }
+            return .files(files)
         }
     }
 
@@ -142,16 +184,53 @@ final class EngineRegistry: Sendable {
 
     /// One user less; the last one closes the engine.
     func close(_ engine: Engine) throws(StoreError) {
-        try engines.withLock { engines throws(StoreError) in
+        let isLast = engines.withLock { engines in
             guard let (key, entry) = engines.first(where: { $0.value.engine === engine }) else {
-                return
+                return false
             }
-            if entry.users > 1 {
-                engines[key]?.users -= 1
-                return
+            if entry.users == 1 { return true }
+            engines[key]?.users -= 1
+            return false
+        }
+        if isLast { try shut(engine) }
+    }
+
+    // MARK: Closing
+
+    /// Closes an engine, as its last user or whoever else has it open.
+    ///
+    /// Closing waits for the turn, and whoever has that may run a batch insert's closure, which may open and close other
+    /// stores: so it is done without the registry. The engine stays listed meanwhile, for nobody to open its store a second
+    /// time.
+    private func shut(_ engine: Engine, whateverItsUsers: Bool = false) throws(StoreError) {
+        try engine.checkReentry()
+        try engine.closing.withLock { _ throws(StoreError) in
+            let found: Key? = engines.withLock { engines in
+                guard let (key, entry) = engines.first(where: { $0.value.engine === engine }) else {
+                    return nil
+                }
+                if entry.users > 1, !whateverItsUsers {
+                    // Somebody opened it since.
+                    engines[key]?.users -= 1
+                    return nil
+                }
+                engines[key]?.isClosing = true
+                return key
             }
-            engines[key] = nil
+            guard let key = found else { return }
+            defer {
+                let isClosed = engine.isClosed.load(ordering: .acquiring)
+                engines.withLock { engines in
+                    if isClosed { engines[key] = nil } else { engines[key]?.isClosing = false }
+                }
+            }
             try engine.close()
         }
+    }
+
+    /// Waits until an engine that is being closed is closed.
+    private func wait(for engine: Engine) throws(StoreError) {
+        try engine.checkReentry()
+        engine.closing.withLock { _ in }
     }
 }

@@ -107,7 +107,8 @@ extension FilterCompiler {
             .invalidRequest, message,
             context: .init(
                 entity: catalog.entities[entity].name,
-                key: catalog.entities[entity].columns[column].name, value: value))
+                key: catalog.entities[entity].columns[column].name, value: value,
+                detail: value.map { "\(message): \($0)" }))
     }
 
     private func mismatch(_ column: Int, _ value: Value) -> StoreError {

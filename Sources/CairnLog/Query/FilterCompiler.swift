@@ -135,7 +135,8 @@ struct FilterCompiler {
                 throw StoreError(
                     .invalidRequest, "an object is compared with an object id, not with a value",
                     context: .init(
-                        entity: catalog.entities[entity].name, key: "SELF", value: value))
+                        entity: catalog.entities[entity].name, key: "SELF", value: value,
+                        detail: "an object is compared with an object id, not with \(value)"))
             }
             let root = catalog.schemaEntity(entity)
             if identity.owns(id, entity: root), let number = UInt32(exactly: id.reference) {

@@ -122,13 +122,26 @@ struct StoreRemoval {
         else { throw refusal("the folder's file \(SegmentName.lock) is not a store's") }
     }
 
-    /// A folder of our own, locked.
+    /// A folder of our own, locked. What somebody has made there since it was empty is left alone.
     private func made() throws -> StoreFiles {
         if try !fileSystem.exists(folder) { try fileSystem.makeDirectory(folder) }
-        let lock = try fileSystem.open(folder.appending(SegmentName.lock), .createOrOpen)
+        guard try fileSystem.list(folder).isEmpty else { throw isMadeMeanwhile() }
+        let lock: any File
+        do throws(FileSystemError) {
+            lock = try fileSystem.open(folder.appending(SegmentName.lock), .create)
+        } catch {
+            guard error.code == .fileExists else { throw error }
+            throw isMadeMeanwhile()
+        }
         let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
         guard try files.lockExclusively(), try files.isCurrent() else { throw files.isInUse() }
         return files
+    }
+
+    private func isMadeMeanwhile() -> StoreError {
+        StoreError(
+            .storeInUse, "somebody has made something in the folder since it was found to be empty",
+            context: .init(path: "\(folder)"))
     }
 
     private static func isOurs(_ name: String) -> Bool {

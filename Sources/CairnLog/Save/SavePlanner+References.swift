@@ -17,7 +17,9 @@ extension SavePlanner {
         try clearIncoming(&builder)
         try agreeOnOneToOne(&builder)
         try planPairs(&builder)
-        if !catalog.schema.derivations.isEmpty { try derive(StaleDerivations(), &builder) }
+        if !catalog.schema.derivations.isEmpty {
+            try derive(StaleDerivations(), isTold: true, &builder)
+        }
         try checkMandatory()
     }
 

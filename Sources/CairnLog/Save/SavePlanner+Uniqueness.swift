@@ -26,6 +26,7 @@ extension SavePlanner {
         let entity = catalog.uniques[unique].entity
         // Hidden entities are kept unique when their pairs are planned.
         guard entity < catalog.schema.entities.count else { return }
+        let hasReferences = columns.contains { catalog.entities[entity].columns[$0].target != nil }
         var first: [UInt64: Int] = [:]
         var members: [Int: [Int]] = [:]
         var here = KeyBuffer()
@@ -36,9 +37,9 @@ extension SavePlanner {
             defer { index += 1 }
             guard rows[index].fate == .live,
                 catalog.entities[rows[index].entity].uniques.contains(unique),
-                loadKey(of: rows[index].values, columns, into: &here)
+                loadKey(of: index, columns, hasReferences, into: &here)
             else { continue }
-            if arrives(rows[index], columns),
+            if arrives(index, columns),
                 let number = try builder.find(unique: unique, key: here),
                 number != rows[index].number
             {
@@ -49,7 +50,8 @@ extension SavePlanner {
                 first[hash] = index
                 continue
             }
-            guard loadKey(of: rows[other].values, columns, into: &there), here.equals(there) else {
+            guard loadKey(of: other, columns, hasReferences, into: &there), here.equals(there)
+            else {
                 // Two keys of one 64-bit hash in one save: compared the slow way.
                 try addSlowly(index, unique, columns, to: &members)
                 continue
@@ -62,9 +64,24 @@ extension SavePlanner {
     }
 
     /// Whether the row's key is new in this save, so that the index has to be asked.
-    private func arrives(_ row: WorkingRow, _ columns: [Int]) -> Bool {
-        guard let stored = row.stored else { return true }
-        return columns.contains { row.values[$0] != stored.values[$0] }
+    @inline(__always)
+    private mutating func arrives(_ index: Int, _ columns: [Int]) -> Bool {
+        for column in columns {
+            guard let stored = rows[index].stored else { return true }
+            if rows[index].values[column] != stored.values[column] { return true }
+        }
+        return false
+    }
+
+    /// Loads the key of a working row. Where no part is a reference nobody is asked what one means, which would take a copy
+    /// of the planner for each row.
+    @inline(__always)
+    private mutating func loadKey(
+        of index: Int, _ columns: [Int], _ hasReferences: Bool, into key: inout KeyBuffer
+    ) -> Bool {
+        hasReferences
+            ? loadKey(of: rows[index].values, columns, into: &key)
+            : key.load(rows[index].values, columns: columns, number: CommitBuilder.number)
     }
 
     private mutating func addSlowly(

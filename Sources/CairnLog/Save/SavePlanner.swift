@@ -8,10 +8,11 @@
 //   4. References: to absorbed objects they lead to the survivor, to deleted ones they are cleared, in rows
 //      of the save and in stored ones, which the inverse tables name.
 //   5. Pairs are added and removed by the same rules.
-//   6. Derived attributes of everything that is written, and of whatever is computed from it.
+//   6. Derived attributes of everything that is written, and of whatever is computed from it; of that, what the save has not
+//      met is written.
 //   7. Mandatory properties of everything that is written.
 //
-// Invariants: nothing is written here; failure forgets the planner. Keys are compared as bytes.
+// Invariants: nothing else is written here; failure forgets the planner, and the commit. Keys are compared as bytes.
 // Threads: runs within the turn, in one thread.
 
 import CairnModel
@@ -32,6 +33,8 @@ struct SavePlanner {
     private var versionConflicts: [SaveConflict] = []
     /// Rows that the overwrite policy deleted.
     var displaced: [Int] = []
+    /// Rows besides, which are written already as derived attributes of theirs were computed anew.
+    var recomputed: RecomputedRows?
 
     init(_ request: SaveRequest, catalog: Catalog, identity: StoreIdentity) {
         self.request = request
@@ -152,13 +155,19 @@ struct SavePlanner {
         }
     }
 
+    @inline(__always)
     private func number(of id: ObjectID, entity: Int) throws(StoreError) -> UInt32 {
         guard identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference) else {
-            throw StoreError(
-                .foreignObject, "the object belongs to another store or entity",
-                context: .init(entity: catalog.entities[entity].name, objectID: id))
+            throw foreign(id, entity: entity)
         }
         return number
+    }
+
+    @inline(never)
+    private func foreign(_ id: ObjectID, entity: Int) -> StoreError {
+        StoreError(
+            .foreignObject, "the object belongs to another store or entity",
+            context: .init(entity: catalog.entities[entity].name, objectID: id))
     }
 
     private func cells(of row: Row) -> [Value] {
@@ -187,18 +196,26 @@ struct SavePlanner {
     mutating func meet(entity: Int, number: UInt32, _ builder: inout CommitBuilder)
         throws(StoreError) -> Int?
     {
-        let key = key(tree: catalog.entities[entity].tree, number: number)
+        let tree = catalog.entities[entity].tree
+        let key = key(tree: tree, number: number)
         if let known = indexOfNumber[key] { return known }
-        guard let concrete = builder.entity(tree: catalog.entities[entity].tree, number: number),
+        guard let row = try storedRow(tree: tree, number: number, &builder) else { return nil }
+        indexOfNumber[key] = rows.count
+        rows.append(row)
+        return rows.count - 1
+    }
+
+    /// A stored row as one that the save has met, which it does not remember.
+    func storedRow(tree: Int, number: UInt32, _ builder: inout CommitBuilder) throws(StoreError)
+        -> WorkingRow?
+    {
+        guard let concrete = builder.entity(tree: tree, number: number),
             let stored = try builder.storedRow(entity: concrete, number: number)
         else { return nil }
-        indexOfNumber[key] = rows.count
-        rows.append(
-            WorkingRow(
-                kind: .met, id: identity.id(UInt64(number), entity: catalog.schemaEntity(concrete)),
-                entity: concrete, number: number, values: stored.values, assigned: ColumnSet(),
-                stored: stored))
-        return rows.count - 1
+        return WorkingRow(
+            kind: .met, id: identity.id(UInt64(number), entity: catalog.schemaEntity(concrete)),
+            entity: concrete, number: number, values: stored.values, assigned: ColumnSet(),
+            stored: stored)
     }
 
     // MARK: 2 Versions
@@ -219,7 +236,7 @@ struct SavePlanner {
             }
             try merge(index, base: object.base, &builder)
         }
-        if policyKind == .error { try checkLocked(&builder) }
+        if policyKind == .error, !request.locked.isEmpty { try checkLocked(&builder) }
         for index in rows.indices where rows[index].kind == .deleted {
             guard let expected = rows[index].expectedVersion, let stored = rows[index].stored,
                 stored.version != expected
@@ -250,8 +267,11 @@ struct SavePlanner {
     }
 
     /// Objects that the save relies on without changing them.
+    @inline(never)
     private mutating func checkLocked(_ builder: inout CommitBuilder) throws(StoreError) {
-        for object in request.locked {
+        // What is gone on both sides is no working row.
+        let deleted = Set(request.deleted.map(\.id))
+        for object in request.locked where !deleted.contains(object.id) {
             let number = try number(of: object.id, entity: object.entity)
             let tree = catalog.entities[object.entity].tree
             if workingIndex(tree: tree, number: number) != nil { continue }

@@ -13,12 +13,15 @@ import CairnStore
 struct SaveWriter {
     let plan: SavePlanner
     let catalog: Catalog
+    /// Whether the commit may have written rows before: then these have their new versions already.
+    private let mayRewrite: Bool
     private var pending = PendingRows()
     private var result = SaveResult()
 
-    init(_ plan: SavePlanner) {
+    init(_ plan: SavePlanner, mayRewrite: Bool = false) {
         self.plan = plan
         catalog = plan.catalog
+        self.mayRewrite = mayRewrite
     }
 
     /// Writes everything.
@@ -31,11 +34,12 @@ struct SaveWriter {
         return writer.result
     }
 
-    /// Writes everything for somebody who does not ask what became of each object.
+    /// Writes everything for somebody who does not ask what became of each object, and may have written some in the same
+    /// commit.
     static func writeSilently(_ plan: SavePlanner, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
-        var writer = SaveWriter(plan)
+        var writer = SaveWriter(plan, mayRewrite: true)
         try writer.run(&builder)
     }
 
@@ -88,22 +92,24 @@ struct SaveWriter {
         builder.moveReferences(
             entity: row.entity, number: row.number, from: row.stored?.values, to: row.values)
         var kept: (handle: BlockHandle, slot: Int, columns: ColumnSet)?
+        var isYoung = false
         if let stored = row.stored {
+            if mayRewrite { isYoung = builder.isYoung(stored.handle) }
             builder.kill(stored.handle, slot: stored.slot)
-            if !stored.isYoung { builder.updatedCount += 1 }
+            if !isYoung { builder.updatedCount += 1 }
             kept = builder.kept(entity: row.entity, stored, row.values)
         } else {
             builder.insertedCount += 1
         }
-        let version = version(of: row)
+        let version = version(of: row, isYoung: isYoung)
         pending.byEntity[row.entity, default: []].append(
             PendingRows.Row(number: row.number, version: version, values: row.values, kept: kept))
     }
 
     /// The version a row is written with. One that is created again goes on from what was known of it.
-    private func version(of row: WorkingRow) -> UInt32 {
+    private func version(of row: WorkingRow, isYoung: Bool = false) -> UInt32 {
         if let stored = row.stored {
-            return stored.isYoung ? stored.version : DirectoryCell.next(stored.version)
+            return isYoung ? stored.version : DirectoryCell.next(stored.version)
         }
         if row.kind == .updated,
             let base = plan.request.updated.first(where: { $0.id == row.id })?.base
@@ -133,6 +139,10 @@ struct SaveWriter {
                     result.absorbed[row.id] = plan.permanentID(of: survivor)
                 }
             }
+        }
+        if let recomputed = plan.recomputed {
+            for row in recomputed.rows { result.rows[row.id] = row }
+            result.recomputed = recomputed.ids
         }
         result.displaced = plan.displaced.map { plan.rows[$0].id }
     }

@@ -54,8 +54,6 @@ struct StoredRow {
     let handle: BlockHandle
     let slot: Int
     let version: UInt32
-    /// Whether this commit has written it: then it has its new version already.
-    let isYoung: Bool
     /// Its values, by column.
     let values: [Value]
 }

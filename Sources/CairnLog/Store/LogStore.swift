@@ -139,6 +139,8 @@ public final class LogStore: PersistentStore {
     /// - Throws: `StoreError` if commits that did not wait for the disk may not be on it. The store is closed all
     ///   the same.
     public func close() throws(StoreError) {
+        // From within a batch insert's closure it cannot be closed, and stays open.
+        try engine.checkReentry()
         guard
             isOpen.withLock({ isOpen in
                 defer { isOpen = false }

@@ -35,6 +35,8 @@ package struct Derivation: Sendable {
         case members(SchemaRelationship.Storage, ExpressionNode.CollectionOperator, column: Int?)
     }
 
+    /// Its number among all of the hierarchy.
+    package let number: Int
     /// The column that is computed, in the entity that declares the attribute and its descendants.
     package let column: Int
     /// The column's type.

@@ -5,12 +5,14 @@ struct DerivationReader {
     /// The entity that declares the attribute.
     let entity: SchemaEntity
     let attribute: AttributeDescription
+    /// The attribute's number among the derived ones of the hierarchy.
+    let number: Int
     let column: Int
     let text: String
 
     func read() throws(ModelError) -> Derivation {
         Derivation(
-            column: column, type: attribute.type, source: try source(),
+            number: number, column: column, type: attribute.type, source: try source(),
             element: "\(entity.name).\(attribute.name)", expression: text)
     }
 

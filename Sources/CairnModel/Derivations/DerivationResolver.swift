@@ -10,6 +10,9 @@ struct DerivationResolver {
     let entities: [SchemaEntity]
     let pairs: [SchemaPairs]
     private var derivations: [[Derivation]]
+    /// The numbers of derived attributes by `Entity.attribute`, and by root how many there are.
+    private var numbers: [String: Int] = [:]
+    private var counts: [Int: Int] = [:]
     private var watches: [[SchemaDerivations.Watch]]
     private var pairWatches: [[SchemaDerivations.Watch]]
 
@@ -21,7 +24,19 @@ struct DerivationResolver {
         pairWatches = Array(repeating: [], count: pairs.count)
     }
 
-    func resolve() throws(ModelError) -> SchemaDerivations {
+    /// The derivations of a model. Those of one that a store has were judged by whoever made the store, perhaps by a version
+    /// that took any text: what that wrote can still be read.
+    func resolve(isStored: Bool) throws(ModelError) -> SchemaDerivations {
+        do {
+            return try resolve()
+        } catch {
+            guard isStored else { throw error }
+            return SchemaDerivations(
+                entities: derivations, watches: watches, pairWatches: pairWatches, refusal: error)
+        }
+    }
+
+    private func resolve() throws(ModelError) -> SchemaDerivations {
         var copy = self
         for entity in entities {
             for attribute in entity.description.attributes {
@@ -60,10 +75,11 @@ struct DerivationResolver {
             guard let text = attribute.description.derivationExpression else { continue }
             let reader = DerivationReader(
                 entities: entities, entity: entities[attribute.declaringEntity],
-                attribute: attribute.description, column: attribute.columns.lowerBound, text: text)
+                attribute: attribute.description, number: number(of: attribute, in: entity),
+                column: attribute.columns.lowerBound, text: text)
             let derivation = try reader.read()
             if attribute.declaringEntity == entity.index {
-                watch(derivation, derivations[entity.index].count, of: entity.index)
+                watch(derivation, derivation.number, of: entity.index)
             }
             derivations[entity.index].append(derivation)
         }
@@ -80,6 +96,17 @@ struct DerivationResolver {
                     "\(entities[constraint.declaringEntity].name), uniqueness constraint "
                     + "(\(constraint.names.joined(separator: ", ")))")
         }
+    }
+
+    /// The number that a derived attribute has in its entity and all that inherit it. Siblings have others: rows of both may be
+    /// found by one relationship.
+    private mutating func number(of attribute: SchemaAttribute, in entity: SchemaEntity) -> Int {
+        let name = "\(attribute.declaringEntity).\(attribute.description.name)"
+        if let known = numbers[name] { return known }
+        let number = counts[entity.root, default: 0]
+        counts[entity.root] = number + 1
+        numbers[name] = number
+        return number
     }
 
     // MARK: Sources

@@ -7,7 +7,7 @@
 // a row's own attributes have to do with its own derived ones is not among the watches: those are computed whenever the row is
 // written.
 //
-// Invariants: the derived attributes of a child begin with its parent's, so that one has the same index in all descendants.
+// Invariants: a derived attribute has the same number in its entity and in all descendants, and no other of the hierarchy has it.
 // Threads: immutable, so any.
 
 /// The derived attributes of a schema.
@@ -26,7 +26,7 @@ package struct SchemaDerivations: Sendable {
         }
         /// The entity that declares the derived attribute, as an index of the schema.
         package let entity: Int
-        /// The attribute, as an index of `entities` of that entity and its descendants.
+        /// The attribute's number in its hierarchy.
         package let derivation: Int
         /// How one gets there.
         package let way: Way
@@ -36,6 +36,9 @@ package struct SchemaDerivations: Sendable {
 
     /// Whether there is none.
     package let isEmpty: Bool
+    /// Why derived attributes of a model that a store has are refused: then there are none here, and their values are what is
+    /// stored.
+    package let refusal: ModelError?
     /// By entity.
     package let entities: [[Derivation]]
     /// By entity.
@@ -45,7 +48,11 @@ package struct SchemaDerivations: Sendable {
     /// By entity: whether its rows have derived attributes or are a source of some.
     package let concerns: [Bool]
 
-    init(entities: [[Derivation]], watches: [[Watch]], pairWatches: [[Watch]]) {
+    init(
+        entities: [[Derivation]], watches: [[Watch]], pairWatches: [[Watch]],
+        refusal: ModelError? = nil
+    ) {
+        self.refusal = refusal
         self.entities = entities
         self.watches = watches
         self.pairWatches = pairWatches

@@ -73,6 +73,15 @@ extension ManagedObjectContext {
             noteMoves(of: object, by: row, result.permanentIDs)
             if object.isFault { object.row = row } else { object.rebase(on: row) }
         }
+        for id in result.recomputed {
+            guard let object = registry.object(for: id), !object.isGone else {
+                saved?.updatedElsewhere.append(id)
+                continue
+            }
+            saved?.updated.append(object)
+            noteRefreshed(object)
+            object.turnIntoFault(resetsTransients: false)
+        }
         for id in moves.ends where !handled.contains(id) && result.rows[id] == nil {
             guard let object = registry.object(for: id), !object.isFault, !object.isGone else {
                 continue

@@ -47,7 +47,7 @@ struct EarlierRowsTests {
     }
 
     /// Writes a row as it is.
-    private static func write(
+    static func write(
         _ values: [Value], _ entity: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32 {
         let number = try builder.issueNumber(tree: builder.catalog.entities[entity].tree)

@@ -6,6 +6,7 @@ import CairnModel
 import CairnStore
 import CairnTestSupport
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -116,13 +117,14 @@ struct RemovalTests {
     func locked(byte: UInt64) throws {
         let disk = MemoryFileSystem()
         let text = try Self.sample(disk)
+        _ = try Self.sample(disk, at: "/other", rounds: 3)
         let lock = try disk.open("/store/lock", .readWrite)
         #expect(try lock.lock(byte: byte, exclusive: byte == 0))
         #expect(
             Self.error { try LogStore.destroy(at: "/store", on: disk) }?.code == .storeInUse)
         #expect(
             Self.error { try LogStore.replace(at: "/store", withStoreAt: "/other", on: disk) }?
-                .code == .openFailed)
+                .code == .storeInUse)
         // Nothing is locked any more by the attempt.
         try lock.unlock(byte: byte)
         #expect(try BackupTests.text(disk) == text)
@@ -234,6 +236,42 @@ struct RemovalTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
     }
 
+    @Test("A store that somebody makes in the folder while the source is read stays")
+    func madeMeanwhile() throws {
+        let base = MemoryFileSystem()
+        _ = try Self.sample(base, at: "/source")
+        let image = try DiskImage(of: base, "/source")
+        // Which call is the first after the folder was found to be empty?
+        let trial = MemoryFileSystem()
+        try image.write(to: trial, "/source")
+        try trial.makeDirectory("/store")
+        let recorder = FaultInjectingFileSystem(over: trial)
+        try LogStore.replace(at: "/store", withStoreAt: "/source", on: recorder)
+        let calls = recorder.history
+        let found = try #require(
+            calls.firstIndex { $0.operation == .list && $0.path == "/store" })
+        let next = calls[found + 1].operation
+
+        try base.makeDirectory("/store")
+        let disk = FaultInjectingFileSystem(over: base)
+        let gate = disk.hold(next, number: calls[...(found + 1)].count { $0.operation == next })
+        let threads = TestThreads()
+        let codes = Mutex<[StoreError.Code]>([])
+        threads.start {
+            do throws(StoreError) {
+                try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk)
+            } catch {
+                codes.withLock { $0.append(error.code) }
+            }
+        }
+        gate.waitUntilReached()
+        let text = try Self.sample(base, rounds: 2)
+        gate.open()
+        threads.join()
+        #expect(codes.withLock { $0 } == [.storeInUse])
+        #expect(try BackupTests.text(base) == text)
+    }
+
     @Test("A source that does not open leaves the store as it was")
     func brokenSource() throws {
         let disk = MemoryFileSystem()
@@ -302,8 +340,8 @@ struct RemovalTests {
 
     @Test(
         "The process ends at any call: the store is there as it was, or does not open and is finished by doing it again",
-        arguments: [false, true])
-    func processEnds(isReplaced: Bool) throws {
+        arguments: [false, true], [false, true])
+    func processEnds(isReplaced: Bool, isForced: Bool) throws {
         let base = MemoryFileSystem()
         let text = try Self.sample(base)
         let image = try DiskImage(of: base)
@@ -315,17 +353,22 @@ struct RemovalTests {
             try source?.write(to: disk, "/source")
             let faulty = FaultInjectingFileSystem(over: disk)
             faulty.crash(atMutation: number, afterWriting: number % 3 * 30)
+            // With force it is done though another process writes to the store.
+            let foreign = isForced ? try disk.open("/store/lock", .readWrite) : nil
+            for byte in [0, 1] as [UInt64] { _ = try foreign?.lock(byte: byte, exclusive: true) }
             let isDone: Bool
             do {
                 if isReplaced {
-                    try LogStore.replace(at: "/store", withStoreAt: "/source", on: faulty)
+                    try LogStore.replace(
+                        at: "/store", withStoreAt: "/source", on: faulty, force: isForced)
                 } else {
-                    try LogStore.destroy(at: "/store", on: faulty)
+                    try LogStore.destroy(at: "/store", on: faulty, force: isForced)
                 }
                 isDone = true
             } catch {
                 isDone = false
             }
+            for byte in [0, 1] as [UInt64] { try foreign?.unlock(byte: byte) }
             let left = try DiskImage(of: disk)
             if isDone, isReplaced {
                 #expect(try BackupTests.text(disk) == other)

@@ -81,9 +81,20 @@ extension Models {
             attributes: [
                 .init("stars", .integer32),
                 .derived("reviewerCity", .string, "reviewer.publisher.city"),
+                .derived("authorAge", .integer16, "author.age"),
+                .derived("longestPart", .integer32, "parts.wordCount.@max"),
             ],
             relationships: [.init("reviewer", to: "Author", inverse: "reviews")])
         review.superentityName = "Article"
+        // A sibling whose attributes are others, found by the same relationships.
+        var reprint = EntityDescription(
+            "Reprint",
+            attributes: [
+                .derived("printedAt", .date, "now()"), .derived("renewedAt", .double, "now()"),
+                .derived("checkedAt", .date, "now()"),
+                .derived("sectionName", .string, "section.name"),
+            ])
+        reprint.superentityName = "Article"
         let section = EntityDescription(
             "Section",
             attributes: [name(), .derived("words", .double, "articles.wordCount.@sum")],
@@ -123,7 +134,7 @@ extension Models {
             ], relationships: [.init("likes", to: "Article", toMany: true)],
             uniquenessConstraints: [["name"]])
         return ManagedObjectModel(entities: [
-            publisher, author, article, review, section, series, tag, reader, badge,
+            publisher, author, article, review, section, series, tag, reader, badge, reprint,
         ])
     }()
 }

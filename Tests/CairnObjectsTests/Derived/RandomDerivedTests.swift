@@ -289,8 +289,7 @@ private struct Asker {
         request.mergePolicy =
             random.oneIn(5) ? .mergeByPropertyStoreTrump : .mergeByPropertyObjectTrump
         request.setOnly = random.oneIn(2)
-        // Without descendants: the stores do not agree about whether those are pruned too.
-        request.prunesMissing = random.oneIn(6) && entity.family.count == 1
+        request.prunesMissing = random.oneIn(6)
         request.allowsEmpty = true
         return try outcome {
             let result = try side.store.execute(request)
