@@ -32,6 +32,7 @@ extension ManagedObjectContext {
     ///
     /// Called by somebody who is being told of a change, it only applies the rules: what he edits is told when all are told.
     public func processPendingChanges() {
+        if inbox != nil { mergeBetweenEdits() }
         guard hasEvent else { return }
         applyDeleteRules()
         if tellings == 0 { endEvent() }

@@ -76,6 +76,7 @@ extension ManagedObjectContext {
             throw StoreError(.invalidRequest, "the query generation is one of another store")
         }
         generation = token
+        if token?.snapshot == nil { inbox?.wakeAgain() }
         prefetched = nil
         // What is read beside the context just now is of another state.
         saves += 1
