@@ -65,6 +65,8 @@ package struct NewNumbers: Sendable {
     package let numbers: [UInt32]
     /// By place: 0 for an object that is new, else the version of the stored one that has the number. Empty if all are new.
     package let versions: [UInt32]
+    /// The number of the commit; nil as long as there is none.
+    package var commit: UInt64?
 
     package init(_ numbers: [UInt32], versions: [UInt32] = []) {
         self.numbers = numbers

@@ -40,6 +40,16 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// Permanent ids for new objects of these entities, in the same order. They are never given again.
     func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID]
 
+    /// Has a closure told of every commit from now on, as long as the result lives: of those of saves and batches, whoever
+    /// made them, and of those of another process that the store has read. A commit that changed no object may be told too.
+    ///
+    /// The closure is called in the order of the commits, one call at a time, by a thread that has committed and has nothing
+    /// locked; a snapshot that it takes shows the commit. It may commit itself. Whoever committed has mostly been told of
+    /// when that returns: not if another thread is telling just then, nor by a commit made within the closure.
+    ///
+    /// A snapshot that is taken after this returns lacks no commit that is not told.
+    func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation
+
     /// Ends the use of the store. Snapshots that are still held stay readable.
     func close() throws(StoreError)
 }

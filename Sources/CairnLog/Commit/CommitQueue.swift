@@ -69,6 +69,8 @@ final class CommitQueue: Sendable {
     private let disk: CommitDisk
     private let registry: StateRegistry<EngineState>
     private let pool: PagePool
+    /// Who is told of what is published.
+    private let changes: CommitFeed
     /// Threads that have the turn or wait for it.
     let committers = Atomic<Int>(0)
     /// How many commits are likely to share the next sync.
@@ -80,8 +82,9 @@ final class CommitQueue: Sendable {
 
     init(
         end: LogEnd, durable: UInt64, disk: CommitDisk, registry: StateRegistry<EngineState>,
-        pool: PagePool
+        pool: PagePool, changes: CommitFeed
     ) {
+        self.changes = changes
         contents = Monitor(Contents(end: end, durable: durable))
         self.disk = disk
         self.registry = registry
@@ -154,11 +157,13 @@ final class CommitQueue: Sendable {
 
     /// Publishes a commit that went past the queue and is written. The caller has the turn.
     /// Gives the state published before if it has no reader.
-    func publish(_ held: HeldState<EngineState>, _ pages: borrowing SealedPages)
-        -> HeldState<EngineState>?
-    {
+    func publish(
+        _ held: HeldState<EngineState>, _ pages: borrowing SealedPages, _ origin: CommitOrigin
+    ) -> HeldState<EngineState>? {
         pages.giveUnused(to: pool)
-        let before = registry.publish(held, replaced: pages.replaced)
+        var transition: StateTransition<EngineState>?
+        let before = registry.publish(held, replaced: pages.replaced, transition: &transition)
+        if let transition { changes.post(transition, origin) }
         contents.withLock { $0.end = held.state.end }
         return before
     }
@@ -251,7 +256,10 @@ final class CommitQueue: Sendable {
         var spare: HeldState<EngineState>?
         for (index, commit) in commits.enumerated() {
             commit.pages.giveUnused(to: pool)
-            let before = registry.publish(commit.held, replaced: commit.pages.replaced)
+            var transition: StateTransition<EngineState>?
+            let before = registry.publish(
+                commit.held, replaced: commit.pages.replaced, transition: &transition)
+            if let transition { changes.post(transition, commit.origin) }
             // Those of the group are still in it.
             if index == 0 { spare = before }
         }

@@ -9,11 +9,13 @@ final class SealedCommit: Sendable {
     let ticket: CommitTicket
     /// Whether it returns only when it is durable.
     let isFull: Bool
+    let origin: CommitOrigin
 
     init(
         held: HeldState<EngineState>, pages: consuming SealedPages, ticket: CommitTicket,
-        isFull: Bool
+        isFull: Bool, origin: CommitOrigin
     ) {
+        self.origin = origin
         self.held = held
         self.pages = pages
         self.ticket = ticket

@@ -179,7 +179,8 @@ final class CompactionRun: @unchecked Sendable {
     private func adopt() throws(StoreError) -> UInt64 {
         guard let part = try writer.finishPart() else { return 0 }
         writtenBytes += part.bytes
-        _ = try engine.commit(author: nil, contextName: nil) { builder throws(StoreError) in
+        _ = try engine.commit(author: nil, contextName: nil, isSilent: true) {
+            builder throws(StoreError) in
             try builder.adopt(part)
         }
         return part.bytes
@@ -223,7 +224,7 @@ final class CompactionRun: @unchecked Sendable {
 
     private func retire() throws(StoreError) -> Bool {
         let segments = victims.compactMap { pin.state.segments[$0] }
-        let (isDone, commit) = try engine.commit(author: nil, contextName: nil) {
+        let (isDone, commit) = try engine.commit(author: nil, contextName: nil, isSilent: true) {
             builder throws(StoreError) in
             try builder.retire(victims, examined: examined)
         }

@@ -280,7 +280,9 @@ extension Engine {
         else { return }
         try rollSegment()
         // The state that is published names the new segment with its first commit only.
-        _ = try commit(author: nil, contextName: nil) { builder in builder.hasChanges = true }
+        _ = try commit(author: nil, contextName: nil, isSilent: true) { builder in
+            builder.hasChanges = true
+        }
     }
 
     /// Bytes of the segments' files, as far as they hold content.

@@ -52,12 +52,14 @@ extension Engine {
         }
         let contest = NewRowsWriter.Contest()
         do {
-            return try commit(author: author, contextName: contextName) {
+            var (numbers, commit) = try commit(author: author, contextName: contextName) {
                 builder throws(StoreError) in
                 var writer = NewRowsWriter(
                     catalog: builder.catalog, merging: merging, contest)
                 return try writer.write(&rows, &builder)
-            }.0
+            }
+            numbers.commit = commit
+            return numbers
         } catch {
             if contest.isThere { return nil }
             throw error
@@ -226,7 +228,7 @@ extension Engine {
     // MARK: Numbers
 
     func obtainPermanentIDs(_ entities: [Int]) throws(StoreError) -> [ObjectID] {
-        try commit(author: nil, contextName: nil) { builder throws(StoreError) in
+        try commit(author: nil, contextName: nil, isSilent: true) { builder throws(StoreError) in
             var ids: [ObjectID] = []
             for entity in entities {
                 let number = try builder.handOutNumber(tree: builder.catalog.entities[entity].tree)

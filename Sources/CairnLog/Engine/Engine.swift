@@ -82,6 +82,8 @@ final class Engine: Sendable {
     let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
+    /// Who is told of commits.
+    let changes: CommitFeed
     let disk: CommitDisk
     /// Runs what is soon done and must not wait: syncs, zeros ahead, looking for new commits.
     let scheduler: any BackgroundScheduler
@@ -155,14 +157,17 @@ final class Engine: Sendable {
         checkpoint = Mutex(
             CheckpointProgress(
                 lsn: opened.base?.commitEnd.lsn ?? 0, bytes: opened.checkpointBytes))
+        changes = CommitFeed(registry)
         queue = CommitQueue(
-            end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool)
+            end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool,
+            changes: changes)
         turn = LongLock(
             Turn(
                 head: registry.current(), end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
                 nextNumbers: state.nextNumbers))
         following = LongLock(FollowingProgress(opened.files.folder, options))
+        changes.begin(self)
         registry.onRelease { [weak self] in self?.scheduleSweep() }
         if isReadOnly, options.followsWriter { scheduleFollowing() }
     }
@@ -256,17 +261,19 @@ final class Engine: Sendable {
     }
 
     /// Makes one commit of what the body does. Gives the body's result and the commit's number, nil if
-    /// nothing changed.
+    /// nothing changed. Observers are told of it, unless it is silent: one that changes no object.
     func commit<R>(
-        author: String?, contextName: String?,
+        author: String?, contextName: String?, isSilent: Bool = false,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
         try Self.check(author, "author")
         try Self.check(contextName, "context's name")
+        let origin = CommitOrigin(author: author, contextName: contextName, isSilent: isSilent)
         var outcome: R?
         let made = try withTurn { turn throws(StoreError) in
-            try make(&turn, author: author, contextName: contextName, &outcome, body)
+            try make(&turn, origin, &outcome, body)
         }
+        defer { if !isSilent { changes.deliver() } }
         switch made {
         case .sealed(let number, let ticket, let end):
             if let ticket { try wait(for: ticket) }
@@ -357,7 +364,7 @@ final class Engine: Sendable {
     }
 
     private func make<R>(
-        _ turn: inout Turn, author: String?, contextName: String?, _ outcome: inout R?,
+        _ turn: inout Turn, _ origin: CommitOrigin, _ outcome: inout R?,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> Made {
         var outlook = queue.outlook(&turn.spare)
@@ -395,7 +402,8 @@ final class Engine: Sendable {
                 abandon(builder, &turn)
                 return .unchanged(turn.last)
             }
-            try builder.seal(time: clock.now(), author: author, contextName: contextName)
+            try builder.seal(
+                time: clock.now(), author: origin.author, contextName: origin.contextName)
             isDirect = isAlone
             if isDirect { try builder.log.flush() }
         } catch {
@@ -407,7 +415,7 @@ final class Engine: Sendable {
         let mergedBytes = builder.mergedBytes
         if isDirect {
             let pages = builder.take(into: held)
-            var before = queue.publish(held, pages)
+            var before = queue.publish(held, pages, origin)
             memory.pageLists.pointee = pages.lists()
             finish(held, nil, end, mergedBytes: mergedBytes, &turn)
             if queue.empty(&before) { turn.spare = before }
@@ -417,8 +425,8 @@ final class Engine: Sendable {
         let ticket = CommitTicket()
         let chunk = builder.log.rest()
         let sealed = SealedCommit(
-            held: held, pages: builder.take(into: held), ticket: ticket, isFull: durability == .full
-        )
+            held: held, pages: builder.take(into: held), ticket: ticket,
+            isFull: durability == .full, origin: origin)
         guard queue.seal(sealed, chunk) else {
             sealed.pages.giveAll(to: pool)
             // The states it was made on will never be. Nothing of it is in the log once that is cut.

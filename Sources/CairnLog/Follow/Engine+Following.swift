@@ -51,6 +51,7 @@ extension Engine {
     }
 
     private func follow() {
+        defer { changes.deliver() }
         following.withLock { following in
             // What failed is not tried again before there is more to read; who asks for it is told.
             guard let mark = try? readMark(), mark != following.failed else { return }
@@ -67,6 +68,7 @@ extension Engine {
     /// Reads what is durable by now; false if that is nothing new.
     func refresh() throws(StoreError) -> Bool {
         guard isReadOnly else { return false }
+        defer { changes.deliver() }
         return try following.withLock { following throws(StoreError) in
             guard let mark = try readMark() else { return false }
             return try refresh(&following, to: mark)
@@ -122,7 +124,7 @@ extension Engine {
         let next = try StateBuilder.advance(
             log, cache: cache, largeValues: largeValues, pool: registry.pool,
             hashSeed: state.hashSeed, sizes: sizes)
-        publish(next.state, replaced: next.replaced, &following)
+        publish(next.state, replaced: next.replaced, origin(of: log, behind: state), &following)
         return true
     }
 
@@ -152,8 +154,16 @@ extension Engine {
         let next = try StateBuilder.build(
             log, cache: cache, largeValues: largeValues, pool: log.pool,
             hashSeed: log.hashSeed ?? state.hashSeed, sizes: sizes)
-        publish(next, replaced: [], ownPool: log.pool, &following)
+        publish(
+            next, replaced: [], ownPool: log.pool, origin(of: log, behind: state), &following)
         return true
+    }
+
+    /// Who made what follows a state, if that is known.
+    private func origin(of log: OpenedLog, behind state: EngineState) -> CommitOrigin {
+        CommitOrigin(
+            author: log.commit == state.commit + 1 ? log.report.lastAuthor : nil,
+            contextName: nil, isSilent: false, isFromAnotherProcess: true)
     }
 
     /// The fetch indexes stay those that were chosen at opening.
@@ -176,14 +186,16 @@ extension Engine {
     }
 
     private func publish(
-        _ state: EngineState, replaced: [Page], ownPool: PagePool? = nil,
+        _ state: EngineState, replaced: [Page], ownPool: PagePool? = nil, _ origin: CommitOrigin,
         _ following: inout FollowingProgress
     ) {
         let old = registry.published()
         for segment in old.segments.all where state.segments[segment.number] == nil {
             following.retired.append((segment.number, state.commit))
         }
-        registry.publish(state, epoch: state.commit, replaced: replaced, ownPool: ownPool)
+        let transition = registry.publish(
+            state, epoch: state.commit, replaced: replaced, ownPool: ownPool)
+        if let transition { changes.post(transition, origin) }
         queue.advance(to: state.end, durable: state.end.lsn)
         // The turn holds on to nothing that is not needed any more.
         withTurnAnyway { turn in

@@ -188,6 +188,19 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         return UnsafeMutableRawBufferPointer(start: record, count: PageSize.large.bytes)
     }
 
+    // MARK: Going through pages
+
+    /// The root page, and the bits of an index that it does not tell apart.
+    var top: (root: Page, shift: Int) { (root, rootShift) }
+
+    /// A page under an inner one: none, or one that may be tagged if it is a leaf.
+    static func child(_ page: Page, _ slot: Int) -> Page {
+        Page(address: page.data.load(fromByteOffset: slot &* 8, as: UInt.self))
+    }
+
+    /// The bits of an index that a page under one of those bits does not tell apart.
+    static func below(_ shift: Int) -> Int { shift == leafBits ? 0 : shift &- innerBits }
+
     /// How many leaves a table can have.
     static var maximumLeaves: UInt64 { 1 &<< UInt64(32 &- leafBits) }
 

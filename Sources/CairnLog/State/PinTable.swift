@@ -29,6 +29,8 @@ final class PinTable: Sendable {
     /// Whether somebody wants to know when a state is not read any more.
     let tellsOfReleases = Atomic(false)
     private let released = Mutex<(@Sendable () -> Void)?>(nil)
+    /// Whether a state that is replaced is to be compared with the one that replaces it.
+    let isWatched = Atomic(false)
 
     init(_ held: any AnyObject & Sendable, epoch: UInt64, pool: PagePool) {
         entries = Mutex([Entry(held: held, epoch: epoch, pool: pool)])
@@ -69,9 +71,11 @@ final class PinTable: Sendable {
     var keptPages: Int { entries.withLock { $0.reduce(0) { $0 + $1.kept.count } } }
 
     /// Makes a state the one that readers get. Gives the one before, unless somebody has that pinned.
-    @discardableResult
+    ///
+    /// - Parameter before: gets the one before if states are watched; then both it and the new one are pinned once.
     func publish(
-        _ held: any AnyObject & Sendable, epoch: UInt64, pool: PagePool, replaced: [Page]
+        _ held: any AnyObject & Sendable, epoch: UInt64, pool: PagePool, replaced: [Page],
+        before watched: inout (any AnyObject & Sendable)?
     ) -> (any AnyObject & Sendable)? {
         var free: [UInt] = []
         // What a state holds may end with it, and whatever that does must not happen under the lock.
@@ -79,6 +83,12 @@ final class PinTable: Sendable {
             entries -> (Entry?, PagePool, Bool) in
             let last = entries.count - 1
             let before = entries[last].pool
+            // Under the lock: who begins to watch, and takes a snapshot then, misses no state behind that.
+            let isWatched = isWatched.load(ordering: .relaxed)
+            if isWatched {
+                entries[last].pins += 1
+                watched = entries[last].held
+            }
             precondition(
                 epoch > entries[last].epoch,
                 "states are published in the order of commits")
@@ -88,7 +98,7 @@ final class PinTable: Sendable {
             if !isAllFree {
                 Self.keep(replaced, of: before, in: &entries, before: entries.count, free: &free)
             }
-            entries.append(Entry(held: held, epoch: epoch, pool: pool))
+            entries.append(Entry(held: held, epoch: epoch, pool: pool, pins: isWatched ? 1 : 0))
             return (dropped, before, isAllFree)
         }
         if isAllFree, !replaced.isEmpty { before.give(replaced) }

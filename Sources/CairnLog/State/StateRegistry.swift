@@ -68,6 +68,9 @@ final class StateRegistry<State: Sendable>: Sendable {
     /// The numbers of the states that are kept readable, the oldest first.
     var epochs: [UInt64] { table.epochs }
 
+    /// Says whether each state is to be compared with the one before it.
+    func watch(_ isWatched: Bool) { table.isWatched.store(isWatched, ordering: .relaxed) }
+
     /// Says what is done when a state is not read any more, as long as `tellsOfReleases` is on. It may be done in any
     /// thread, whatever that has locked.
     func onRelease(_ body: @escaping @Sendable () -> Void) { table.onRelease(body) }
@@ -78,17 +81,33 @@ final class StateRegistry<State: Sendable>: Sendable {
     /// Makes a state the one that readers get.
     ///
     /// - Parameter ownPool: what its pages are from, if it shares none with the states before.
+    /// - Returns: both states, if they are watched.
+    @discardableResult
     func publish(
         _ state: State, epoch: UInt64, replaced: [Page], ownPool: PagePool? = nil
-    ) {
-        publish(HeldState(state, epoch: epoch, pool: ownPool ?? pool), replaced: replaced)
+    ) -> StateTransition<State>? {
+        var transition: StateTransition<State>?
+        _ = publish(
+            HeldState(state, epoch: epoch, pool: ownPool ?? pool), replaced: replaced,
+            transition: &transition)
+        return transition
     }
 
     /// Makes a state the one that readers get. Gives the one before, unless somebody has that pinned.
-    @discardableResult
-    func publish(_ held: HeldState<State>, replaced: [Page]) -> HeldState<State>? {
-        table.publish(held, epoch: held.epoch, pool: held.pool, replaced: replaced)
-            .map(Self.held)
+    ///
+    /// - Parameter transition: gets both states, if they are watched.
+    func publish(
+        _ held: HeldState<State>, replaced: [Page], transition: inout StateTransition<State>?
+    ) -> HeldState<State>? {
+        var watched: (any AnyObject & Sendable)?
+        let unused = table.publish(
+            held, epoch: held.epoch, pool: held.pool, replaced: replaced, before: &watched)
+        if let watched {
+            transition = StateTransition(
+                before: PinnedState(Self.held(watched), table: table),
+                after: PinnedState(held, table: table))
+        }
+        return unused.map(Self.held)
     }
 
     /// What is wrong with the table, a sentence each.
@@ -117,6 +136,12 @@ final class HeldState<State: Sendable>: @unchecked Sendable {
         swap(&state, &other)
         self.epoch = epoch
     }
+}
+
+/// A state and the one that replaced it, both readable as long as this lives.
+struct StateTransition<State: Sendable>: Sendable {
+    let before: PinnedState<State>
+    let after: PinnedState<State>
 }
 
 /// A state that stays readable as long as this lives.

@@ -126,6 +126,13 @@ public final class LogStore: PersistentStore {
         return try engine.obtainPermanentIDs(entities)
     }
 
+    /// Has a closure told of every commit from now on.
+    public func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void)
+        -> ChangeObservation
+    {
+        engine.changes.observe(receive)
+    }
+
     /// Returns when every commit that has returned is on the disk.
     ///
     /// - Throws: `StoreError` if the disk fails; nothing more is written after that.

@@ -23,15 +23,23 @@ public actor BackgroundContext {
         store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),
         instruments: [any Instrument]? = nil
     ) {
-        context = ManagedObjectContext(store: store, classes: classes, instruments: instruments)
+        let context = ManagedObjectContext(store: store, classes: classes, instruments: instruments)
+        let door = BackgroundDoor()
+        context.wake = { door.wake() }
+        self.context = context
+        door.begin(self)
     }
 
     init(
         store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
         saveFeed: Feed<ContextSave>
     ) {
-        context = ManagedObjectContext(
+        let context = ManagedObjectContext(
             store: store, classes: classes, board: board, saveFeed: saveFeed)
+        let door = BackgroundDoor()
+        context.wake = { door.wake() }
+        self.context = context
+        door.begin(self)
     }
 
     isolated deinit {
@@ -40,6 +48,9 @@ public actor BackgroundContext {
 
     /// What changes in the context from now on; see ``ManagedObjectContext/changes``.
     public var changes: some AsyncSequence<ContextChange, Never> & Sendable { context.changes }
+
+    /// Merges what others have written since the last time.
+    func mergeWaitingChanges() { context.mergeWaitingChanges() }
 
     /// Runs a closure on the context, in one turn, and gives its result. Pending changes are processed
     /// afterwards.

@@ -14,6 +14,8 @@ public final class PersistentContainer: Sendable {
     private let board: InstrumentBoard
     /// Who listens to the saves of its contexts.
     let saveFeed = Feed<ContextSave>()
+    /// Who listens to what is written to the store.
+    let remote: RemoteChanges
     private nonisolated(unsafe) let view: ManagedObjectContext
     // Reached only through `viewContext`, which belongs to the main actor.
 
@@ -21,11 +23,13 @@ public final class PersistentContainer: Sendable {
     public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
         self.store = store
         self.classes = classes
+        remote = RemoteChanges(store)
         let board = InstrumentBoard(TraceInstrument.ofEnvironment)
         self.board = board
         view = ManagedObjectContext(
             store: store, classes: classes, board: board, saveFeed: saveFeed)
         view.isViewContext = true
+        remote.begin(self)
     }
 
     deinit { saveFeed.finish() }

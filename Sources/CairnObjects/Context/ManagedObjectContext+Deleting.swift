@@ -39,6 +39,7 @@ extension ManagedObjectContext {
     /// Called by somebody who is being told of a change, it only applies the rules: what he edits belongs to the next run, and is
     /// told when that ends.
     public func processPendingChanges() {
+        if inbox != nil { mergeBetweenEdits() }
         guard hasEvent else { return }
         applyDeleteRules()
         if tellings == 0 { endEvent() }

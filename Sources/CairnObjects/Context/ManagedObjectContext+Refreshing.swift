@@ -17,6 +17,9 @@ extension ManagedObjectContext {
                 noteLeaving(object)
                 detach(object)
                 object.isDeleted = false
+            } else if object.isGone {
+                // Somebody else has deleted it, and nobody here has ever seen its values.
+                vanish(object)
             } else {
                 noteRefreshed(object)
                 object.isUpdated = false

@@ -17,6 +17,8 @@ extension ManagedObjectContext {
         let objects = changedInOrder
         var saved = isWatched(.saves) ? SavedObjects() : nil
         saved?.isWritten = result.commit != nil
+        saved?.commit = result.commit
+        if let inbox, let commit = result.commit { inbox.disown(commit) }
         let isPlain =
             result.absorbed.isEmpty && result.reverted.isEmpty && result.displaced.isEmpty
             && result.undeleted.isEmpty && absorbedObjects.isEmpty

@@ -35,6 +35,10 @@ extension ManagedObjectContext {
 
     /// Saves without telling of it.
     func saveChanges() throws {
+        // What others have written is not merged in the middle of it.
+        let outer = isSaving
+        isSaving = true
+        defer { isSaving = outer }
         try throwReadError()
         try readEditedFaults()
         processChangesToSave()

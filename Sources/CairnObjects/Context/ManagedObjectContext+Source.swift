@@ -101,6 +101,7 @@ extension ManagedObjectContext {
             throw StoreError(.invalidRequest, "the query generation is one of another store")
         }
         generation = token
+        if token?.snapshot == nil { inbox?.wakeAgain() }
         // What is read beside the context just now is of another state.
         saves += 1
         stateChanged()

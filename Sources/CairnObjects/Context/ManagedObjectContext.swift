@@ -100,6 +100,12 @@ public final class ManagedObjectContext {
     let saveFeed: Feed<ContextSave>?
     /// Whether it belongs to the main actor, which ends runs of edits that nobody else does.
     @exclusivity(unchecked) var isViewContext = false
+    /// What others have written and is not merged yet; nil if the context does not merge by itself.
+    @exclusivity(unchecked) var inbox: ChangeInbox?
+    /// Has the context merge what waits, by whom it belongs to; nil if nobody else can.
+    var wake: (@Sendable () -> Void)?
+    /// Whether a save is under way.
+    var isSaving = false
     /// Whether the main actor has been asked to end the run of edits.
     var isRunToBeEnded = false
     /// Rises with everything that a save has to look at again.
@@ -357,6 +363,7 @@ public final class ManagedObjectContext {
         registry.forgetWaiting()
         beginEvent()
         undoHistory = nil
+        inbox = nil
         observers = []
         observedKinds = []
         changeFeed?.finish()

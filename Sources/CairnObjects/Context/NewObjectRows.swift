@@ -228,6 +228,8 @@ extension ManagedObjectContext {
             mergeNewObjects(rows.objects, numbers, &saved)
         }
         saved?.isWritten = true
+        saved?.commit = numbers.commit
+        if let inbox, let commit = numbers.commit { inbox.disown(commit) }
         saved?.inserted = rows.objects.filter(\.isInserted)
         saved?.updated += rows.others
         for object in rows.objects where object.isInserted {

@@ -12,12 +12,15 @@ enum ContextEvent {
     case willSave
     /// A save is done.
     case didSave(SavedObjects)
+    /// What others have written was merged.
+    case didMerge(MergedObjectIDs)
 
     var kind: Kinds {
         switch self {
         case .didChange: .changes
         case .willSave: .beginnings
         case .didSave: .saves
+        case .didMerge: .merges
         }
     }
 
@@ -28,6 +31,7 @@ enum ContextEvent {
         static let changes = Kinds(rawValue: 1)
         static let beginnings = Kinds(rawValue: 2)
         static let saves = Kinds(rawValue: 4)
+        static let merges = Kinds(rawValue: 8)
     }
 }
 
@@ -64,10 +68,26 @@ struct SavedObjects {
     var deletedElsewhere: [ObjectID] = []
     /// Whether anything was written.
     var isWritten = false
+    /// The number of the commit; nil if nothing was written to the store.
+    var commit: UInt64?
 
     var insertedIDs: Set<ObjectID> { Set(inserted.lazy.map(\.objectID)) }
     var updatedIDs: Set<ObjectID> { Set(updated.lazy.map(\.objectID)).union(updatedElsewhere) }
     var deletedIDs: Set<ObjectID> { Set(deleted.lazy.map(\.objectID)).union(deletedElsewhere) }
+}
+
+/// What was merged into a context.
+struct MergedObjectIDs {
+    /// Objects that others have made, changed and deleted.
+    var inserted: Set<ObjectID> = []
+    var updated: Set<ObjectID> = []
+    var deleted: Set<ObjectID> = []
+    /// Objects of the context that show other values than before.
+    var refreshed: Set<ObjectID> = []
+
+    var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
+    }
 }
 
 /// Somebody in the module who watches a context.

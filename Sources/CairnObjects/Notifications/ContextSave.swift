@@ -7,6 +7,9 @@ public struct ContextSave: Sendable, Hashable, Numbered {
     /// The number of the save: one more than that of the last one. If numbers are missing, the listener was too slow for so
     /// many saves.
     public internal(set) var number = 0
+    /// The number of the commit, by which `StoreSnapshot.commit`, ``RemoteChange/commits`` and results of batch requests name
+    /// states of the store; nil if a parent context was saved to.
+    public let commit: UInt64?
     /// The name of the context.
     public let contextName: String?
     /// Who wrote.
@@ -20,6 +23,7 @@ public struct ContextSave: Sendable, Hashable, Numbered {
     public let deletedObjectIDs: Set<ObjectID>
 
     init(_ saved: SavedObjects, _ context: ManagedObjectContext) {
+        commit = saved.commit
         contextName = context.name
         transactionAuthor = context.transactionAuthor
         insertedObjectIDs = saved.insertedIDs

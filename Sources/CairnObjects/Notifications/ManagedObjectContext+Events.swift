@@ -56,6 +56,13 @@ extension ManagedObjectContext {
         eventBegan()
     }
 
+    /// Notes that somebody else has made an object.
+    func noteArrived(_ object: ManagedObject) {
+        guard isWatched(.changes) else { return }
+        event.arrived.append(object)
+        eventBegan()
+    }
+
     // MARK: Ending
 
     /// Ends the run of edits and tells what happened in it.
@@ -105,6 +112,10 @@ extension ManagedObjectContext {
             } else {
                 changes.updated.append(object)
             }
+        }
+        for object in ended.arrived
+        where object.managedObjectContext === self && !object.isDeleted && !object.isInserted {
+            if seen.insert(ObjectIdentifier(object)).inserted { changes.inserted.append(object) }
         }
         for object in ended.refreshed
         where object.managedObjectContext === self && !object.isDeleted

@@ -46,6 +46,12 @@ extension ManagedObjectContext {
         NotificationNames.didChange
     }
 
+    /// Posted after what others have written was merged into the context, with the ids of the objects that they inserted,
+    /// updated and deleted, and of those of the context that were refreshed; see ``mergeChanges(fromContextDidSave:)-(Notification)``.
+    public static var didMergeChangesObjectIDsNotification: Notification.Name {
+        NotificationNames.didMerge
+    }
+
     /// What a notification of a context carries. A key that has nothing to say is not there.
     ///
     /// `Notification.objects(_:)` and `Notification.objectIDs(_:)` look for it. In the dictionary of a notification the keys are
@@ -67,6 +73,8 @@ extension ManagedObjectContext {
         case updatedObjectIDs = "updated_objectIDs"
         /// The ids of deleted objects, as a set.
         case deletedObjectIDs = "deleted_objectIDs"
+        /// The ids of objects that were brought up to date, as a set.
+        case refreshedObjectIDs = "refreshed_objectIDs"
         /// The state behind a save, as a ``QueryGenerationToken``.
         case queryGeneration = "newQueryGeneration"
     }
@@ -99,6 +107,7 @@ enum NotificationNames {
     static var didSave: Notification.Name { name("DidSaveObjects", .saves) }
     static var didSaveIDs: Notification.Name { name("DidSaveObjectIDs", .saves) }
     static var didChange: Notification.Name { name("DidChangeObjects", .changes) }
+    static var didMerge: Notification.Name { name("DidMergeChangesObjectIDs", .merges) }
 
     /// Not Core Data's own texts: where that exists too, its observers must not be given our objects.
     private static func name(_ event: String, _ kind: ContextEvent.Kinds) -> Notification.Name {
@@ -136,15 +145,24 @@ extension ManagedObjectContext {
                 info[NotificationKey.queryGeneration.rawValue] = generation
             }
             post(NotificationNames.didSave, info)
-            var ids: [AnyHashable: Any] = [:]
-            for (key, set) in [
-                (NotificationKey.insertedObjectIDs, saved.insertedIDs),
-                (.updatedObjectIDs, saved.updatedIDs), (.deletedObjectIDs, saved.deletedIDs),
-            ] where !set.isEmpty {
-                ids[key.rawValue] = set
-            }
+            let ids = Self.info([
+                (.insertedObjectIDs, saved.insertedIDs), (.updatedObjectIDs, saved.updatedIDs),
+                (.deletedObjectIDs, saved.deletedIDs),
+            ])
             post(NotificationNames.didSaveIDs, ids)
+        case .didMerge(let merged):
+            let ids = Self.info([
+                (.insertedObjectIDs, merged.inserted), (.updatedObjectIDs, merged.updated),
+                (.deletedObjectIDs, merged.deleted), (.refreshedObjectIDs, merged.refreshed),
+            ])
+            post(NotificationNames.didMerge, ids)
         }
+    }
+
+    private static func info(_ sets: [(NotificationKey, Set<ObjectID>)]) -> [AnyHashable: Any] {
+        var info: [AnyHashable: Any] = [:]
+        for (key, ids) in sets where !ids.isEmpty { info[key.rawValue] = ids }
+        return info
     }
 
     private static func info(_ lists: [(NotificationKey, [ManagedObject])]) -> [AnyHashable: Any] {

@@ -6,6 +6,7 @@
 //              context that records edits, also those that entered and are not new
 //   left       objects that were deleted, or gave way to others
 //   refreshed  objects whose values were brought up to date
+//   arrived    objects that others have made
 //
 // So inserting, and the first edit of an object, note nothing here.
 //
@@ -24,6 +25,8 @@ struct PendingEvent {
     var left: [ManagedObject] = []
     /// Objects that were brought up to date.
     var refreshed: [ManagedObject] = []
+    /// Objects that others have made.
+    var arrived: [ManagedObject] = []
 
     /// What an object was before the event, if it is noted.
     func earlier(_ object: ManagedObject) -> EarlierState? { earlier[ObjectIdentifier(object)] }

@@ -16,6 +16,7 @@ final class DictionaryStore: PersistentStore {
     let schema: Schema
     let isReadOnly = false
     private let shared: Mutex<Shared>
+    private let changes = ChangeBoard()
 
     /// What the lock guards.
     private struct Shared {
@@ -62,9 +63,33 @@ final class DictionaryStore: PersistentStore {
         shared.withLock { $0.isClosed = true }
     }
 
-    func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
-        try shared.withLock { shared throws(StoreError) in
+    func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation {
+        changes.observe(receive)
+    }
+
+    /// Runs what changes the state, and tells of it if it did.
+    private func changing<R>(
+        _ author: String?, _ contextName: String?,
+        _ body: (inout Shared) throws(StoreError) -> sending R
+    ) throws(StoreError) -> sending R {
+        defer { changes.deliver() }
+        return try shared.withLock { shared throws(StoreError) -> sending R in
             try shared.check()
+            let before = shared.state
+            let result = try body(&shared)
+            if shared.state.commit != before.commit {
+                changes.post(
+                    ChangeSet(
+                        identity: identity, commits: before.commit + 1...shared.state.commit,
+                        author: author, contextName: contextName,
+                        source: DictionaryDifference(before, shared.state, schema)))
+            }
+            return result
+        }
+    }
+
+    func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
+        try changing(request.author, request.contextName) { shared throws(StoreError) in
             var permanent: [ObjectID: ObjectID] = [:]
             for object in request.inserted where object.id.isTemporary {
                 permanent[object.id] = shared.issue(identity, entity: object.entity)
@@ -83,8 +108,7 @@ final class DictionaryStore: PersistentStore {
 
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         let rows = try DictionaryRowReader(schema: schema).rows(of: request)
-        return try shared.withLock { shared throws(StoreError) in
-            try shared.check()
+        return try changing(request.author, request.contextName) { shared throws(StoreError) in
             var copy = shared
             var batch = DictionaryBatch(schema: schema, request: request, state: copy.state)
             let result = try batch.run(rows) { copy.issue(identity, entity: $0) }
@@ -95,8 +119,7 @@ final class DictionaryStore: PersistentStore {
     }
 
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
-        try shared.withLock { shared throws(StoreError) in
-            try shared.check()
+        try changing(request.author, request.contextName) { shared throws(StoreError) in
             var deletion = DictionaryDeletion(schema: schema, state: shared.state)
             let result = try deletion.run(request)
             shared.state = deletion.state

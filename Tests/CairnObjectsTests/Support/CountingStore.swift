@@ -52,6 +52,9 @@ final class CountingStore: PersistentStore {
     func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
         try base.obtainPermanentIDs(forEntities: entities)
     }
+    func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation {
+        base.observeChanges(receive)
+    }
     func close() throws(StoreError) { try base.close() }
 }
 

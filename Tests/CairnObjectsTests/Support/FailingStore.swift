@@ -48,5 +48,8 @@ final class FailingStore: PersistentStore {
     func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
         try base.obtainPermanentIDs(forEntities: entities)
     }
+    func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation {
+        base.observeChanges(receive)
+    }
     func close() throws(StoreError) { try base.close() }
 }

@@ -1,0 +1,55 @@
+// Tells of commits as they are published.                                                ENGINE-NOTES 8, H
+//
+// What a commit changed is the difference of two states: so it costs a commit nothing to be told of but two pins, and
+// whatever made it, a save, a batch or another process, it is told in the same way.
+//
+// Threads: any; `post` by whoever publishes, who does so in the order of commits.
+
+import CairnStore
+import Synchronization
+
+/// Where a commit comes from.
+struct CommitOrigin: Sendable {
+    let author: String?
+    let contextName: String?
+    /// Whether it changes no object, so that nobody needs to be told.
+    let isSilent: Bool
+    var isFromAnotherProcess = false
+}
+
+/// Who is told of the commits of an engine.
+final class CommitFeed: Sendable {
+    private let board: ChangeBoard
+    private let engine = Mutex<WeakEngine?>(nil)
+
+    private struct WeakEngine: Sendable {
+        weak let engine: Engine?
+    }
+
+    init(_ registry: StateRegistry<EngineState>) {
+        board = ChangeBoard { [weak registry] in registry?.watch($0) }
+    }
+
+    /// Says whose commits they are.
+    func begin(_ engine: Engine) { self.engine.withLock { $0 = WeakEngine(engine: engine) } }
+
+    /// Has a closure told of every commit from now on.
+    func observe(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation {
+        board.observe(receive)
+    }
+
+    /// Notes what was published.
+    func post(_ transition: StateTransition<EngineState>, _ origin: CommitOrigin) {
+        guard !origin.isSilent, let engine = engine.withLock({ $0?.engine }) else { return }
+        board.post(
+            ChangeSet(
+                identity: engine.identity,
+                commits: transition.before.state.commit + 1...transition.after.state.commit,
+                author: origin.author, contextName: origin.contextName,
+                isFromAnotherProcess: origin.isFromAnotherProcess,
+                source: StateDifference(transition, engine)))
+    }
+
+    /// Tells what waits. The caller has nothing locked.
+    @inline(__always) func deliver() { if board.isObserved { board.deliver() } }
+}

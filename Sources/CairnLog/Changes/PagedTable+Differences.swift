@@ -1,0 +1,60 @@
+// Compares two tables that mostly share their pages.
+//
+// From the roots down, side by side: what is one page in both is the same. A table may be higher than the other, which then
+// stands for the first part of it.
+//
+// Threads: any; both tables belong to states that are pinned.
+
+extension PagedTable where Record == UInt64 {
+    /// Calls with each index, rising, whose cell is not the same in both tables, and with the cells.
+    static func eachDifference(
+        _ old: PagedTable, _ new: PagedTable, _ body: (UInt32, UInt64, UInt64) -> Void
+    ) {
+        let (old, new) = (old.top, new.top)
+        compare(old.root, old.shift, new.root, new.shift, 0, body)
+    }
+
+    private static func compare(
+        _ old: Page, _ oldShift: Int, _ new: Page, _ newShift: Int, _ start: Int,
+        _ body: (UInt32, UInt64, UInt64) -> Void
+    ) {
+        if old.isNone && new.isNone { return }
+        // The height of nothing is whatever it is compared with.
+        let oldShift = old.isNone ? newShift : oldShift
+        let newShift = new.isNone ? oldShift : newShift
+        if old.address == new.address, oldShift == newShift { return }
+        let shift = max(oldShift, newShift)
+        if shift == 0 { return compareLeaves(old, new, start, body) }
+        for slot in 0..<512 {
+            // The lower table stands for the first part of the higher one.
+            let (before, beforeShift) =
+                oldShift == shift
+                ? (child(old, slot), below(shift))
+                : slot == 0 ? (old, oldShift) : (.none, 0)
+            let (after, afterShift) =
+                newShift == shift
+                ? (child(new, slot), below(shift))
+                : slot == 0 ? (new, newShift) : (.none, 0)
+            if before.address == after.address, beforeShift == afterShift || before.isNone {
+                continue
+            }
+            compare(before, beforeShift, after, afterShift, start + slot &<< shift, body)
+        }
+    }
+
+    private static func compareLeaves(
+        _ old: Page, _ new: Page, _ start: Int, _ body: (UInt32, UInt64, UInt64) -> Void
+    ) {
+        let (old, new) = (loaded(old), loaded(new))
+        if old.address == new.address { return }
+        for index in 0..<512 {
+            let before = old.isNone ? 0 : old.data.load(fromByteOffset: index * 8, as: UInt64.self)
+            let after = new.isNone ? 0 : new.data.load(fromByteOffset: index * 8, as: UInt64.self)
+            if before != after { body(UInt32(truncatingIfNeeded: start + index), before, after) }
+        }
+    }
+
+    private static func loaded(_ page: Page) -> Page {
+        CheckpointImage.isTagged(page.address) ? CheckpointImage.page(page.address) : page
+    }
+}

@@ -1,0 +1,152 @@
+// What others have written and a context has not merged yet.
+//
+//   receive  whoever commits puts in what the commit changed, and wakes the context if it sleeps
+//   disown   the context takes out what it has written itself
+//   take     the context takes all of it at once: many commits while it was busy are one merge
+//
+// What waits is runs of numbers. Beyond a bound they are dropped, and the context reads all of its objects anew instead.
+//
+// Invariants: commits come in their order, so nothing comes of a commit below the last one.
+// Threads: any.
+
+import CairnStore
+import Synchronization
+
+/// What waits to be merged into a context.
+final class ChangeInbox: Sendable {
+    /// Changes to be merged together.
+    struct Waiting: Sendable {
+        /// By entity.
+        var entities: [Int: EntityChanges] = [:]
+        /// Whether more has changed than was kept.
+        var isIncomplete = false
+
+        var isEmpty: Bool { entities.isEmpty && !isIncomplete }
+
+        fileprivate mutating func add(_ changes: [EntityChanges]) {
+            for change in changes {
+                entities[change.entity, default: EntityChanges(entity: change.entity)].add(change)
+            }
+        }
+    }
+
+    fileprivate struct State: Sendable {
+        /// The newest ones, so that the context can take out its own.
+        var commits: [(commit: UInt64, changes: [EntityChanges])] = []
+        var older = Waiting()
+        /// Runs in all that is kept.
+        var runs = 0
+        var lastCommit: UInt64 = 0
+        /// The context's own commits that are still to come.
+        var own: Set<UInt64> = []
+        var isWoken = false
+
+        var isEmpty: Bool { commits.isEmpty && older.isEmpty }
+    }
+
+    private let state = Mutex(State())
+    private let observation = Mutex<ChangeObservation?>(nil)
+    /// Has the context come and take what waits; nil if it comes by itself.
+    private let wake: (@Sendable () -> Void)?
+
+    /// So many commits are kept apart, and so many runs at all.
+    fileprivate static let mostCommits = 64
+    fileprivate static let mostRuns = 1 << 16
+
+    init(_ store: (any PersistentStore)?, wake: (@Sendable () -> Void)?) {
+        self.wake = wake
+        guard let store else { return }
+        let observation = store.observeChanges { [weak self] in self?.receive($0) }
+        self.observation.withLock { $0 = observation }
+    }
+
+    /// Whether nothing waits.
+    var isEmpty: Bool { state.withLock { $0.isEmpty } }
+
+    private func receive(_ set: ChangeSet) {
+        let changes = try? set.entities()
+        if changes?.isEmpty == true { return }
+        let isToWake = state.withLock { state in
+            state.lastCommit = set.commit
+            if state.own.remove(set.commit) != nil { return false }
+            state.own = state.own.filter { $0 > set.commit }
+            if let changes { state.add(set.commit, changes) } else { state.forget() }
+            return state.wakes()
+        }
+        if isToWake { wake?() }
+    }
+
+    /// Takes out what the context has written itself.
+    func disown(_ commit: UInt64) {
+        state.withLock { state in
+            if commit > state.lastCommit {
+                state.own.insert(commit)
+            } else {
+                state.commits.removeAll { $0.commit == commit }
+            }
+        }
+    }
+
+    /// All that waits; nil if that is nothing.
+    func take() -> Waiting? {
+        state.withLock { state in
+            state.isWoken = false
+            if state.isEmpty { return nil }
+            var waiting = state.older
+            for (_, changes) in state.commits { waiting.add(changes) }
+            state.commits = []
+            state.older = Waiting()
+            state.runs = 0
+            return waiting
+        }
+    }
+
+    /// Says that something could not be merged.
+    func putBack() { state.withLock { $0.forget() } }
+
+    /// Says that the context was woken and cannot merge now.
+    func postpone() { state.withLock { $0.isWoken = false } }
+
+    /// Has the context come if anything waits.
+    func wakeAgain() {
+        let isToWake = state.withLock { $0.isEmpty ? false : $0.wakes() }
+        if isToWake { wake?() }
+    }
+}
+
+extension ChangeInbox.State {
+    fileprivate mutating func add(_ commit: UInt64, _ changes: [EntityChanges]) {
+        if older.isIncomplete { return }
+        runs += changes.reduce(0) { $0 + $1.runs }
+        commits.append((commit, changes))
+        if commits.count > ChangeInbox.mostCommits {
+            for (_, changes) in commits { older.add(changes) }
+            commits = []
+            runs = older.entities.values.reduce(0) { $0 + $1.runs }
+        }
+        if runs > ChangeInbox.mostRuns { forget() }
+    }
+
+    /// Keeps no more than that something has changed.
+    fileprivate mutating func forget() {
+        commits = []
+        runs = 0
+        older = ChangeInbox.Waiting(isIncomplete: true)
+    }
+
+    /// Whether the context is to be woken, which is not done twice.
+    fileprivate mutating func wakes() -> Bool {
+        defer { isWoken = true }
+        return !isWoken
+    }
+}
+
+extension EntityChanges {
+    fileprivate var runs: Int { inserted.runs.count + updated.runs.count + deleted.runs.count }
+
+    fileprivate mutating func add(_ other: EntityChanges) {
+        inserted.formUnion(other.inserted)
+        updated.formUnion(other.updated)
+        deleted.formUnion(other.deleted)
+    }
+}

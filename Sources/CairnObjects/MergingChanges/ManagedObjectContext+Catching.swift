@@ -1,0 +1,325 @@
+// Merging what others have written into the objects of a context.
+//
+//   1. Of what has changed only objects that the context has are looked at. Their rows are read from one state.
+//   2. A row of another version goes under the object, whose edits stay on top.
+//   3. Without a row the object is as good as deleted: it keeps its values until the context saves. What here leads to it, as
+//      an edit, leads nowhere; new objects that a cascade rule would delete with it are deleted.
+//   4. To-many relationships that may lead elsewhere by now, and were read, are forgotten, and read again when somebody
+//      asks: at once if somebody watches the context, who is told which have changed.
+//   5. New objects become faults if somebody watches, who is told of them.
+//
+// What has become of an object the state says, not whoever told that it changed: so commits may be merged together, late, and
+// more than once.
+//
+// Invariants: objects without edits show one state of the store, that of their rows or a newer one. Nothing is stored by
+// saving a context that has merged, if it had no edits.
+// Threads: the context's.
+
+import CairnModel
+import CairnStore
+
+extension ManagedObjectContext {
+    /// Merges what somebody else has saved.
+    func mergeChanges(_ changes: ChangesToMerge) {
+        moveGenerationOn()
+        var merge = ChangeMerge(self)
+        if changes.isEverything { merge.addAll() }
+        for id in changes.updated + changes.deleted { merge.add(id) }
+        for id in changes.inserted { merge.addNew(id) }
+        merge.run()
+        tellOfMerge(changes, merge)
+    }
+
+    /// Merges what has waited.
+    func merge(_ waiting: ChangeInbox.Waiting) {
+        var merge = ChangeMerge(self)
+        if waiting.isIncomplete { merge.addAll() }
+        merge.add(waiting.entities.values.sorted { $0.entity < $1.entity })
+        if !merge.run() { inbox?.putBack() }
+        guard isWatched(.merges) else { return }
+        var changes = ChangesToMerge()
+        for entity in waiting.entities.values {
+            func ids(_ numbers: ObjectNumbers) -> [ObjectID] {
+                numbers.map { identity.id($0, entity: entity.entity) }
+            }
+            changes.inserted += ids(entity.inserted)
+            changes.updated += ids(entity.updated)
+            changes.deleted += ids(entity.deleted)
+        }
+        tellOfMerge(changes, merge)
+    }
+
+    private func tellOfMerge(_ changes: ChangesToMerge, _ merge: ChangeMerge) {
+        guard isWatched(.merges) else { return }
+        var ids = MergedObjectIDs()
+        ids.inserted = Set(changes.inserted.filter { rootEntity(of: $0) != nil })
+        ids.updated = Set(changes.updated.filter { rootEntity(of: $0) != nil })
+        ids.deleted = Set(changes.deleted.filter { rootEntity(of: $0) != nil })
+        ids.refreshed = merge.refreshed
+        if !ids.isEmpty { tell(.didMerge(ids)) }
+    }
+}
+
+/// Changes of others on their way into a context.
+private struct ChangeMerge {
+    private let context: ManagedObjectContext
+    /// Objects of the context that may have changed.
+    private var touched: [ManagedObject] = []
+    private var known: Set<ManagedObject> = []
+    /// New objects that the context does not have, if somebody is to be told of them.
+    private var new: [ObjectID] = []
+    /// The roots of the hierarchies with changes.
+    private var roots: Set<Int> = []
+    private let isWatched: Bool
+    /// Objects that show other values now, if anybody wants to know.
+    private(set) var refreshed: Set<ObjectID> = []
+    private let notesRefreshed: Bool
+
+    /// So many rows are read at once.
+    private static let mostRows = 4096
+    /// Up to so many changes each is looked for in the context; of more it is looked which of them the context has.
+    private static let fewChanges = 1024
+
+    init(_ context: ManagedObjectContext) {
+        self.context = context
+        isWatched = context.isWatched(.changes)
+        notesRefreshed = context.isWatched(.merges)
+    }
+
+    // MARK: What may have changed
+
+    /// All objects of the context.
+    mutating func addAll() {
+        for object in context.registry.objects { take(object) }
+        roots.formUnion(context.schema.entities.map(\.root))
+    }
+
+    /// An object that was changed or deleted.
+    mutating func add(_ id: ObjectID) {
+        guard !id.isTemporary, let root = context.rootEntity(of: id) else { return }
+        roots.insert(root.root)
+        if let object = context.registry.object(for: id) { take(object) }
+    }
+
+    /// An object that is new.
+    mutating func addNew(_ id: ObjectID) {
+        guard !id.isTemporary, let root = context.rootEntity(of: id) else { return }
+        roots.insert(root.root)
+        if let object = context.registry.object(for: id) {
+            take(object)
+        } else if isWatched {
+            new.append(id)
+        }
+    }
+
+    /// What commits changed.
+    mutating func add(_ changes: [EntityChanges]) {
+        let count = changes.reduce(0) { $0 + $1.updated.count + $1.deleted.count }
+        for entity in changes { roots.insert(context.schema.entities[entity.entity].root) }
+        if count <= Self.fewChanges {
+            for entity in changes {
+                for number in entity.updated {
+                    add(context.identity.id(number, entity: entity.entity))
+                }
+                for number in entity.deleted {
+                    add(context.identity.id(number, entity: entity.entity))
+                }
+            }
+        } else {
+            let byEntity = Dictionary(uniqueKeysWithValues: changes.map { ($0.entity, $0) })
+            for object in context.registry.objects where !object.hasTemporaryID {
+                // What a fault is taken for may be an ancestor of what it is.
+                for entity in object.entity.family {
+                    if let changes = byEntity[entity],
+                        changes.updated.contains(object.reference)
+                            || changes.deleted.contains(object.reference)
+                    {
+                        take(object)
+                        break
+                    }
+                }
+            }
+        }
+        for entity in changes {
+            guard isWatched || entity.inserted.count <= Self.fewChanges else { continue }
+            for number in entity.inserted {
+                addNew(context.identity.id(number, entity: entity.entity))
+            }
+        }
+    }
+
+    private mutating func take(_ object: ManagedObject) {
+        guard !object.isInserted, !object.hasTemporaryID, !object.isGone,
+            known.insert(object).inserted
+        else { return }
+        touched.append(object)
+    }
+
+    // MARK: Merging
+
+    /// Merges; false if the store could not be read.
+    @discardableResult
+    mutating func run() -> Bool {
+        guard !roots.isEmpty else { return true }
+        context.prefetched = nil
+        // What is read beside the context just now may be of an older state.
+        context.saves += 1
+        do {
+            let state = try context.source()
+            let gone = try bringUpToDate(state)
+            delete(gone)
+            renewMembers()
+            try announce(state)
+        } catch {
+            context.readError = error
+            return false
+        }
+        context.revision += 1
+        context.processPendingChanges()
+        return true
+    }
+
+    /// Gives the objects their rows, and those that have none any more.
+    private mutating func bringUpToDate(_ state: any StoreSnapshot) throws(StoreError)
+        -> [ManagedObject]
+    {
+        var gone: [ManagedObject] = []
+        for start in stride(from: 0, to: touched.count, by: Self.mostRows) {
+            let objects = touched[start..<min(start + Self.mostRows, touched.count)]
+            let rows = try state.rows(objects.map(\.objectID))
+            for (object, row) in zip(objects, rows) {
+                guard let row else {
+                    if !object.isDeleted { gone.append(object) }
+                    continue
+                }
+                if object.hasRow {
+                    if object.version == row.version { continue }
+                    if object.isFault { object.row = row } else { object.rebase(on: row) }
+                }
+                noteRefreshed(object)
+            }
+        }
+        return gone
+    }
+
+    private mutating func noteRefreshed(_ object: ManagedObject) {
+        context.noteRefreshed(object)
+        if notesRefreshed { refreshed.insert(object.objectID) }
+    }
+
+    /// Notes that somebody else has deleted objects: they keep their values until the save.
+    private func delete(_ objects: [ManagedObject]) {
+        guard !objects.isEmpty else { return }
+        let ids = Set(objects.map(\.objectID))
+        for object in objects {
+            object.prepareForDeletion()
+            for member in newMembers(of: object) where !member.isDeleted { context.delete(member) }
+        }
+        for object in objects where !object.isDeleted {
+            if object.isFault, !object.hasRow {
+                // Nobody has ever seen its values, and nobody can any more.
+                object.isFulfilled = true
+                object.isGone = true
+            }
+            object.isDeleted = true
+            object.isPropagated = true
+            // No rule can forbid what has happened.
+            object.isDisplaced = true
+            context.objectDidChange(object, isReal: true)
+            context.noteLeaving(object)
+            guard object.rarer != nil else { continue }
+            for index in object.toMany.keys {
+                object.toMany[index]?.revert()
+                object.toMany[index]?.unload()
+            }
+        }
+        letGo(of: ids)
+    }
+
+    /// New objects that a rule says are to be deleted with this one.
+    private func newMembers(of object: ManagedObject) -> [ManagedObject] {
+        var members: [ManagedObject] = []
+        for (index, relationship) in object.entity.relationships.enumerated()
+        where relationship.description.deleteRule == .cascade {
+            var ids = object.rarer?.toMany[index]?.added ?? []
+            if case .column(let column) = relationship.storage,
+                let target = object.edit(column)?.reference
+            {
+                ids.insert(target)
+            }
+            members += ids.compactMap(context.registry.object).filter(\.isInserted)
+        }
+        return members.sorted { $0.objectID.reference < $1.objectID.reference }
+    }
+
+    /// What edits lead to objects that are no more leads nowhere.
+    private func letGo(of gone: Set<ObjectID>) {
+        for object in context.changedInOrder where !object.isDeleted {
+            for (index, relationship) in object.entity.relationships.enumerated() {
+                switch relationship.storage {
+                case .column(let column):
+                    guard let target = object.edit(column)?.reference, gone.contains(target)
+                    else { continue }
+                    object.setColumn(column, .null)
+                case .inverseColumn, .pairs:
+                    guard let state = object.rarer?.toMany[index], state.hasChanges else {
+                        continue
+                    }
+                    if state.added.isDisjoint(with: gone), state.removed.isDisjoint(with: gone) {
+                        continue
+                    }
+                    context.objectWillChange(object)
+                    object.toMany[index]?.forget(gone)
+                    context.objectDidChange(object, isReal: true)
+                case .transient:
+                    guard let target = object.rarer?.transientTargets[index] else { continue }
+                    if gone.contains(target) { object.transientTargets[index] = nil }
+                }
+            }
+        }
+    }
+
+    // MARK: Members
+
+    /// Whether a relationship of an entity may lead elsewhere by now.
+    private func isAffected(_ relationship: SchemaRelationship, of entity: SchemaEntity) -> Bool {
+        let destination = context.schema.entities[relationship.destination].root
+        switch relationship.storage {
+        case .inverseColumn: return roots.contains(destination)
+        // Either end may have been told of.
+        case .pairs: return roots.contains(destination) || roots.contains(entity.root)
+        case .column, .transient: return false
+        }
+    }
+
+    /// Forgets what members were read and may be others now.
+    private mutating func renewMembers() {
+        for object in context.registry.objects {
+            guard let rarer = object.rarer, !rarer.toMany.isEmpty, !object.isInserted,
+                !object.isDeleted
+            else { continue }
+            for index in rarer.toMany.keys.sorted() {
+                guard rarer.toMany[index]?.isLoaded == true,
+                    isAffected(object.entity.relationships[index], of: object.entity)
+                else { continue }
+                let before =
+                    isWatched || notesRefreshed ? context.memberIDs(of: object, index) : nil
+                rarer.toMany[index]?.unload()
+                guard let before, context.memberIDs(of: object, index) != before else { continue }
+                noteRefreshed(object)
+            }
+        }
+    }
+
+    // MARK: New objects
+
+    /// Makes faults of new objects, of those that are still there.
+    private func announce(_ state: any StoreSnapshot) throws(StoreError) {
+        for start in stride(from: 0, to: new.count, by: Self.mostRows) {
+            let ids = new[start..<min(start + Self.mostRows, new.count)]
+            for row in try state.rows(Array(ids)) {
+                if let row { context.noteArrived(context.object(for: row)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// Bringing a context up to what others have saved: when it is told to, or by itself.
+//
+// By itself it does so where it works, never in the middle of a turn of it:
+//
+//   the view context       the main actor, as soon as it comes to other work
+//   a background context   a turn of its own of the context's actor
+//   any other              whoever uses it, when it processes pending changes, which fetches do
+//
+// Threads: the context's; it is woken from any.
+
+public import CairnModel
+import CairnStore
+public import Foundation
+import Synchronization
+
+extension ManagedObjectContext {
+    // MARK: When told to
+
+    /// Brings the objects of the context up to what another context has saved, as a notification says:
+    /// ``didSaveObjectsNotification`` or ``didSaveObjectIDsNotification``.
+    ///
+    /// Changed objects show the new values, under whatever was edited here. Deleted ones stay in the context with their
+    /// values, and are among ``deletedObjects`` until it saves, which has nothing to write for them. Relationships that were
+    /// read show their members as they are now. Those who watch the context are told: of changed objects as refreshed, of
+    /// new ones as inserted, which the context has as faults then.
+    ///
+    /// What is merged is read now: a save that came after the one of the notification is seen too. Objects that the context
+    /// does not have cost nothing. A context that is pinned to a query generation goes on to the newest state first.
+    ///
+    /// What cannot be read leaves the objects as they are; the next fetch or save throws why.
+    public func mergeChanges(fromContextDidSave notification: Notification) {
+        if notification.managedObjectContext === self { return }
+        mergeChanges(ChangesToMerge(notification.userInfo ?? [:]))
+    }
+
+    /// The same with what ``PersistentContainer/saves`` tells of a save.
+    ///
+    /// ```swift
+    /// for await save in container.saves {
+    ///     await background.perform { $0.mergeChanges(fromContextDidSave: save) }
+    /// }
+    /// ```
+    public func mergeChanges(fromContextDidSave save: ContextSave) {
+        mergeChanges(ChangesToMerge(save))
+    }
+
+    /// Brings contexts up to what was written elsewhere, as ids say: by a batch request, another process, another container of
+    /// the same store.
+    ///
+    /// ```swift
+    /// let result = try context.execute(request)                 // a batch delete that reports ids
+    /// ManagedObjectContext.mergeChanges(
+    ///     fromRemoteContextSave: [.deletedObjectIDs: result.objectIDs], into: [context])
+    /// ```
+    ///
+    /// See ``mergeChanges(fromContextDidSave:)-(Notification)``. Ids of other stores are passed over.
+    public static func mergeChanges(
+        fromRemoteContextSave changes: [NotificationKey: [ObjectID]],
+        into contexts: [ManagedObjectContext]
+    ) {
+        mergeChanges(fromRemoteContextSave: changes as [AnyHashable: Any], into: contexts)
+    }
+
+    /// The same with a dictionary as notifications carry it.
+    ///
+    /// - Parameter changes: By the raw values of ``NotificationKey``, or by those keys themselves, lists or sets of ids, of URIs of
+    ///   ids or of objects. Other keys are passed over.
+    public static func mergeChanges(
+        fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext]
+    ) {
+        let changes = ChangesToMerge(changes)
+        for context in contexts { context.mergeChanges(changes) }
+    }
+
+    // MARK: By itself
+
+    /// Whether the context brings its objects up to whatever others commit: saves of other contexts, batch requests, its own
+    /// among them, and what other processes write, as far as the store reads that.
+    ///
+    /// ```swift
+    /// container.viewContext.automaticallyMergesChangesFromParent = true
+    /// ```
+    ///
+    /// It merges as ``mergeChanges(fromContextDidSave:)-(Notification)`` does, between its own work: the view context when the main
+    /// actor is free, a ``BackgroundContext`` in a turn of its own, and a context that was made by hand, or for a background
+    /// task, when it processes pending changes, as each fetch does. Commits that come while it is busy are merged at once. After
+    /// very many it refreshes all of its objects instead, and tells of no new ones.
+    ///
+    /// A context that is pinned to a query generation does not merge until it reads the newest state again.
+    public var automaticallyMergesChangesFromParent: Bool {
+        get { inbox != nil }
+        set {
+            if newValue == (inbox != nil) { return }
+            inbox = newValue ? ChangeInbox(store, wake: waker) : nil
+        }
+    }
+
+    /// What has the context merge what waits, where it works; nil if nobody can be asked.
+    private var waker: (@Sendable () -> Void)? {
+        if let wake { return wake }
+        guard isViewContext else { return nil }
+        let view = WeakViewContext(self)
+        return { Task { @MainActor in view.context?.mergeWaitingChanges() } }
+    }
+
+    /// Merges what others have written since the last time.
+    package func mergeWaitingChanges() {
+        guard let inbox else { return }
+        guard !isSaving, tellings == 0, generation?.snapshot == nil else {
+            return inbox.postpone()
+        }
+        guard let waiting = inbox.take() else { return }
+        merge(waiting)
+    }
+
+    /// The same from within a turn, for contexts that nobody wakes.
+    @inline(never)
+    func mergeBetweenEdits() {
+        guard wake == nil, !isViewContext, let inbox, !inbox.isEmpty else { return }
+        mergeWaitingChanges()
+    }
+}
+
+/// The view context as whoever commits knows it.
+private final class WeakViewContext: @unchecked Sendable {
+    // Looked at by the main actor alone, whose context it is.
+    weak let context: ManagedObjectContext?
+
+    init(_ context: ManagedObjectContext) { self.context = context }
+}
+
+/// A background context as whoever commits knows it.
+final class BackgroundDoor: Sendable {
+    private struct WeakActor: Sendable {
+        weak let actor: BackgroundContext?
+    }
+
+    private let door = Mutex<WeakActor?>(nil)
+
+    /// Says whose door it is.
+    func begin(_ actor: BackgroundContext) { door.withLock { $0 = WeakActor(actor: actor) } }
+
+    /// Has the context merge what waits in a turn of its own.
+    func wake() {
+        guard let actor = door.withLock({ $0?.actor }) else { return }
+        Task { await actor.mergeWaitingChanges() }
+    }
+}

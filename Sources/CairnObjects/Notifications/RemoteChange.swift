@@ -1,0 +1,181 @@
+// What is written to a store, whoever writes it, as an asynchronous sequence and as Foundation's notification.
+//
+// A container observes its store only while somebody listens, or once the name of the notification was asked for.
+//
+// Threads: any. Notifications are posted by the thread that has committed, or that has read what another process wrote.
+
+public import CairnModel
+public import CairnStore
+public import Foundation
+import Synchronization
+
+/// What a commit wrote to the store of a container.
+public struct RemoteChange: Sendable, Numbered {
+    /// The number of the change: one more than that of the last one. If numbers are missing, the listener was too slow for so
+    /// many changes.
+    public internal(set) var number = 0
+    /// The identifier of the store.
+    public let storeIdentifier: UUID
+    /// The numbers of the commits: one, unless another process made them.
+    public let commits: ClosedRange<UInt64>
+    /// Who wrote, if that was said; nil for several commits.
+    public let author: String?
+    /// The name of the context that wrote, if it has one and is one of this process.
+    public let contextName: String?
+    /// Whether another process wrote.
+    public let isFromAnotherProcess: Bool
+    /// What changed, by entity; nil if that could not be read, so that it may be anything.
+    public let entities: [EntityChanges]?
+    private let identity: StoreIdentity
+
+    init(_ set: ChangeSet) {
+        storeIdentifier = set.identity.identifier
+        commits = set.commits
+        author = set.author
+        contextName = set.contextName
+        isFromAnotherProcess = set.isFromAnotherProcess
+        entities = try? set.entities()
+        identity = set.identity
+    }
+
+    /// The ids of new objects.
+    public var insertedObjectIDs: [ObjectID] { ids(\.inserted) }
+    /// The ids of changed objects; see `EntityChanges.updated`.
+    public var updatedObjectIDs: [ObjectID] { ids(\.updated) }
+    /// The ids of objects that are no more.
+    public var deletedObjectIDs: [ObjectID] { ids(\.deleted) }
+
+    private func ids(_ list: KeyPath<EntityChanges, ObjectNumbers>) -> [ObjectID] {
+        (entities ?? []).flatMap { changes in
+            changes[keyPath: list].map { identity.id($0, entity: changes.entity) }
+        }
+    }
+}
+
+extension PersistentContainer {
+    /// What is written to the store from now on: one element for each commit, of saves of any context, of batch requests, and
+    /// of other processes as far as the store reads what they write.
+    ///
+    /// ```swift
+    /// Task {
+    ///     for await change in container.remoteChanges where change.isFromAnotherProcess {
+    ///         print("somebody else changed", change.updatedObjectIDs.count, "objects")
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// They come in the order of the commits, and what they say can be read when they come.
+    ///
+    /// Each access gives a sequence of its own, for one task, beginning now. It ends when that task is cancelled or lets go of
+    /// it, and with the container. Up to 1,024 changes wait for a listener; then the oldest are dropped, as
+    /// ``RemoteChange/number`` tells.
+    public var remoteChanges: some AsyncSequence<RemoteChange, Never> & Sendable {
+        remote.stream()
+    }
+
+    /// Posted for each commit to the store of a container, whoever made it; see ``remoteChanges``. The notification's object
+    /// is the container, and `Notification.remoteChange` is what was written.
+    ///
+    /// It is posted synchronously, by the thread that has committed. Nothing is posted before the program has asked for the
+    /// name.
+    public static var storeRemoteChangeNotification: Notification.Name {
+        RemoteChanges.askForName()
+        return RemoteChanges.name
+    }
+
+    /// What a notification of a container carries.
+    public enum NotificationKey: String, Sendable, CaseIterable {
+        /// The identifier of the store, as a `UUID`.
+        case storeUUID = "storeUUID"
+        /// What was written, as a ``RemoteChange``.
+        case remoteChange = "remoteChange"
+    }
+}
+
+extension Notification {
+    /// What was written, if it is one of ``PersistentContainer/storeRemoteChangeNotification``.
+    public var remoteChange: RemoteChange? {
+        userInfo?[PersistentContainer.NotificationKey.remoteChange.rawValue] as? RemoteChange
+    }
+}
+
+/// Tells of what is written to the store of a container.
+final class RemoteChanges: Sendable {
+    /// Not Core Data's own text: where that exists too, its observers must not be given our objects.
+    static let name = Notification.Name("CairnPersistentStoreRemoteChangeNotification")
+
+    private struct WeakContainer: Sendable {
+        weak let container: PersistentContainer?
+    }
+
+    private struct WeakChanges: Sendable {
+        weak let changes: RemoteChanges?
+    }
+
+    /// Who is to observe once somebody has asked for the name; and whether somebody has.
+    private static let known = Mutex<(isAsked: Bool, all: [WeakChanges])>((false, []))
+
+    private let store: any PersistentStore
+    private let feed = Feed<RemoteChange>()
+    private let container = Mutex<WeakContainer?>(nil)
+    private let observation = Mutex<ChangeObservation?>(nil)
+
+    init(_ store: any PersistentStore) { self.store = store }
+
+    /// Says whose changes they are.
+    func begin(_ container: PersistentContainer) {
+        self.container.withLock { $0 = WeakContainer(container: container) }
+        let isAsked = Self.known.withLock { known in
+            known.all.removeAll { $0.changes == nil }
+            known.all.append(WeakChanges(changes: self))
+            return known.isAsked
+        }
+        if isAsked { observe() }
+    }
+
+    static func askForName() {
+        let all = known.withLock { known -> [WeakChanges] in
+            if known.isAsked { return [] }
+            known.isAsked = true
+            return known.all
+        }
+        for changes in all { changes.changes?.observe() }
+    }
+
+    func stream() -> AsyncStream<RemoteChange> {
+        let stream = feed.stream(keeping: ManagedObjectContext.mostWaiting)
+        observe()
+        return stream
+    }
+
+    private func observe() {
+        observation.withLock { observation in
+            if observation != nil { return }
+            observation = store.observeChanges { [weak self] set in self?.receive(set) }
+        }
+    }
+
+    private func receive(_ set: ChangeSet) {
+        let isAsked = Self.known.withLock { $0.isAsked }
+        guard isAsked || feed.isListenedTo else {
+            // What ends with it must not end under the lock.
+            let over = observation.withLock { observation -> ChangeObservation? in
+                if feed.isListenedTo { return nil }
+                defer { observation = nil }
+                return observation
+            }
+            over?.cancel()
+            return
+        }
+        let change = RemoteChange(set)
+        if change.entities?.isEmpty == true { return }
+        if feed.isListenedTo { feed.send(change) }
+        guard isAsked, let container = container.withLock({ $0?.container }) else { return }
+        NotificationCenter.default.post(
+            name: Self.name, object: container,
+            userInfo: [
+                PersistentContainer.NotificationKey.storeUUID.rawValue: change.storeIdentifier,
+                PersistentContainer.NotificationKey.remoteChange.rawValue: change,
+            ])
+    }
+}

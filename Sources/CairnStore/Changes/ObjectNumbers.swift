@@ -1,0 +1,117 @@
+// Numbers of objects as runs: what a batch has inserted is a few bytes, however much it is.
+//
+// Invariants: the runs rise, and no two of them touch.
+// Threads: a value.
+
+/// Numbers of objects of one hierarchy, rising.
+public struct ObjectNumbers: Sendable, Hashable {
+    /// The runs, rising; no two of them touch.
+    public private(set) var runs: [ClosedRange<UInt64>] = []
+    /// How many numbers there are.
+    public private(set) var count = 0
+
+    /// No numbers.
+    public init() {}
+
+    /// Numbers in any order, be it that some are there more than once.
+    public init(_ numbers: some Sequence<UInt64>) {
+        for number in numbers.sorted() { append(number) }
+    }
+
+    /// Whether there is none.
+    public var isEmpty: Bool { runs.isEmpty }
+
+    /// Adds a number that is not below any that is there.
+    package mutating func append(_ number: UInt64) {
+        guard let last = runs.last else {
+            runs.append(number...number)
+            count = 1
+            return
+        }
+        precondition(number >= last.upperBound, "numbers are added as they rise")
+        if number == last.upperBound { return }
+        count += 1
+        if number == last.upperBound + 1 {
+            runs[runs.count - 1] = last.lowerBound...number
+        } else {
+            runs.append(number...number)
+        }
+    }
+
+    /// Whether a number is there.
+    ///
+    /// - Complexity: O(log runs).
+    public func contains(_ number: UInt64) -> Bool {
+        var (low, high) = (0, runs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].upperBound < number { low = middle + 1 } else { high = middle }
+        }
+        return low < runs.count && runs[low].contains(number)
+    }
+
+    /// Adds all numbers of another list.
+    ///
+    /// - Complexity: O(runs of both).
+    public mutating func formUnion(_ other: ObjectNumbers) {
+        if other.isEmpty { return }
+        if isEmpty {
+            self = other
+            return
+        }
+        var merged: [ClosedRange<UInt64>] = []
+        merged.reserveCapacity(runs.count + other.runs.count)
+        var (mine, theirs) = (runs[...], other.runs[...])
+        while let next = mine.first ?? theirs.first {
+            let run: ClosedRange<UInt64>
+            if let other = theirs.first, other.lowerBound < next.lowerBound || mine.isEmpty {
+                run = other
+                theirs.removeFirst()
+            } else {
+                run = next
+                mine.removeFirst()
+            }
+            if let last = merged.last, run.lowerBound <= last.upperBound.addingOne {
+                merged[merged.count - 1] =
+                    last.lowerBound...Swift.max(last.upperBound, run.upperBound)
+            } else {
+                merged.append(run)
+            }
+        }
+        runs = merged
+        count = merged.reduce(0) { $0 + $1.count }
+    }
+}
+
+extension UInt64 {
+    fileprivate var addingOne: UInt64 { self == .max ? self : self + 1 }
+}
+
+extension ObjectNumbers: Sequence {
+    /// Goes through the numbers as they rise.
+    public struct Iterator: IteratorProtocol, Sendable {
+        fileprivate let runs: [ClosedRange<UInt64>]
+        fileprivate var run = 0
+        fileprivate var upcoming: UInt64?
+
+        /// The next number.
+        public mutating func next() -> UInt64? {
+            guard let number = upcoming else { return nil }
+            if number < runs[run].upperBound {
+                upcoming = number + 1
+            } else {
+                run += 1
+                upcoming = run < runs.count ? runs[run].lowerBound : nil
+            }
+            return number
+        }
+    }
+
+    /// Goes through the numbers as they rise.
+    public func makeIterator() -> Iterator {
+        Iterator(runs: runs, upcoming: runs.first?.lowerBound)
+    }
+
+    /// How many numbers there are.
+    public var underestimatedCount: Int { count }
+}
