@@ -28,10 +28,11 @@ public actor BackgroundContext {
 
     init(
         store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
-        saveFeed: Feed<ContextSave>
+        saveFeed: Feed<ContextSave>, newPolicy: @Sendable () -> MergePolicy
     ) {
         context = ManagedObjectContext(
             store: store, classes: classes, board: board, saveFeed: saveFeed)
+        context.mergePolicy = newPolicy()
     }
 
     isolated deinit {
@@ -48,7 +49,13 @@ public actor BackgroundContext {
     public func perform<R, E: Error>(
         _ body: sending (ManagedObjectContext) throws(E) -> sending R
     ) throws(E) -> sending R {
-        defer { context.processPendingChanges() }
-        return try body(context)
+        var isDone = false
+        defer {
+            context.processPendingChanges()
+            if isDone { context.autosave() }
+        }
+        let result = try body(context)
+        isDone = true
+        return result
     }
 }

@@ -33,13 +33,13 @@ extension ManagedObjectContext {
     /// Called by somebody who is being told of a change, it only applies the rules: what he edits is told when all are told.
     public func processPendingChanges() {
         guard hasEvent else { return }
-        applyDeleteRules()
+        if propagatesDeletesAtEndOfEvent { applyDeleteRules() }
         if tellings == 0 { endEvent() }
     }
 
     /// The same in a save, which tells of all changes before it takes them.
     func processChangesToSave() {
-        guard hasEvent else { return }
+        guard hasEvent || !pendingDeletes.isEmpty else { return }
         applyDeleteRules()
         endEvent()
     }

@@ -92,10 +92,14 @@ extension ManagedObjectContext {
         }
         if !children.isEmpty { tellChildren(of: result, absorbed) }
         absorbedObjects = []
+        lockedObjects = []
         forgetChanges()
         revision += 1
         saves += 1
-        if result.commit != nil { moveGenerationOn() }
+        if result.commit != nil {
+            knownRows.noteSave()
+            moveGenerationOn()
+        }
         endEvent()
         for object in objects { object.didSave() }
         if let saved { tell(.didSave(saved)) }

@@ -250,6 +250,7 @@ extension ManagedObjectContext {
         changed.removeAll()
         revision += 1
         saves += 1
+        knownRows.noteSave()
         moveGenerationOn()
         endEvent()
         for object in objects { object.didSave() }
