@@ -16,19 +16,23 @@ extension PersistentContainer {
     /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be opened.
     public convenience init(
         at path: String, model: ManagedObjectModel, classes: ObjectClasses = ObjectClasses(),
-        options: LogStoreOptions = LogStoreOptions()
+        options: LogStoreOptions = LogStoreOptions(),
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
     ) throws {
         let store = try LogStore.open(at: path, schema: try Schema(model), options: options)
-        self.init(store: store, classes: classes)
+        self.init(store: store, classes: classes, mergePolicy: mergePolicy())
     }
 
     /// A container over a store in memory.
     ///
     /// - Throws: `ModelError` if the model is invalid.
     public convenience init(
-        inMemory model: ManagedObjectModel, classes: ObjectClasses = ObjectClasses()
+        inMemory model: ManagedObjectModel, classes: ObjectClasses = ObjectClasses(),
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
     ) throws {
-        self.init(store: try LogStore.inMemory(schema: try Schema(model)), classes: classes)
+        self.init(
+            store: try LogStore.inMemory(schema: try Schema(model)), classes: classes,
+            mergePolicy: mergePolicy())
     }
 }
 
@@ -45,18 +49,23 @@ extension PersistentContainer {
     /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be opened.
     public convenience init(
         at path: String, for types: any PersistentEntity.Type...,
-        options: LogStoreOptions = LogStoreOptions()
+        options: LogStoreOptions = LogStoreOptions(),
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
     ) throws {
         try self.init(
             at: path, model: ManagedObjectModel(for: types), classes: ObjectClasses(for: types),
-            options: options)
+            options: options, mergePolicy: mergePolicy())
     }
 
     /// A container over a store of typed classes in memory.
     ///
     /// - Throws: `ModelError` if the model is invalid.
-    public convenience init(inMemoryFor types: any PersistentEntity.Type...) throws {
+    public convenience init(
+        inMemoryFor types: any PersistentEntity.Type...,
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
+    ) throws {
         try self.init(
-            inMemory: ManagedObjectModel(for: types), classes: ObjectClasses(for: types))
+            inMemory: ManagedObjectModel(for: types), classes: ObjectClasses(for: types),
+            mergePolicy: mergePolicy())
     }
 }

@@ -32,10 +32,11 @@ public actor BackgroundContext {
 
     init(
         store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
-        saveFeed: Feed<ContextSave>
+        saveFeed: Feed<ContextSave>, newPolicy: @Sendable () -> MergePolicy
     ) {
         let context = ManagedObjectContext(
             store: store, classes: classes, board: board, saveFeed: saveFeed)
+        context.mergePolicy = newPolicy()
         let door = BackgroundDoor()
         context.wake = { door.wake() }
         self.context = context
@@ -59,7 +60,13 @@ public actor BackgroundContext {
     public func perform<R, E: Error>(
         _ body: sending (ManagedObjectContext) throws(E) -> sending R
     ) throws(E) -> sending R {
-        defer { context.processPendingChanges() }
-        return try body(context)
+        var isDone = false
+        defer {
+            context.processPendingChanges()
+            if isDone { context.autosave() }
+        }
+        let result = try body(context)
+        isDone = true
+        return result
     }
 }

@@ -4,6 +4,7 @@
 
 public import CairnModel
 public import CairnStore
+import Synchronization
 
 /// A store and the contexts that work on it.
 public final class PersistentContainer: Sendable {
@@ -16,11 +17,18 @@ public final class PersistentContainer: Sendable {
     let saveFeed = Feed<ContextSave>()
     /// Who listens to what is written to the store.
     let remote: RemoteChanges
+    /// Makes the merge policy of a new context.
+    private let newPolicy: Mutex<@Sendable () -> MergePolicy>
     private nonisolated(unsafe) let view: ManagedObjectContext
     // Reached only through `viewContext`, which belongs to the main actor.
 
     /// A container over an open store.
-    public init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {
+    ///
+    /// - Parameter mergePolicy: the policy of its contexts; see ``setMergePolicy(_:)``.
+    public init(
+        store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
+    ) {
         self.store = store
         self.classes = classes
         remote = RemoteChanges(store)
@@ -29,6 +37,8 @@ public final class PersistentContainer: Sendable {
         view = ManagedObjectContext(
             store: store, classes: classes, board: board, saveFeed: saveFeed)
         view.isViewContext = true
+        view.mergePolicy = mergePolicy()
+        newPolicy = Mutex(mergePolicy)
         remote.begin(self)
     }
 
@@ -36,6 +46,24 @@ public final class PersistentContainer: Sendable {
 
     /// The model as the store resolved it.
     public var schema: Schema { store.schema }
+
+    /// Sets the merge policy of the view context, and of all contexts that the container makes from now on: background contexts,
+    /// and those of background tasks. Without, they have the error policy. A context can be given another one at any time.
+    ///
+    /// ```swift
+    /// container.setMergePolicy(.mergeByPropertyObjectTrump)
+    /// container.setMergePolicy(KeepWhatIsKnown(merge: .mergeByPropertyObjectTrump))
+    /// ```
+    ///
+    /// The expression is evaluated for each context anew, so that each has a policy of its own.
+    @MainActor public func setMergePolicy(
+        _ policy: @autoclosure @escaping @Sendable () -> MergePolicy
+    ) {
+        newPolicy.withLock { $0 = policy }
+        view.mergePolicy = policy()
+    }
+
+    private var policyOfNew: @Sendable () -> MergePolicy { newPolicy.withLock { $0 } }
 
     /// Who is told of what the contexts of the container do: requests, faults and saves, with how long they took, and advice.
     ///
@@ -61,12 +89,14 @@ public final class PersistentContainer: Sendable {
 
     /// A new context with an actor of its own.
     public func newBackgroundContext() -> BackgroundContext {
-        BackgroundContext(store: store, classes: classes, board: board, saveFeed: saveFeed)
+        BackgroundContext(
+            store: store, classes: classes, board: board, saveFeed: saveFeed,
+            newPolicy: policyOfNew)
     }
 
     /// Runs a task on a fresh context, away from the caller's actor, and gives its result.
     ///
-    /// The context has the error policy until the task sets another. Objects cannot leave the task; ids and
+    /// The context has the container's merge policy until the task sets another. Objects cannot leave the task; ids and
     /// plain values can.
     @concurrent
     public func performBackgroundTask<R, E: Error>(
@@ -74,6 +104,7 @@ public final class PersistentContainer: Sendable {
     ) async throws(E) -> sending R {
         let context = ManagedObjectContext(
             store: store, classes: classes, board: board, saveFeed: saveFeed)
+        context.mergePolicy = policyOfNew()
         defer {
             if context.isWatched(.changes) { context.processPendingChanges() }
             context.abandon()

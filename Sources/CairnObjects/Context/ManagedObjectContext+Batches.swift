@@ -1,7 +1,7 @@
 // Requests that go to the store without objects.
 //
-// They do not touch what is in the context: objects that are here show what they showed, until they are
-// refreshed.
+// They do not touch what is in the context: objects that are here show what they showed, until they are fetched, or
+// refreshed as ``ManagedObjectContext/stalenessInterval`` says.
 
 public import CairnStore
 
@@ -16,6 +16,12 @@ extension ManagedObjectContext {
         request.mergePolicy = request.mergePolicy ?? mergePolicy.mergeType
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
+        let before = try store.snapshot().commit
+        defer {
+            if let after = try? store.snapshot().commit {
+                knownRows.noteBatch(from: before, to: after)
+            }
+        }
         guard board.wants(.batches) else { return try store.execute(request) }
         return try watched(BatchEvent(.insert, entity: request.entityName)) {
             () throws(StoreError) in

@@ -41,13 +41,13 @@ extension ManagedObjectContext {
     public func processPendingChanges() {
         if inbox != nil { mergeBetweenEdits() }
         guard hasEvent else { return }
-        applyDeleteRules()
+        if propagatesDeletesAtEndOfEvent { applyDeleteRules() }
         if tellings == 0 { endEvent() }
     }
 
     /// The same in a save, which tells of all changes before it takes them.
     func processChangesToSave() {
-        guard hasEvent else { return }
+        guard hasEvent || !pendingDeletes.isEmpty else { return }
         applyDeleteRules()
         endEvent()
     }

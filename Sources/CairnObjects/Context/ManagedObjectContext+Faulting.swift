@@ -184,11 +184,15 @@ extension ManagedObjectContext {
 
     /// Fills a fault; what cannot be thrown is kept for the next fetch or save.
     func fulfill(_ object: ManagedObject) {
-        do { try fulfillOrThrow(object) } catch { readError = error }
+        do { try fulfillOrThrow(object, asks: true) } catch { readError = error }
     }
 
-    func fulfillOrThrow(_ object: ManagedObject) throws(StoreError) {
+    func fulfillOrThrow(_ object: ManagedObject, asks: Bool = false) throws(StoreError) {
         guard object.isFault else { return }
+        if object.flags.contains(.keptRow) {
+            object.flags.subtract(.keptRow)
+            if !isKept(object) { object.forgetRow() }
+        }
         if object.cells != nil {
             wake(object)
             if board.wants(.faultHits) { tellOfHit(object) }
@@ -196,11 +200,16 @@ extension ManagedObjectContext {
         }
         if let row = try row(of: object.objectID, object.entity) {
             fill(object, row)
-        } else if shouldDeleteInaccessibleFaults {
+        } else if asks ? isHandled(object) : shouldDeleteInaccessibleFaults {
             vanish(object)
         } else {
             throw notFound(object.objectID)
         }
+    }
+
+    /// Whether an object whose row is gone is deleted quietly.
+    private func isHandled(_ object: ManagedObject) -> Bool {
+        shouldHandleInaccessibleFault?(object) ?? shouldDeleteInaccessibleFaults
     }
 
     /// A fault that has brought its row along is looked at.

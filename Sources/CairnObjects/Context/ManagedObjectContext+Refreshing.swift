@@ -10,8 +10,10 @@ extension ManagedObjectContext {
     public func rollback() {
         pendingDeletes = []
         absorbedObjects = []
+        lockedObjects = []
         moves = ReferenceMoves()
         readError = nil
+        var restored: [ManagedObject] = []
         for object in changedInOrder {
             if object.isInserted {
                 noteLeaving(object)
@@ -28,10 +30,12 @@ extension ManagedObjectContext {
                 object.isDisplaced = false
                 object.absorbedInto = nil
                 object.turnIntoFault(resetsTransients: false)
+                restored.append(object)
             }
         }
         forgetChanges()
         revision += 1
+        for object in restored { object.awakeFromSnapshotEvents(.rollback) }
         endEvent()
         undoHistory?.removeAllActions()
     }
@@ -41,6 +45,7 @@ extension ManagedObjectContext {
     public func reset() {
         pendingDeletes = []
         absorbedObjects = []
+        lockedObjects = []
         moves = ReferenceMoves()
         readError = nil
         advisor = nil
@@ -56,6 +61,7 @@ extension ManagedObjectContext {
             detach(object)
         }
         forgetChanges()
+        knownRows.begin(at: try? store.snapshot().commit)
         revision += 1
         undoHistory?.removeAllActions()
         if !changes.isEmpty { tell(.didChange(changes)) }
@@ -83,6 +89,7 @@ extension ManagedObjectContext {
                     object.rebase(on: row)
                     object.unloadMembers()
                     noteRefreshed(object)
+                    object.awakeFromSnapshotEvents(.refresh)
                 } else {
                     vanish(object)
                 }
@@ -98,7 +105,7 @@ extension ManagedObjectContext {
         object.isUpdated = false
         object.isDeleted = false
         object.isPropagated = false
-        object.turnIntoFault(resetsTransients: false)
+        object.turnIntoFault(resetsTransients: false, keepsRow: keepsRows)
         noteRefreshed(object)
         revision += 1
         return true
@@ -110,12 +117,14 @@ extension ManagedObjectContext {
         let start = board.wants(.refreshes) ? Self.now() : nil
         var count = 0
         prefetched = nil
+        let keepsRows = keepsRows
+        if !keepsRows, changed.count == 0 { knownRows.begin(at: try? store.snapshot().commit) }
         for object in registry.objects where !object.isInserted && !object.isGone {
             if object.isUpdated || object.isDeleted {
                 if bringUpToDate(object, mergeChanges: true) { count += 1 }
                 object.resetTransients()
             } else {
-                object.turnIntoFault(resetsTransients: true)
+                object.turnIntoFault(resetsTransients: true, keepsRow: keepsRows)
                 noteRefreshed(object)
                 count += 1
             }

@@ -103,10 +103,14 @@ extension ManagedObjectContext {
         }
         if !children.isEmpty { tellChildren(of: result, absorbed) }
         absorbedObjects = []
+        lockedObjects = []
         forgetChanges()
         revision += 1
         saves += 1
-        if result.commit != nil { moveGenerationOn() }
+        if result.commit != nil {
+            knownRows.noteSave()
+            moveGenerationOn()
+        }
         // Before anybody is called who might save: listeners get saves in their order.
         if let saved { feed(saved) }
         endEvent()

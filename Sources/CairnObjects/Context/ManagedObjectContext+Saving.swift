@@ -5,7 +5,8 @@
 //   3. A child context hands all to its parent; see ManagedObjectContext+SavingToParent.
 //   4. New objects alone go to a store that takes them as columns, if it does and nothing stands against them.
 //   5. Else one request to the store. A built-in merge policy is carried out by the store, within the save; any
-//      other is asked about the conflicts that the store reports, and the save is tried again.
+//      other is asked about the conflicts that the store reports, and the save is tried again. So is a built-in one if
+//      there is something to be validated in what it puts together that the store does not know of.
 //   6. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
 //   7. didSave of the objects; then those who watch are told what was saved.
 //
@@ -49,10 +50,14 @@ extension ManagedObjectContext {
         try prepareToSave()
         undoHistory?.recording = .nothing
         if let parent { return try saveToParent(parent) }
-        if absorbedObjects.isEmpty, !moves.areThere, try saveNewObjects() { return }
+        if absorbedObjects.isEmpty, lockedObjects.isEmpty, !moves.areThere,
+            try saveNewObjects()
+        {
+            return
+        }
         var resolutions = 0
         while true {
-            let request = makeRequest()
+            let request = makeRequest(resolutions)
             guard !request.isEmpty else { return finishSave(SaveResult()) }
             tally?.count(request)
             switch try store.save(request) {
@@ -73,6 +78,13 @@ extension ManagedObjectContext {
                 if let error = validationError(objectsToSave) { throw error }
             }
         }
+    }
+
+    /// Whether the policy puts objects together of what is here and what is stored.
+    private var mergesProperties: Bool {
+        mergePolicy.isBuiltIn
+            && [.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump]
+                .contains(mergePolicy.mergeType)
     }
 
     private func unresolved(_ conflicts: [SaveConflict]) -> StoreError {
@@ -150,12 +162,15 @@ extension ManagedObjectContext {
 
     // MARK: The request
 
-    private func makeRequest() -> SaveRequest {
+    /// - Parameter resolutions: how often conflicts have been resolved in this save.
+    private func makeRequest(_ resolutions: Int) -> SaveRequest {
         var request = SaveRequest()
         request.author = transactionAuthor
         request.contextName = name
         request.resolution = mergePolicy.isBuiltIn ? .policy(mergePolicy.mergeType) : .report
         request.mergesAssignedOnly = mergePolicy.setOnly
+        // Somebody who saves again and again is not waited for without end.
+        var merges = mergesProperties && resolutions < Self.maximumResolutions / 2
         var pairs: Set<SaveRequest.PairChange> = []
         for object in objectsToSave {
             let entity = object.entity
@@ -167,6 +182,11 @@ extension ManagedObjectContext {
                         base: schema.derivations.entities[entity.index].isEmpty
                             ? nil : object.row))
                 continue
+            }
+            if merges, object.scope.rules.looksAtMerged {
+                // What is put together of two objects' values is to be looked at before it is stored.
+                request.resolution = .report
+                merges = false
             }
             if object.isInserted {
                 request.inserted.append(
@@ -186,6 +206,7 @@ extension ManagedObjectContext {
             }
             addPairs(of: object, to: &request, &pairs)
         }
+        addLocked(to: &request)
         return request
     }
 
@@ -241,5 +262,6 @@ extension SaveRequest {
     /// Whether there is nothing to write.
     fileprivate var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
+            && locked.isEmpty
     }
 }

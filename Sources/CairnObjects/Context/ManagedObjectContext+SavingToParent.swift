@@ -41,6 +41,10 @@ extension ManagedObjectContext {
                 result.reverted.append(object.objectID)
             }
         }
+        var locked: [ManagedObject] = []
+        for object in lockedObjects where object.managedObjectContext === self {
+            if let shown = try parent.object(toBeChangedAs: object) { locked.append(shown) }
+        }
         tally?.inserted = objects.count { $0.isInserted }
         tally?.updated = changes.count
         tally?.deleted = deletions.count
@@ -49,6 +53,7 @@ extension ManagedObjectContext {
         for (own, shown) in changes { parent.takeValues(of: own, for: shown) }
         for (own, shown) in changes { parent.takeRelationships(of: own, for: shown) }
         for shown in deletions where !shown.isDeleted && !shown.isGone { parent.delete(shown) }
+        for shown in locked { parent.detectConflicts(for: shown) }
         parent.processPendingChanges()
         for (own, shown) in changes {
             if shown.isDeleted || shown.isGone || shown.managedObjectContext !== parent {

@@ -38,6 +38,19 @@ public final class ManagedObjectContext {
     /// are nil. False: its values read as nil, and ``ManagedObject/fulfill()``, the next fetch and the next save
     /// throw `.objectNotFound`.
     public var shouldDeleteInaccessibleFaults = true
+    /// Asked when a property of an object is read or set whose row is gone: true, and the object is deleted and all its
+    /// values are nil; false, and it is as if ``shouldDeleteInaccessibleFaults`` were false. Nil: that one says it for all
+    /// objects.
+    ///
+    /// ```swift
+    /// context.shouldHandleInaccessibleFault = { object in
+    ///     missing.append(object.objectID)
+    ///     return true
+    /// }
+    /// ```
+    ///
+    /// What can throw, as ``ManagedObject/fulfill()`` can, does not ask.
+    public var shouldHandleInaccessibleFault: ((ManagedObject) -> Bool)?
 
     /// What was done in the context and can be taken back; nil, the default, if that is not wanted. A history belongs to one
     /// context.
@@ -58,6 +71,40 @@ public final class ManagedObjectContext {
     /// The contexts that work on this one, as long as they live.
     var children: [ChildContext] = []
 
+    /// How many seconds an object may go on showing what was read of it before, after a refresh without merging has made it a
+    /// fault. Negative, which is the default: without end. 0: never.
+    ///
+    /// It is about what the context's own batch requests have changed: a refresh alone does not show that, as in Core Data,
+    /// whose contexts keep rows apart from objects. What anybody has saved is always read anew, and so is what fetches find.
+    ///
+    /// ```swift
+    /// try context.execute(BatchInsertRequest(Product.self, objects: feed))
+    /// context.stalenessInterval = 0
+    /// context.refreshAllObjects()                    // shows what the request has written
+    /// ```
+    public var stalenessInterval: Double = -1
+    /// What says whether rows that were read may be shown again after a refresh.
+    var knownRows: KnownRows
+    /// Whether the context saves by itself when a run of edits ends: see ``autosaveError``.
+    ///
+    /// ```swift
+    /// container.viewContext.autosaveEnabled = true
+    /// ```
+    ///
+    /// A container's view context saves when the main actor comes to other work, a background context at the end of each
+    /// ``BackgroundContext/perform(_:)`` that does not throw; a child context in either saves to its parent. A context that
+    /// was made by hand, or for a task, has nobody to say when that is: there it does nothing.
+    public var autosaveEnabled = false {
+        didSet { if autosaveEnabled, hasChanges { eventBegan() } }
+    }
+    /// Why the last save that the context made by itself has failed; nil if it did not. The changes are still there: they are
+    /// saved with the next ones that can be.
+    public internal(set) var autosaveError: (any Error)?
+    /// Whether the delete rules are applied at the end of each run of edits; else only a save applies them.
+    public var propagatesDeletesAtEndOfEvent = true
+    /// Values of the program's own, for whoever has the context. Nothing here looks at them.
+    public var userInfo: [String: Any] = [:]
+
     let store: any PersistentStore
     /// The store, if it takes new objects as columns.
     let columnStore: (any ColumnStore)?
@@ -75,6 +122,8 @@ public final class ManagedObjectContext {
     var pendingDeletes: [ManagedObject] = []
     /// Objects that a policy of one's own has merged into others since the last save.
     var absorbedObjects: [ManagedObject] = []
+    /// Objects that the next save relies on without changing them.
+    var lockedObjects: [ManagedObject] = []
     /// References that were found elsewhere since the last save.
     var moves = ReferenceMoves()
     /// What was read ahead of the objects that somebody will want; nil if nothing was.
@@ -187,6 +236,7 @@ public final class ManagedObjectContext {
         registry = ObjectRegistry(
             identity: identity, temporaryStore: identifier, board: board)
         scopes = Array(repeating: nil, count: store.schema.entities.count)
+        knownRows = KnownRows(of: store)
         rowRoom = RowRoom(entities: store.schema.entities.count)
         var roots: [UInt32: Int] = [:]
         for entity in schema.entities where entity.parent == nil {
@@ -371,6 +421,7 @@ public final class ManagedObjectContext {
         changed.removeAll()
         pendingDeletes = []
         absorbedObjects = []
+        lockedObjects = []
     }
 
     /// Lets an object go that is no more: new ones that were deleted, deleted ones that were saved.

@@ -252,6 +252,7 @@ extension ManagedObjectContext {
         changed.removeAll()
         revision += 1
         saves += 1
+        knownRows.noteSave()
         moveGenerationOn()
         // Before anybody is called who might save: listeners get saves in their order.
         if let saved { feed(saved) }

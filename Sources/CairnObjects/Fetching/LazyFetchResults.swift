@@ -177,7 +177,9 @@ extension ManagedObjectContext {
             refreshes
             ? ids
             : ids.filter { id in
-                registry.object(for: id).map { $0.isFault && $0.cells == nil } ?? true
+                registry.object(for: id).map {
+                    $0.isFault && ($0.cells == nil || $0.flags.contains(.keptRow))
+                } ?? true
             }
         var made: [ManagedObject] = []
         if !unread.isEmpty {

@@ -12,8 +12,7 @@ extension ManagedObjectContext {
         conflicts.compactMap { conflict -> Any? in
             switch conflict {
             case .version(let conflict):
-                guard let object = registry.object(for: conflict.id) else { return nil }
-                return MergeConflict(conflict, object, self)
+                return MergeConflict(conflict, object(of: conflict), self)
             case .constraint(let conflict):
                 let objects = conflict.objects.compactMap { registry.object(for: $0) }
                 return ConstraintConflict(
@@ -22,12 +21,20 @@ extension ManagedObjectContext {
         }
     }
 
+    /// The object that a conflict is about; a fault if nobody holds it any more.
+    private func object(of conflict: VersionConflict) -> ManagedObject {
+        registry.object(for: conflict.id)
+            ?? faults(with: [conflict.id], of: schema.entities[conflict.entity])[0]
+    }
+
     /// The object of a stored row, with the values that are stored now.
     private func databaseObject(_ row: Row) -> ManagedObject {
         let object = object(for: row)
         if object.isFault {
             fill(object, row)
-        } else if !object.isGone {
+        } else {
+            // One that was gone is back: somebody has stored it again under its id.
+            if object.isGone { object.isDeleted = false }
             noteMoves(of: object, by: row)
             if object.version != row.version { noteRefreshed(object) }
             object.rebase(on: row)

@@ -13,6 +13,7 @@ extension ManagedObjectContext {
     func resolve(_ conflict: MergeConflict, by policy: MergePolicy) {
         let object = conflict.sourceObject
         guard object.managedObjectContext === self else { return }
+        defer { if !object.isGone { object.awakeFromSnapshotEvents(.mergePolicy) } }
         revision += 1
         let keepsOurs =
             policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite
@@ -22,6 +23,8 @@ extension ManagedObjectContext {
         }
         noteMoves(of: object, by: stored)
         noteRefreshed(object)
+        // Others may have added some.
+        object.unloadMembers()
         if object.isDeleted {
             if !keepsOurs {
                 object.isDeleted = false

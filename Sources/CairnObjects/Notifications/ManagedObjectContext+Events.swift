@@ -128,13 +128,25 @@ extension ManagedObjectContext {
 
     /// Ends the run when the main actor is free again.
     private func endRunLater() {
-        guard !isRunToBeEnded, isWatched(.changes) else { return }
+        guard !isRunToBeEnded, autosaveEnabled || isWatched(.changes) else { return }
         isRunToBeEnded = true
         nonisolated(unsafe) let context = self
         // A view context belongs to the main actor, which is where this runs too.
         Task { @MainActor in
             context.isRunToBeEnded = false
             context.processPendingChanges()
+            context.autosave()
+        }
+    }
+
+    /// Saves if the context does that by itself.
+    func autosave() {
+        guard autosaveEnabled, hasChanges else { return }
+        do {
+            try save()
+            autosaveError = nil
+        } catch {
+            autosaveError = error
         }
     }
 

@@ -21,6 +21,10 @@ final class EntityRules: Sendable {
     /// What the class of the entity's objects validates itself.
     let own: OwnValidation
 
+    /// Whether values that are each allowed may not be allowed together: if a class looks at its objects itself, or if members
+    /// are counted.
+    var looksAtMerged: Bool { !own.isNone || !counted.isEmpty }
+
     init(_ entity: SchemaEntity, _ type: ManagedObject.Type) {
         own = OwnValidation(of: type)
         var conditions: [Int: [ValueCondition]] = [:]

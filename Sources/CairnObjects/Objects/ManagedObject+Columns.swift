@@ -13,7 +13,7 @@ extension ManagedObject {
     @inline(never)
     private func readRow() {
         // Mostly the row is there, and nothing counts a reference to the context then.
-        if isFault, cells != nil, slots == nil {
+        if isFault, cells != nil, slots == nil, !flags.contains(.keptRow) {
             let isWatched = layout.pointee.registry._withUnsafeGuaranteedRef {
                 $0.board.wants(.faultHits)
             }
@@ -261,11 +261,19 @@ extension ManagedObject {
     }
 
     /// Lets go of the values. Transient ones return to their defaults if `resetsTransients`.
-    func turnIntoFault(resetsTransients: Bool) {
+    ///
+    /// - Parameter keepsRow: whether the row that it has is shown again; see ``KnownRows``.
+    func turnIntoFault(resetsTransients: Bool, keepsRow: Bool = false) {
         let wasFault = isFault
         if !wasFault { willTurnIntoFault() }
         dropEdits()
-        forgetRow()
+        if keepsRow {
+            makeRowOfSlots()
+            flags.formUnion(.keptRow)
+        } else {
+            flags.subtract(.keptRow)
+            forgetRow()
+        }
         isFulfilled = false
         unloadMembers()
         if resetsTransients { resetTransients() }

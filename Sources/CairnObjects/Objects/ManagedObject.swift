@@ -75,6 +75,8 @@ open class ManagedObject {
         static let keepsScope = Flags(rawValue: 4096)
         /// It was among the changed ones before the run of edits that is under way, which has noted what it was.
         static let noted = Flags(rawValue: 8192)
+        /// It is a fault that has kept the row it had.
+        static let keptRow = Flags(rawValue: 1 << 20)
     }
 
     @inline(__always) private final func has(_ flag: Flags) -> Bool { flags.contains(flag) }
@@ -263,6 +265,11 @@ open class ManagedObject {
 
     /// Called when the object's values were read. What is set here is no edit. Call super.
     open func awakeFromFetch() {}
+
+    /// Called after the object got other values by something else than somebody's setting them: a rollback, a refresh that
+    /// kept its changes, a merge policy that ran in the context. What was computed from its values can be computed anew here,
+    /// with ``setPrimitiveValue(_:forKey:)``. Call super.
+    open func awakeFromSnapshotEvents(_ events: SnapshotEvents) {}
 
     /// Called before the object is saved, again after each round of changes that this brings about.
     open func willSave() {}

@@ -1,0 +1,265 @@
+// Settings of a context: what refreshing reads, what a missing row means, who saves, when rules are applied.
+
+import CairnModel
+import CairnObjects
+import CairnStore
+import Testing
+
+/// A product that notes why it shows other values.
+private final class Awakened: ManagedObject {
+    var events: [SnapshotEvents] = []
+
+    override func awakeFromSnapshotEvents(_ events: SnapshotEvents) {
+        super.awakeFromSnapshotEvents(events)
+        self.events.append(events)
+    }
+}
+
+@Suite("Settings of a context")
+struct ContextSettingsTests {
+    private func prepare(_ backend: Backend, classes: ObjectClasses = ObjectClasses()) throws -> (
+        Stack, [ObjectID]
+    ) {
+        let stack = try Stack(Models.shop, backend, classes: classes)
+        let ids = try stack.store { context in
+            ["a", "b"].map { context.make("Product", ["serialCode": $0, "note": "old"]) }
+        }
+        return (stack, ids)
+    }
+
+    private func upsert(_ note: String, _ context: ManagedObjectContext) throws {
+        var request = BatchInsertRequest(
+            entityName: "Product", objects: [["serialCode": "a", "note": note]])
+        request.mergePolicy = .mergeByPropertyObjectTrump
+        try context.execute(request)
+    }
+
+    // MARK: Staleness
+
+    @Test(
+        "B074: After a batch insert that updates, refresh alone still shows the old value; with stalenessInterval 0 it shows the new one",
+        arguments: Backend.allCases)
+    func staleness(_ backend: Backend) throws {
+        let (stack, ids) = try prepare(backend)
+        let context = stack.context()
+        let product = context.object(with: ids[0])
+        product["price"] = 3.0
+        try context.save()
+        try upsert("new", context)
+        #expect(product.string("note") == "old")
+        context.refresh(product, mergeChanges: false)
+        #expect(product.isFault && product.string("note") == "old")
+        context.refreshAllObjects()
+        #expect(product.isFault && product.string("note") == "old")
+        #expect(product["price"] as? Double == 3)
+        context.stalenessInterval = 0
+        context.refresh(product, mergeChanges: false)
+        #expect(product.string("note") == "new")
+        // A long time is long, a very short one is over.
+        try upsert("newer", context)
+        context.stalenessInterval = 3600
+        context.refresh(product, mergeChanges: false)
+        #expect(product.string("note") == "new")
+        context.stalenessInterval = .leastNonzeroMagnitude
+        context.refresh(product, mergeChanges: false)
+        #expect(product.string("note") == "newer")
+    }
+
+    @Test(
+        "What is fetched is shown as it is stored, and an edit is laid over it",
+        arguments: Backend.allCases)
+    func fetching(_ backend: Backend) throws {
+        let (stack, ids) = try prepare(backend)
+        let context = stack.context()
+        let product = context.object(with: ids[0])
+        #expect(product.string("note") == "old")
+        try upsert("new", context)
+        context.refreshAllObjects()
+        #expect(try context.find("Product", "serialCode", .string("a")) == [product])
+        #expect(product.string("note") == "new")
+        try upsert("newer", context)
+        product["price"] = 1.0
+        context.refresh(product, mergeChanges: true)
+        #expect(product.string("note") == "newer" && product["price"] as? Double == 1)
+        try context.save()
+        var lazily = FetchRequest(entityName: "Product")
+        lazily.fetchBatchSize = 1
+        try upsert("newest", context)
+        context.refreshAllObjects()
+        #expect(try context.fetchLazily(lazily).map { $0.string("note") } == ["newest", "old"])
+    }
+
+    @Test(
+        "What somebody has saved is always shown by a refresh, before a batch request and after it",
+        arguments: Backend.allCases)
+    func savedByOthers(_ backend: Backend) throws {
+        let (stack, ids) = try prepare(backend)
+        let context = stack.context()
+        let products = ids.map { context.object(with: $0) }
+        #expect(products.map { $0.string("note") } == ["old", "old"])
+        let others = stack.context()
+        others.object(with: ids[1])["note"] = "saved"
+        try others.save()
+        try upsert("batch", context)
+        for product in products { context.refresh(product, mergeChanges: false) }
+        #expect(products.map { $0.string("note") } == ["batch", "saved"])
+        context.refreshAllObjects()
+        #expect(products.map { $0.string("note") } == ["batch", "saved"])
+        // From there on nobody but the context has written.
+        try upsert("hidden", context)
+        context.refreshAllObjects()
+        #expect(products[0].string("note") == "batch")
+        others.refreshAllObjects()
+        others.object(with: ids[1])["note"] = "again"
+        try others.save()
+        context.refreshAllObjects()
+        #expect(products.map { $0.string("note") } == ["hidden", "again"])
+    }
+
+    @Test("A row that was kept gives way when somebody saves", arguments: Backend.allCases)
+    func keptUntilSaved(_ backend: Backend) throws {
+        let (stack, ids) = try prepare(backend)
+        let context = stack.context()
+        let product = context.object(with: ids[0])
+        #expect(product.string("note") == "old")
+        try upsert("batch", context)
+        context.refresh(product, mergeChanges: false)
+        try stack.store { [$0.make("Product", ["serialCode": "z"])] }
+        #expect(product.string("note") == "batch")
+    }
+
+    // MARK: Missing rows
+
+    @Test("The program is asked about an object whose row is gone", arguments: Backend.allCases)
+    func inaccessible(_ backend: Backend) throws {
+        let (stack, ids) = try prepare(backend)
+        let context = stack.context()
+        let objects = ids.map { context.object(with: $0) }
+        let deleter = stack.context()
+        for id in ids { deleter.delete(deleter.object(with: id)) }
+        try deleter.save()
+        var asked: [ObjectID] = []
+        context.shouldHandleInaccessibleFault = { object in
+            asked.append(object.objectID)
+            return object.objectID == ids[0]
+        }
+        #expect(objects[0].string("note") == nil && objects[0].isDeleted)
+        #expect(objects[1].string("note") == nil && !objects[1].isDeleted)
+        #expect(asked == ids)
+        #expect(storeError { _ = try context.count("Product") }?.code == .objectNotFound)
+        // What throws does not ask.
+        try objects[1].fulfill()
+        #expect(asked == ids && objects[1].isDeleted)
+    }
+
+    // MARK: Snapshot events
+
+    @Test("Objects are told why they show other values", arguments: Backend.allCases)
+    func snapshotEvents(_ backend: Backend) throws {
+        let (stack, ids) = try prepare(backend, classes: ObjectClasses(["Product": Awakened.self]))
+        let context = stack.context()
+        let product = try #require(context.object(with: ids[0]) as? Awakened)
+        product["note"] = "edited"
+        context.rollback()
+        #expect(product.events == [.rollback] && product.string("note") == "old")
+        product["note"] = "edited"
+        context.refresh(product, mergeChanges: true)
+        #expect(product.events == [.rollback, .refresh])
+        let other = stack.context()
+        other.object(with: ids[0])["price"] = 2.0
+        try other.save()
+        final class Own: MergePolicy {}
+        context.mergePolicy = Own(merge: .mergeByPropertyObjectTrump)
+        try context.save()
+        #expect(product.events == [.rollback, .refresh, .mergePolicy])
+        #expect(
+            SnapshotEvents.undoInsertion.rawValue == 2 && SnapshotEvents.mergePolicy.rawValue == 64)
+    }
+
+    // MARK: Autosave
+
+    @Test("A view context saves by itself when the main actor is free", arguments: Backend.allCases)
+    @MainActor func autosave(_ backend: Backend) async throws {
+        let container = try Stack(Models.shop, backend).container
+        var saves = container.saves.makeAsyncIterator()
+        let context = container.viewContext
+        context.autosaveEnabled = true
+        context.make("Product", ["serialCode": "a"])
+        let first = try #require(await saves.next(isolation: #isolation))
+        #expect(first.insertedObjectIDs.count == 1 && !context.hasChanges)
+        // From a child it goes on.
+        let child = context.newChildContext()
+        child.autosaveEnabled = true
+        child.make("Product", ["serialCode": "b"])
+        let second = try #require(await saves.next(isolation: #isolation))
+        #expect(second.insertedObjectIDs.count == 1 && !child.hasChanges)
+        #expect(context.autosaveError == nil)
+    }
+
+    @Test(
+        "A background context saves by itself after a turn, unless that throws; what fails is kept",
+        arguments: Backend.allCases)
+    func autosaveInBackground(_ backend: Backend) async throws {
+        struct Stop: Error {}
+        let stack = try Stack(Models.shop, backend)
+        let background = stack.container.newBackgroundContext()
+        await background.perform { context in
+            context.autosaveEnabled = true
+            context.make("Product", ["serialCode": "a"])
+        }
+        #expect(try stack.context().count("Product") == 1)
+        do {
+            try await background.perform { context in
+                context.make("Product", ["serialCode": "b"])
+                throw Stop()
+            }
+        } catch {}
+        #expect(try stack.context().count("Product") == 1)
+        await background.perform { context in
+            _ = context.make("Product", ["serialCode": "a"])
+        }
+        let code = await background.perform { context in
+            let code = (context.autosaveError as? StoreError)?.code
+            context.autosaveEnabled = false
+            context.mergePolicy = .mergeByPropertyStoreTrump
+            return code
+        }
+        #expect(code == .constraintConflict)
+        try await background.perform { try $0.save() }
+        #expect(try stack.context().count("Product") == 2)
+    }
+
+    // MARK: Rules
+
+    @Test(
+        "Delete rules can be left to the save", arguments: Backend.allCases)
+    func lateRules(_ backend: Backend) throws {
+        let stack = try Stack(Models.people, backend)
+        let id = try stack.store { context in
+            let parent = context.make("Person", ["name": "parent"])
+            return [parent, context.make("Person", ["name": "child", "parent": parent])]
+        }
+        let context = stack.context()
+        context.propagatesDeletesAtEndOfEvent = false
+        let child = context.object(with: id[1])
+        context.delete(context.object(with: id[0]))
+        context.processPendingChanges()
+        #expect(!child.isDeleted && child.object("parent") != nil)
+        #expect(try context.count("Person") == 1)
+        context.rollback()
+        #expect(try context.count("Person") == 2)
+        context.delete(context.object(with: id[0]))
+        context.processPendingChanges()
+        try context.save()
+        #expect(child.isDeleted)
+        #expect(try stack.context().count("Person") == 0)
+    }
+
+    @Test("A context carries what the program gives it", arguments: Backend.allCases)
+    func userInfo(_ backend: Backend) throws {
+        let context = try Stack(Models.shop, backend).context()
+        context.userInfo["purpose"] = "import"
+        #expect(context.userInfo["purpose"] as? String == "import")
+        #expect(context.newChildContext().userInfo.isEmpty)
+    }
+}
