@@ -55,7 +55,7 @@ struct PredicateCommandTests {
         #expect(number.code == 0 && number.output.hasPrefix("a == -5\n"), "\(number.errors)")
         let text = cairn("predicate", "--", "a == %@ OR b == %@", "--json", "--")
         #expect(text.code == 0, "\(text.errors)")
-        #expect(text.output.hasPrefix("a == \"--json\" OR b == \"--\"\n"), "\(text.output)")
+        #expect(text.output.hasPrefix("a == '--json' OR b == '--'\n"), "\(text.output)")
         let format = cairn("predicate", "--json", "--", "--a == 1")
         #expect(format.code == 0 && format.output.hasPrefix("{"), "\(format.errors)")
         #expect(cairn("predicate", "--jsn", "--", "a == 1").code == 2)

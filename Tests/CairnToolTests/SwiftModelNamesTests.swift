@@ -52,7 +52,7 @@ struct SwiftModelNamesTests {
         #expect(named != own)
         #expect(try body(of: "struct \(named):", in: lines) == ["    var street: String?"])
         let inner = try type("struct \(own):", "place")
-        let other = try type("final class OrderAddressObject:", "place")
+        let other = try type("final class OrderAddress:", "place")
         #expect(try body(of: "struct \(inner):", in: lines) == ["    var x: Double?"])
         #expect(try body(of: "struct \(other):", in: lines) == ["    var y: Double?"])
     }

@@ -133,7 +133,7 @@ struct SwiftModelTests {
             ),
             entity(
                 #"{"name":"a","type":"string"}"#,
-                #","relationships":[{"name":"b","destinationEntityName":"B"}]"#),
+                #","relationships":[{"name":"b","destinationEntityName":"B","isToMany":false}]"#),
         ]
         for model in same {
             let head = try usage(model)

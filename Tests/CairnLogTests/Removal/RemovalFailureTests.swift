@@ -78,7 +78,9 @@ struct RemovalFailureTests {
     @Test("What fails once a file is gone leaves a store that does not open, and is finished later")
     func failsLater() throws {
         let disk = MemoryFileSystem()
-        _ = try Self.sample(disk, at: "/store", rounds: 3)
+        let store = try BackupTests.writer(disk, at: "/store")
+        try CompactionTests.fill(store, rounds: 2)
+        try store.close()
         let faulty = FaultInjectingFileSystem(over: disk)
         try #require(try disk.list("/store").count > 2, "two files besides the lock")
         faulty.fail(.unlink, number: 2, with: .ioError)
@@ -131,17 +133,21 @@ struct RemovalFailureTests {
     func damagedSource() throws {
         let disk = MemoryFileSystem()
         _ = try Self.sample(disk, at: "/store")
-        let source = try BackupTests.writer(disk, at: "/source")
-        try CompactionTests.update(source, 0..<30, 1)
-        try SampleStore.largeValue(source)
-        let open = try BackupTests.writer(disk, at: "/store")
-        // The source is open, so that nothing of it is read before it is copied.
+        var options = CompactionTests.options(on: disk)
+        options.sizes.segmentBytes = 16 << 10
+        // It opens by its checkpoint, and is read when it is copied.
+        options.sizes.closingCheckpointBytes = 0
+        let source = try LogStore.open(
+            at: "/source", schema: try SampleStore.schema(), options: options)
+        try CompactionTests.fill(source, rounds: 2)
+        try source.close()
         let name = try #require(try DiskImage(of: disk, "/source").segments.first)
         let segment = try disk.open(FilePath("/source/\(name)"), .readWrite)
         let bytes = RawBytes(count: 1)
-        #expect(try segment.read(into: bytes.mutable, at: 600) == 1)
+        #expect(try segment.read(into: bytes.mutable, at: 9_000) == 1)
         bytes.mutable[0] ^= 0x10
-        try segment.write(UnsafeRawBufferPointer(bytes.mutable), at: 600)
+        try segment.write(UnsafeRawBufferPointer(bytes.mutable), at: 9_000)
+        let open = try BackupTests.writer(disk, at: "/store")
         #expect(
             Self.error {
                 try LogStore.replace(
@@ -151,7 +157,6 @@ struct RemovalFailureTests {
         let text = try SampleStore.text(open)
         try open.close()
         #expect(try BackupTests.text(disk) == text)
-        try? source.close()
     }
 
     @Test("The folder that a process works in is emptied, and stays")
