@@ -1,7 +1,6 @@
 // Closing waits for a batch that has the turn, and nobody else waits for that.
 
 import CairnFileSystem
-import CairnFormat
 import CairnModel
 import CairnStore
 import CairnTestSupport
@@ -116,36 +115,6 @@ struct ClosingTests {
         }
         threads.join()
         #expect(counts.withLock { $0 } == [3000, 3000, 3000])
-    }
-
-    @Test(
-        "A sync that is under way while the store is replaced does not write its mark into the new one"
-    )
-    func lateMark() throws {
-        let base = MemoryFileSystem()
-        let disk = FaultInjectingFileSystem(over: base)
-        let source = try Self.open(base, at: "/source")
-        try Self.insert(into: source) {}
-        let identifier = source.identity.identifier
-        try source.close()
-        var options = SampleStore.options(on: disk, durability: .relaxed)
-        options.storeIdentifier = UUID()
-        let store = try LogStore.open(
-            at: "/store", schema: Schema(CommittersTests.model), options: options)
-        try Self.insert(into: store) {}
-        let gate = disk.hold(.synchronize)
-        let threads = TestThreads()
-        threads.start { try? store.synchronize() }
-        gate.waitUntilReached()
-        try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk, force: true)
-        gate.open()
-        threads.join()
-        let files = StoreFiles(
-            folder: "/store", fileSystem: base, lock: try base.open("/store/lock", .read))
-        #expect(try files.readMark()?.store.uuid == identifier)
-        let copy = try Self.open(base)
-        #expect(try copy.snapshot().count(StoreFetch(entity: 0)) == 3000)
-        try copy.close()
     }
 
     @Test("A store that its own batch's closure closes stays open, and is closed after it")
