@@ -15,8 +15,7 @@ import Cairn
 @Composite("Date")
 struct DateValue: Hashable, Sendable {
     var day: String?
-    // The model calls it writer, which cannot be a name here.
-    var writer_: String?
+    var writer: String?
     var `default`: Bool = false
     // The model calls it a "quote", which cannot be a name here.
     var aQuote: Date?
@@ -97,8 +96,7 @@ final class Station: ManagedObject {}
 
 @Entity("Parent")
 class Shared: ManagedObject {
-    // The model calls it Parent, which means something in every object.
-    @Attribute(originalName: "Parent") var Parent_: String?
+    var Parent: String?
     // The model calls it Shared, which is a type's name here.
     @Attribute(originalName: "Shared") var Shared_: String?
 }
@@ -222,8 +220,7 @@ final class Members: ManagedObject {
     var cells: String?
     var extras: String?
     var toMany: String?
-    // The model calls it binding, which means something in every object.
-    @Attribute(originalName: "binding") var binding_: String?
+    var binding: String?
     // The model calls it self, which means something in every object.
     @Attribute(originalName: "self") var self_: String?
     // The model calls it Self, which is a type's name here.

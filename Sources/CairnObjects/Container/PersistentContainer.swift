@@ -26,6 +26,7 @@ public final class PersistentContainer: Sendable {
         view = ManagedObjectContext(
             store: store, classes: classes, board: board, saveFeed: saveFeed)
         view.isViewContext = true
+        view.isObservable = true
     }
 
     /// The model as the store resolved it.

@@ -20,8 +20,10 @@ extension ManagedObjectContext {
         }
         object.prepareForDeletion()
         guard !object.isDeleted else { return }
+        object.willChangeAll()
         object.isDeleted = true
         objectDidChange(object, isReal: true)
+        object.didChangeAll()
         pendingDeletes.append(object)
         eventBegan()
     }

@@ -181,6 +181,7 @@ extension ManagedObject {
         if isAwakening { return setPrimitiveColumn(column, value) }
         guard !isGone else { return }
         let context = managedObjectContext
+        willChange(.column(column))
         context?.objectWillChange(self)
         let old = presentValue(column)
         put(column, value)
@@ -190,6 +191,7 @@ extension ManagedObject {
         }
         if isInserted || context == nil { slotsToEdit().assign(column) }
         context?.objectDidChange(self, isReal: old != value)
+        didChange(.column(column))
     }
 
     /// Whether it is among the changed objects, and its context knows what it was before the run of edits that is under way.
@@ -224,6 +226,9 @@ extension ManagedObject {
 
     /// Drops edits that a newer row has made equal to what is stored.
     func rebase(on newer: Row) {
+        let told = observedPlaces(changedBy: newer, replacesEdits: false)
+        tellBefore(told)
+        defer { tellAfter(told) }
         row = newer
         isFulfilled = true
         isGone = false
@@ -234,6 +239,9 @@ extension ManagedObject {
 
     /// Lets go of all edits; nothing is told to the other sides of relationships.
     func dropEdits() {
+        let told = observedEdits
+        tellBefore(told)
+        defer { tellAfter(told) }
         removeEdits()
         guard rarer != nil else { return }
         untracked = ColumnSet()
@@ -248,20 +256,30 @@ extension ManagedObject {
 
     /// Forgets the members that were read; they are asked for again.
     func unloadMembers() {
-        guard rarer != nil else { return }
+        guard let rarer else { return }
+        let told = observedMembers
+        tellBefore(told)
+        defer { tellAfter(told) }
         for index in toMany.keys where !isTransient(index) { toMany[index]?.unload() }
+        if !rarer.fetched.isEmpty { rarer.fetched = [:] }
     }
 
     /// Lets go of the values. Transient ones return to their defaults if `resetsTransients`.
     func turnIntoFault(resetsTransients: Bool) {
         let wasFault = isFault
-        if !wasFault { willTurnIntoFault() }
+        if !wasFault {
+            willTurnIntoFault()
+            willChangeAll()
+        }
         dropEdits()
         forgetRow()
         isFulfilled = false
         unloadMembers()
         if resetsTransients { resetTransients() }
-        if !wasFault { didTurnIntoFault() }
+        if !wasFault {
+            didTurnIntoFault()
+            didChangeAll()
+        }
     }
 
     /// Nothing is known of what is stored.
@@ -277,6 +295,9 @@ extension ManagedObject {
     /// Gives transient properties their defaults.
     func resetTransients() {
         guard rarer != nil else { return }
+        let told = observedTransients
+        tellBefore(told)
+        defer { tellAfter(told) }
         transients = [:]
         transientTargets = [:]
         for index in toMany.keys where isTransient(index) { toMany[index] = nil }
@@ -285,6 +306,9 @@ extension ManagedObject {
     /// What was edited is stored now, as this row says.
     func commitEdits(_ stored: Row?) {
         let kept = rarer?.awakened ?? ColumnSet()
+        let told = stored.map { observedPlaces(changedBy: $0, replacesEdits: true) } ?? []
+        tellBefore(told)
+        defer { tellAfter(told) }
         if kept.isEmpty {
             removeEdits()
         } else {

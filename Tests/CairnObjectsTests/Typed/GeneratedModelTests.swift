@@ -221,9 +221,9 @@ struct GeneratedModelTests {
         ]
         var renamed: [String: [String: String]] = [
             "Columns": ["Columns": "Columns_"], "Relationship": ["entity": "entity_"],
-            "Parent": ["Parent": "Parent_", "Shared": "Shared_"], "Task": ["its own": "itsOwn"],
+            "Parent": ["Shared": "Shared_"], "Task": ["its own": "itsOwn"],
             "Child": ["objectID": "objectID__"],
-            "elements": ["writer": "writer_", "a \"quote\"": "aQuote"],
+            "elements": ["a \"quote\"": "aQuote"],
             "Texts": [
                 "a.b": "aB", "a `tick`": "aTick", "back\\slash": "backSlash", "-minus": "minus",
                 "$price": "price", "_": "value", "+": "value_",
