@@ -30,7 +30,8 @@ public import CairnStore
 /// ```
 ///
 /// A property can be a number, `Bool`, `String`, `Date`, `Data`, `UUID`, `URL`, `Decimal`, anything with such a raw
-/// value, a `@Composite` struct, or any other `Codable` type, which is stored as JSON; and an optional of these.
+/// value, a `@Composite` struct, or any other `Codable` type, which is stored as JSON; and an optional of these. Any other
+/// type is stored by an ``AttributeTransformer``: `@Attribute(.transformable(by: ColorTransformer.self))`.
 /// `Tag?`, `Set<Tag>` and `[Tag]` are relationships if `Tag` is an entity: to-one, to-many and ordered to-many (whose
 /// members come in the order of their ids for now).
 ///
@@ -74,11 +75,15 @@ public macro Entity(
 /// @Attribute(.externalStorage) var picture: Data?
 /// @Attribute(originalName: "cost", minimumValue: 0) var price: Double = 0
 /// @Attribute(derived: "canonical:(name)") var searchName: String?
+/// @Attribute(.transformable(by: ColorTransformer.self)) var color: Color?
 /// ```
 ///
 /// - Parameters:
 ///   - options: see ``AttributeOption``.
-///   - derived: the expression, as a format, that the store computes the attribute from. It cannot be set.
+///   - derived: the expression, as a format, that the store computes the attribute from. It cannot be set. The forms are a
+///     path (`name`, `author.name`), `uppercase:`, `lowercase:` or `canonical:` of one, `rel.@count`,
+///     `rel.attribute.@sum`, `@avg`, `@min`, `@max`, and `now()`. The value is computed by the save and shown after it;
+///     until then the object shows what was stored. A schema with an expression that cannot be kept right is refused.
 ///   - originalName: the name under which an older version of the model knows the attribute.
 ///   - hashModifier: makes the version hash differ although nothing else does.
 ///   - minimumValue: the least value of a number or date.
@@ -192,5 +197,8 @@ public macro Composite(_ name: String? = nil) =
 
 /// The accessors of a persistent property. `@Entity` writes it; nobody else should.
 @attached(accessor)
-public macro _Persisted(_ number: Int, inherits: Bool = false, readOnly: Bool = false) =
+public macro _Persisted(
+    _ number: Int, inherits: Bool = false, readOnly: Bool = false,
+    transformer: (any AttributeTransformer.Type)? = nil
+) =
     #externalMacro(module: "CairnPlugin", type: "PersistedMacro")

@@ -55,13 +55,14 @@ open class CompositeExpansion: ExtensionMacro {
         let unwraps = elements.indices.map { "let value\($0)" }.joined(separator: ", ")
         let sets = elements.enumerated().map { "        self.\($1.name) = value\($0)\n" }
         let writes = elements.map { element in
-            "        writer.put(Cairn.TypedKind.of((\(element.type)).self), \(element.name))\n"
+            "        writer.put(Cairn.TypedKind.of((\(element.type)).self), self.\(element.name))\n"
         }
         let keys = elements.map { element in
             "        case \\\(type.trimmed).\(element.name): return \"\(element.name.plainText)\"\n"
         }
+        // Behind a dotted type, `?.?` would be read as an operator.
         let paths = elements.map { element in
-            "            Cairn.PropertyPaths(\\\(type.trimmed).\(element.name), \\\(type.trimmed)?.?.\(element.name)),\n"
+            "            Cairn.PropertyPaths(\\\(type.trimmed).\(element.name), \\Self?.?.\(element.name)),\n"
         }
         let conformance: DeclSyntax = """
             extension \(type.trimmed): Cairn.CompositeValue {

@@ -98,6 +98,25 @@ extension ExprSyntax {
 
     var isNil: Bool { self.is(NilLiteralExprSyntax.self) }
 
+    /// The name of an option: `.unique`, `.transformable(by: X.self)`.
+    var optionName: String? {
+        if let call = self.as(FunctionCallExprSyntax.self) {
+            return transformer == nil ? nil : call.calledExpression.optionName
+        }
+        return self.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+    }
+
+    /// The transformer in `.transformable(by: X.self)`.
+    var transformer: String? {
+        guard let call = self.as(FunctionCallExprSyntax.self),
+            call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+                == "transformable",
+            call.arguments.count == 1, let argument = call.arguments.first,
+            argument.label?.text == "by"
+        else { return nil }
+        return argument.expression.trimmedDescription
+    }
+
     /// The names of a key path's components, dotted; nil if it is no key path, or has other components.
     var keyPathName: String? {
         guard let path = self.as(KeyPathExprSyntax.self) else { return nil }

@@ -42,8 +42,8 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         for (number, property) in plan.properties.enumerated() where property.hasColumn {
             let visible = property.modifiers.access(atMost: access)
             tokens +=
-                "    \(visible)var \(property.name) = Cairn.TypedKind.column((\(property.type)).self)\n"
-            bindings += "        \(property.name)._bind(binding, Self._base + \(number))\n"
+                "    \(visible)var \(property.name) = \(property.kind("column"))\n"
+            bindings += "        self.\(property.name)._bind(_binding, Self._base + \(number))\n"
         }
         let properties = plan.properties.map { $0.description(context) }.joined(separator: "\n")
         let list = plan.properties.isEmpty ? "let" : "var"
@@ -65,8 +65,8 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
                 \(raw: access)static let _entity: Cairn.TypedEntity? = _description()
                 \(raw: constant)static var _base: Int { \(raw: plan.isRoot ? "0" : "\(plan.superclass).Columns._count") }
                 \(raw: constant)static var _count: Int { _base + \(raw: plan.properties.count) }
-                \(raw: access)init(_ binding: Cairn.EntityBinding) {
-                    _parent = \(raw: plan.superclass).Columns(binding)
+                \(raw: access)init(_ _binding: Cairn.EntityBinding) {
+                    self._parent = \(raw: plan.superclass).Columns(_binding)
             \(raw: bindings)    }
                 private static func _description() -> Cairn.TypedEntity {
                     \(raw: list) properties: [Cairn.TypedProperty] = []
@@ -118,7 +118,7 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
             let property = plan.properties[number]
             return """
                     case \(number):
-                        let kind = Cairn.TypedKind.of((\(property.type)).self)
+                        let kind = \(property.kind("of"))
                         try _check(property, &value, kind, self.\(property.validatorName))
 
                 """
@@ -173,6 +173,9 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         var arguments = ["\(number)"]
         if !plan.isRoot { arguments.append("inherits: true") }
         if plan.properties[number].isDerived { arguments.append("readOnly: true") }
+        if let transformer = plan.properties[number].transformer {
+            arguments.append("transformer: \(transformer)")
+        }
         return ["@_Persisted(\(raw: arguments.joined(separator: ", ")))"]
     }
 

@@ -92,6 +92,10 @@ extension EntityPlan {
         }
         if property.options.contains("ephemeral") { return .ephemeralKey(macro, key) }
         if property.isToMany { return .toManyKey(macro, key) }
+        if property.transformer != nil || PropertyPlan.isCollection(property.type) {
+            return .collectionKey(macro, key)
+        }
+        if property.isDerived, macro == "Unique" { return .derivedUnique }
         return nil
     }
 }

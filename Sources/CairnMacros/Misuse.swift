@@ -92,6 +92,31 @@ extension Misuse {
     static let ephemeralUnique = Misuse(
         "ephemeralUnique", "an ephemeral attribute is not in the store: it cannot be unique")
 
+    static let derivedUnique = Misuse(
+        "derivedUnique", "a derived attribute is computed by the save: it cannot be unique")
+    static let transformedUnique = Misuse(
+        "transformedUnique",
+        "this is stored as bytes, which have no fixed form: it cannot be unique")
+    static let transformedDerived = Misuse(
+        "transformedDerived", "a derived attribute is computed: there is nothing to transform")
+    static let severalTransformers = Misuse(
+        "severalTransformers", "an attribute is stored in one way: .codable or .transformable(by:)")
+    static func rangeless(_ label: String) -> Misuse {
+        Misuse("rangeless", "'\(label)' is for numbers, dates and strings")
+    }
+    static func countOfOne(_ label: String) -> Misuse {
+        Misuse(
+            "countOfOne",
+            "'\(label)' is for relationships to many objects: 'isOptional: false' says that there must be one"
+        )
+    }
+    static func collectionKey(_ macro: String, _ key: String) -> Misuse {
+        Misuse(
+            "collectionKey",
+            "'\(key)' is stored as bytes, or leads to many objects: #\(macro) takes other attributes and to-one relationships"
+        )
+    }
+
     static func keyList(_ macro: String) -> Misuse {
         Misuse(
             "keyList", "#\(macro) takes lists of key paths, written in place: [\\.name, \\.price]")

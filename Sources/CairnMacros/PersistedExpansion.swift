@@ -12,15 +12,18 @@ open class PersistedExpansion: AccessorMacro {
     ) throws -> [AccessorDeclSyntax] {
         var number = "0"
         var isReadOnly = false
+        var transformer = ""
         for argument in node.list {
             switch argument.label?.text {
             case nil: number = argument.expression.trimmedDescription
             case "inherits": number = "Columns._base + \(number)"
+            case "transformer": transformer = ", by: \(argument.expression.trimmedDescription)"
             default: isReadOnly = true
             }
         }
-        let getter: AccessorDeclSyntax = "get { _read(\(raw: number)) }"
-        let setter: AccessorDeclSyntax = "set { _write(\(raw: number), newValue) }"
+        let getter: AccessorDeclSyntax = "get { _read(\(raw: number)\(raw: transformer)) }"
+        let setter: AccessorDeclSyntax =
+            "set { _write(\(raw: number), newValue\(raw: transformer)) }"
         return isReadOnly ? [getter] : [getter, setter]
     }
 }

@@ -26,8 +26,25 @@ struct PropertyPlan {
     /// The options of the mark, by name.
     var options: [String] {
         (attributeMark?.list ?? []).filter { $0.label == nil }.compactMap {
-            $0.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+            $0.expression.optionName
         }
+    }
+
+    /// The transformer that stores the values, as an expression; nil if they are stored as their type says.
+    var transformer: String? {
+        for option in attributeMark?.list ?? [] where option.label == nil {
+            if let transformer = option.expression.transformer { return transformer }
+            if option.expression.optionName == "codable" {
+                return "Cairn.JSONTransformer<\(Self.wrapped(type))>.self"
+            }
+        }
+        return nil
+    }
+
+    /// The expression that says how the values are stored.
+    func kind(_ function: String) -> String {
+        let transformer = transformer.map { ", by: \($0)" } ?? ""
+        return "Cairn.TypedKind.\(function)((\(type)).self\(transformer))"
     }
 
     /// Whether a batch insert can set it.
@@ -116,6 +133,12 @@ struct PropertyPlan {
         "entity", "objectID", "managedObjectContext", "isInserted", "isUpdated", "isDeleted",
         "absorbedInto", "isFault", "hasChanges", "hasPersistentChangedValues", "description",
         "hashValue",
+        // What generated code calls by these names, where a property's would stand before it.
+        "Columns", "_Parent", "_base", "_count", "_entity", "_parent", "_paths", "_property",
+        "_read",
+        "_typedEntity", "_validate", "_write",
+        // Written behind a point they mean something else.
+        "self", "Self", "Type", "Protocol",
     ]
 
     // MARK: Code
@@ -139,7 +162,7 @@ struct PropertyPlan {
         }
         return """
                 do {\(check)
-                    let kind = Cairn.TypedKind.of((\(type)).self)
+                    let kind = \(kind("of"))
                     properties.append(Cairn.TypedProperty.\(function)(\(arguments.joined(separator: ", "))))
                 }
             """
@@ -156,22 +179,18 @@ struct PropertyPlan {
     ) -> [String] {
         var options: [String] = []
         var rest: [String] = []
-        let isText = !Self.isNeverText(type)
+        let isText = !Self.isNeverText(type) && transformer == nil
         for argument in mark.list {
             let value = argument.expression.trimmed
             guard let label = argument.label?.text else {
-                guard let member = value.as(MemberAccessExprSyntax.self) else {
+                guard let name = value.optionName else {
                     context.report(.option, at: argument)
                     continue
                 }
-                switch member.declName.baseName.text {
-                case "unique":
-                    if self.options.contains("ephemeral") {
-                        context.report(.ephemeralUnique, at: argument)
-                    }
-                case "externalStorage" where Self.isPlain(type):
-                    context.report(.bytesOnly, at: argument)
-                default: options.append(".\(member.declName.baseName.text)")
+                if let misuse = misuse(ofOption: name) {
+                    context.report(misuse, at: argument)
+                } else if !["unique", "transformable", "codable"].contains(name) {
+                    options.append(".\(name)")
                 }
                 continue
             }
@@ -191,11 +210,32 @@ struct PropertyPlan {
                     context.report(.textOnly(label), at: argument)
                 }
             case "minimumValue", "maximumValue":
-                if !value.isNil { rest.append("\(label): { \(value) }") }
+                if !value.isNil, transformer != nil || Self.isCollection(type) {
+                    context.report(.rangeless(label), at: argument)
+                } else if !value.isNil {
+                    rest.append("\(label): { \(value) }")
+                }
             default: rest.append("\(label): \(value)")
             }
         }
         return options + defaultArguments + rest
+    }
+
+    /// Why an option makes no sense here.
+    private func misuse(ofOption name: String) -> Misuse? {
+        switch name {
+        case "unique":
+            if options.contains("ephemeral") { return .ephemeralUnique }
+            if isDerived { return .derivedUnique }
+            return transformer != nil || Self.isCollection(type) ? .transformedUnique : nil
+        case "externalStorage":
+            return Self.isPlain(type) && transformer == nil ? .bytesOnly : nil
+        case "transformable", "codable":
+            if isDerived { return .transformedDerived }
+            return options.filter { $0 == "transformable" || $0 == "codable" }.count > 1
+                ? .severalTransformers : nil
+        default: return nil
+        }
     }
 
     private func relationshipArguments(
@@ -209,6 +249,12 @@ struct PropertyPlan {
             case "originalName", "hashModifier":
                 if !value.isNil, value.literalText == nil {
                     context.report(.literalText, at: argument.expression)
+                } else {
+                    rest.append("\(label): \(value)")
+                }
+            case "minimumModelCount", "maximumModelCount":
+                if type.is(OptionalTypeSyntax.self) {
+                    context.report(.countOfOne(label), at: argument)
                 } else {
                     rest.append("\(label): \(value)")
                 }
@@ -248,17 +294,37 @@ struct PropertyPlan {
         return nil
     }
 
-    private static func unwrapped(_ type: TypeSyntax) -> String {
-        (type.as(OptionalTypeSyntax.self)?.wrappedType ?? type).lastName
+    private static func unwrapped(_ type: TypeSyntax) -> String { wrapped(type).lastName }
+
+    /// The type without the optional around it.
+    private static func wrapped(_ type: TypeSyntax) -> TypeSyntax {
+        if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType.trimmed }
+        if let generic = type.as(IdentifierTypeSyntax.self), generic.name.text == "Optional",
+            let first = generic.genericArgumentClause?.arguments.first,
+            case .type(let wrapped) = first.argument
+        {
+            return wrapped.trimmed
+        }
+        return type
+    }
+
+    /// Whether the type is written as one of several values.
+    static func isCollection(_ type: TypeSyntax) -> Bool {
+        let type = wrapped(type)
+        return type.is(ArrayTypeSyntax.self) || type.is(DictionaryTypeSyntax.self)
+            || type.as(IdentifierTypeSyntax.self)?.genericArgumentClause != nil
+                && ["Set", "Array", "Dictionary"].contains(type.lastName)
     }
 
     /// Whether the type is one of those that hold neither text nor bytes.
     private static func isPlain(_ type: TypeSyntax) -> Bool {
-        isNeverText(type) && unwrapped(type) != "Data" || unwrapped(type) == "String"
+        if isCollection(type) { return false }
+        return isNeverText(type) && unwrapped(type) != "Data" || unwrapped(type) == "String"
     }
 
     private static func isNeverText(_ type: TypeSyntax) -> Bool {
-        [
+        if isCollection(type) { return true }
+        return [
             "Int", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "Double",
             "Float",
             "Bool", "Date", "UUID", "URL", "Decimal", "Data",

@@ -116,6 +116,8 @@ public struct FetchedPropertyDescription: Sendable, Hashable {
     public var entityName: String
     /// The predicate, with `$FETCH_SOURCE` and `$FETCHED_PROPERTY`.
     public var predicateFormat: String?
+    /// The order of what is fetched. Files of Core Data's models have none.
+    public var sortDescriptors: [SortKey] = []
     /// Free text of the model's author.
     public var userInfo: [String: String] = [:]
     /// What the model file says beyond all this, kept so that it is not lost.

@@ -2,7 +2,7 @@
 
 extension FetchedPropertyDescription: Codable {
     private enum Key: String, CodingKey {
-        case name, isOptional, entityName, predicateFormat, userInfo, otherMarks
+        case name, isOptional, entityName, predicateFormat, sortDescriptors, userInfo, otherMarks
     }
 
     /// Reads a description; what is missing has its usual value.
@@ -13,6 +13,7 @@ extension FetchedPropertyDescription: Codable {
         self.init(name, entityName: entityName, predicateFormat: nil)
         try container.read(&isOptional, .isOptional)
         try container.read(&predicateFormat, .predicateFormat)
+        try container.read(&sortDescriptors, .sortDescriptors)
         try container.read(&userInfo, .userInfo)
         try container.read(&otherMarks, .otherMarks)
     }
@@ -26,6 +27,7 @@ extension FetchedPropertyDescription: Codable {
             name, entityName: entityName, predicateFormat: nil)
         try container.write(isOptional, .isOptional, unless: usual.isOptional)
         try container.write(predicateFormat, .predicateFormat, unless: usual.predicateFormat)
+        try container.write(sortDescriptors, .sortDescriptors, unless: usual.sortDescriptors)
         try container.write(userInfo, .userInfo, unless: usual.userInfo)
         try container.write(otherMarks, .otherMarks, unless: usual.otherMarks)
     }

@@ -69,7 +69,7 @@ public class Part: ManagedObject {
     // Transformable (class [String: [Int]], transformer CairnJSON): stored as JSON.
     @Attribute(.externalStorage) public var sizes: [String: [Int]]
     // Transformable (transformer CairnJSON): its bytes. A Codable type in their place is stored as
-    // JSON.
+    // JSON, any other by @Attribute(.transformable(by:)).
     // The model has a default for it, <2 bytes>.
     public var words: Data?
     @Attribute(hashModifier: "b") public var box: PartBox

@@ -78,7 +78,7 @@ final class Book: LibraryItem {
     // Transformable (class .[String: Double]): stored as JSON.
     var margins: [String: Double]?
     // Transformable (class UIColor, transformer ColorTransformer): its bytes. A Codable type in
-    // their place is stored as JSON.
+    // their place is stored as JSON, any other by @Attribute(.transformable(by:)).
     var colour: Data?
     @Attribute(.ephemeral) var selection: Int16 = 3
     // Transient, and of no type: it lives in the object, which notices no change of it.

@@ -27,8 +27,7 @@ import Cairn
 @Composite("Date")
 struct DateValue: Hashable, Sendable {
     var day: String?
-    // The model calls it writer, which cannot be a name here.
-    var writer_: String?
+    var writer: String?
     // The model calls it hashValue, which cannot be a name here.
     var hashValue_: String?
     var hash: String?
@@ -117,8 +116,7 @@ final class Station: ManagedObject {}
 
 @Entity("Parent")
 class Shared: ManagedObject {
-    // The model calls it Parent, which means something in every object.
-    @Attribute(originalName: "Parent") var Parent_: String?
+    var Parent: String?
     // The model calls it Shared, which is a type's name here.
     @Attribute(originalName: "Shared") var Shared_: String?
 }
@@ -244,8 +242,7 @@ final class Members: ManagedObject {
     var cells: String?
     var extras: String?
     var toMany: String?
-    // The model calls it binding, which means something in every object.
-    @Attribute(originalName: "binding") var binding_: String?
+    var binding: String?
     // The model calls it self, which means something in every object.
     @Attribute(originalName: "self") var self_: String?
     // The model calls it Self, which is a type's name here.

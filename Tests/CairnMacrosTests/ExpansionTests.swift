@@ -50,10 +50,10 @@ struct ExpansionTests {
                             static var _count: Int {
                                 _base + 2
                             }
-                            init(_ binding: Cairn.EntityBinding) {
-                                _parent = ManagedObject.Columns(binding)
-                                code._bind(binding, Self._base + 0)
-                                price._bind(binding, Self._base + 1)
+                            init(_ _binding: Cairn.EntityBinding) {
+                                self._parent = ManagedObject.Columns(_binding)
+                                self.code._bind(_binding, Self._base + 0)
+                                self.price._bind(_binding, Self._base + 1)
                             }
                             private static func _description() -> Cairn.TypedEntity {
                                 var properties: [Cairn.TypedProperty] = []
@@ -302,8 +302,8 @@ struct ExpansionTests {
             #"Cairn.CompositeElement("street", Cairn.TypedKind.of((String).self), default: {"#,
             #"Cairn.CompositeElement("city", Cairn.TypedKind.of((String?).self)),"#,
             "guard let value0, let value1 else {", "self.city = value1",
-            "writer.put(Cairn.TypedKind.of((String).self), street)",
-            #"Cairn.PropertyPaths(\Address.street, \Address?.?.street),"#),
+            "writer.put(Cairn.TypedKind.of((String).self), self.street)",
+            #"Cairn.PropertyPaths(\Address.street, \Self?.?.street),"#),
         Case(
             "a composite can have another name, and be public",
             #"@Composite("Spot") public struct Place { public var x: Double }"#,

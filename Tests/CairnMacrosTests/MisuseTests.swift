@@ -9,14 +9,18 @@ struct Misused: Sendable, CustomTestStringConvertible {
     let reports: [String]
 
     init(_ title: String, _ source: String, _ reports: String...) {
+        self.init(title, source, reports)
+    }
+
+    init(_ title: String, _ source: String, _ reports: [String]) {
         testDescription = title
         self.source = source
         self.reports = reports
     }
 
     /// A case in the body of an entity, whose first line is 2.
-    static func member(_ title: String, _ member: String, _ report: String) -> Misused {
-        Misused(title, "@Entity final class A: ManagedObject {\n\(member)\n}", report)
+    static func member(_ title: String, _ member: String, _ reports: String...) -> Misused {
+        Misused(title, "@Entity final class A: ManagedObject {\n\(member)\n}", reports)
     }
 }
 

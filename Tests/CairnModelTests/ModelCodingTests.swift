@@ -63,6 +63,7 @@ struct ModelCodingTests {
 
     private static let property: FetchedPropertyDescription = {
         var property = FetchedPropertyDescription("f", entityName: "E", predicateFormat: "p")
+        property.sortDescriptors = [SortKey("s", ascending: false)]
         property.isOptional = false
         property.userInfo = ["u": "i"]
         property.otherMarks = ["x": "y"]

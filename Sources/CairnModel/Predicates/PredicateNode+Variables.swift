@@ -19,6 +19,21 @@ extension PredicateNode {
         return try substitution.apply(to: self)
     }
 
+    /// The same predicate with expressions in the place of its variables, and of paths that begin at one of them, as
+    /// `$FETCH_SOURCE.name` does.
+    ///
+    /// - Parameter path: what stands for a variable's path; nil if nothing does, which makes it the path of what stands for
+    ///   the variable.
+    package func substituting(
+        variables: [String: ExpressionNode],
+        paths path: @escaping (_ variable: String, _ path: String) -> ExpressionNode?
+    ) throws(PredicateFormatError) -> PredicateNode {
+        try checkNesting()
+        var substitution = Substitution(values: variables)
+        substitution.path = path
+        return try substitution.apply(to: self)
+    }
+
     /// The same predicate with values in the place of its variables.
     ///
     /// - Throws: `PredicateFormatError` naming a variable that has no value; nil is a value, `.null`.
@@ -51,6 +66,8 @@ private struct Substitution {
     /// Whether a variable without value is noted instead of being an error.
     var isSearch = false
     var missing: Set<String> = []
+    /// What stands for paths that begin at a variable.
+    var path: ((_ variable: String, _ path: String) -> ExpressionNode?)?
     /// Names that an expression gives values to, or a SUBQUERY to its members.
     private var own: [String] = []
 
@@ -101,6 +118,10 @@ private struct Substitution {
             }
             missing.insert(name)
             return node
+        case .path(.variable(let name), let path)
+        where !own.contains(name) && self.path != nil:
+            if let value = self.path?(name, path) { return value }
+            return .path(path, of: try apply(to: .variable(name)))
         case .path(let base, let path): return .path(path, of: try apply(to: base))
         case .collection(let operation, let base, let path):
             return .collection(operation, of: try apply(to: base), path: path)

@@ -9,7 +9,7 @@
 ///     SortKey("shop.name", comparison: .localizedStandard), SortKey("price", ascending: false),
 /// ]
 /// ```
-public struct SortKey: Sendable, Hashable {
+public struct SortKey: Sendable, Hashable, Codable {
     /// The key path: a stored property, the (dotted) leaf of a composite attribute, or one of these across to-one
     /// relationships. Nil on the way gives nil.
     public var key: String

@@ -37,6 +37,7 @@ public final class PersistentContainer: Sendable {
         view = ManagedObjectContext(
             store: store, classes: classes, board: board, saveFeed: saveFeed)
         view.isViewContext = true
+        view.isObservable = true
         view.mergePolicy = mergePolicy()
         newPolicy = Mutex(mergePolicy)
         remote.begin(self)

@@ -26,8 +26,10 @@ extension ManagedObjectContext {
     /// Marks an object to be deleted, without a hook.
     func markDeleted(_ object: ManagedObject) {
         objectWillChange(object)
+        object.willChangeAll()
         object.isDeleted = true
         objectDidChange(object, isReal: true)
+        object.didChangeAll()
         pendingDeletes.append(object)
         eventBegan()
     }

@@ -241,6 +241,8 @@ extension ManagedObjectContext {
     /// The object's row is gone: it counts as deleted, with nothing to save, and all its values are nil.
     func vanish(_ object: ManagedObject) {
         noteLeaving(object)
+        object.willChangeAll()
+        defer { object.didChangeAll() }
         changed.remove(object)
         object.dropEdits()
         object.rarer?.toMany = [:]

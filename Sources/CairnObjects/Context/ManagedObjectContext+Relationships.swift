@@ -197,9 +197,11 @@ extension ManagedObjectContext {
 
     private func noteLink(_ object: ManagedObject, _ index: Int, _ target: ManagedObject) {
         if relationship(object, index).description.isToMany {
+            object.willChange(.relationship(index))
             objectWillChange(object)
             object.toMany[index, default: ToManyState()].add(target.objectID)
             objectDidChange(object, isReal: true)
+            object.didChange(.relationship(index))
         } else {
             note(object, index, target: target.objectID)
         }
@@ -208,9 +210,11 @@ extension ManagedObjectContext {
     private func noteUnlink(_ object: ManagedObject, _ index: Int, _ target: ManagedObject) {
         if object.isGone { return }
         if relationship(object, index).description.isToMany {
+            object.willChange(.relationship(index))
             objectWillChange(object)
             object.toMany[index, default: ToManyState()].remove(target.objectID)
             objectDidChange(object, isReal: true)
+            object.didChange(.relationship(index))
         } else if targetID(of: object, index) == target.objectID {
             note(object, index, target: nil)
         }
@@ -222,9 +226,11 @@ extension ManagedObjectContext {
             object.setColumn(column, target.value)
         } else {
             objectWillChange(object)
+            object.willChange(.relationship(index))
             let old = object.transientTargets.updateValue(target ?? object.objectID, forKey: index)
             if target == nil { object.transientTargets[index] = nil }
             objectDidChange(object, isReal: old != target)
+            object.didChange(.relationship(index))
         }
     }
 }

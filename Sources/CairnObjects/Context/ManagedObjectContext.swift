@@ -155,6 +155,8 @@ public final class ManagedObjectContext {
     var wake: (@Sendable () -> Void)?
     /// Whether a save is under way.
     var isSaving = false
+    /// Whether reads of its objects have to look for somebody who tracks; see `isObservable`.
+    var objectsAreObservable = false
     /// Whether the main actor has been asked to end the run of edits.
     var isRunToBeEnded = false
     /// Rises with everything that a save has to look at again.
@@ -333,6 +335,9 @@ public final class ManagedObjectContext {
         return roots[id.hierarchy].map { schema.entities[$0] }
     }
 
+    /// What the objects of each entity share that was asked for.
+    var knownScopes: [EntityScope] { scopes.compactMap(\.self) }
+
     /// What the objects of an entity share.
     func scope(at index: Int) -> EntityScope { scopes[index] ?? scope(of: schema.entities[index]) }
 
@@ -340,6 +345,7 @@ public final class ManagedObjectContext {
     func scope(of entity: SchemaEntity) -> EntityScope {
         if let known = scopes[entity.index] { return known }
         let made = EntityScope(entity, classes.type(for: entity, in: schema), registry)
+        made.isObservable = objectsAreObservable
         scopes[entity.index] = made
         return made
     }
@@ -426,6 +432,8 @@ public final class ManagedObjectContext {
 
     /// Lets an object go that is no more: new ones that were deleted, deleted ones that were saved.
     func detach(_ object: ManagedObject) {
+        object.willChangeAll()
+        defer { object.didChangeAll() }
         registry.remove(object)
         changed.remove(object)
         object.keepScope()

@@ -1,6 +1,7 @@
 // What all objects of one entity in one context share.
 //
-// Threads: immutable once made, so any; objects reach their registry through it from any thread when they go.
+// Threads: immutable once made, so any, but for what the context's thread alone sets and reads; objects reach their registry
+// through it from any thread when they go.
 
 import CCairn
 import CairnModel
@@ -9,7 +10,7 @@ import FoundationEssentials
 
 /// An entity as a context's objects know it.
 final class EntityScope: @unchecked Sendable {
-    // The memory of the layout is written in init alone.
+    // The memory of the layout is written in init; `isObservable` and `snapshotKeys` are the context's.
 
     let entity: SchemaEntity
     let registry: ObjectRegistry
@@ -57,6 +58,15 @@ final class EntityScope: @unchecked Sendable {
     deinit {
         layout.pointee.deallocate()
         layout.deallocate()
+    }
+
+    /// The names of what a snapshot of an object holds.
+    private(set) lazy var snapshotKeys = SnapshotKeys(of: entity)
+
+    /// Whether reads of the objects have to look for somebody who tracks.
+    var isObservable: Bool {
+        get { layout.pointee.isObservable }
+        set { UnsafeMutablePointer(mutating: layout).pointee.setObservable(newValue) }
     }
 
     // MARK: Faults

@@ -34,7 +34,7 @@ extension ManagedObject {
         var values: [String: Any] = [:]
         for (index, column) in entity.columns.enumerated()
         where keys?.contains(column.name) ?? true {
-            guard hasRow, let value = baseValue(index).any else { continue }
+            guard hasRow, let value = untyped(baseValue(index), column: index) else { continue }
             values[column.name] = value
         }
         return values

@@ -189,6 +189,7 @@ extension ManagedObject {
         if isAwakening { return setPrimitiveColumn(column, value) }
         guard !isGone else { return }
         let context = managedObjectContext
+        willChange(.column(column))
         context?.objectWillChange(self)
         let old = presentValue(column)
         put(column, value)
@@ -198,6 +199,7 @@ extension ManagedObject {
         }
         if isInserted || context == nil { slotsToEdit().assign(column) }
         context?.objectDidChange(self, isReal: old != value)
+        didChange(.column(column))
     }
 
     /// Whether it is among the changed objects, and its context knows what it was before the run of edits that is under way.
@@ -232,6 +234,9 @@ extension ManagedObject {
 
     /// Drops edits that a newer row has made equal to what is stored.
     func rebase(on newer: Row) {
+        let told = observedPlaces(changedBy: newer, replacesEdits: false)
+        tellBefore(told)
+        defer { tellAfter(told) }
         row = newer
         isFulfilled = true
         isGone = false
@@ -242,6 +247,9 @@ extension ManagedObject {
 
     /// Lets go of all edits; nothing is told to the other sides of relationships.
     func dropEdits() {
+        let told = observedEdits
+        tellBefore(told)
+        defer { tellAfter(told) }
         removeEdits()
         guard rarer != nil else { return }
         untracked = ColumnSet()
@@ -256,8 +264,12 @@ extension ManagedObject {
 
     /// Forgets the members that were read; they are asked for again.
     func unloadMembers() {
-        guard rarer != nil else { return }
+        guard let rarer else { return }
+        let told = observedMembers
+        tellBefore(told)
+        defer { tellAfter(told) }
         for index in toMany.keys where !isTransient(index) { toMany[index]?.unload() }
+        if !rarer.fetched.isEmpty { rarer.fetched = [:] }
     }
 
     /// Lets go of the values. Transient ones return to their defaults if `resetsTransients`.
@@ -265,7 +277,10 @@ extension ManagedObject {
     /// - Parameter keepsRow: whether the row that it has is shown again; see ``KnownRows``.
     func turnIntoFault(resetsTransients: Bool, keepsRow: Bool = false) {
         let wasFault = isFault
-        if !wasFault { willTurnIntoFault() }
+        if !wasFault {
+            willTurnIntoFault()
+            willChangeAll()
+        }
         dropEdits()
         if keepsRow {
             makeRowOfSlots()
@@ -277,7 +292,10 @@ extension ManagedObject {
         isFulfilled = false
         unloadMembers()
         if resetsTransients { resetTransients() }
-        if !wasFault { didTurnIntoFault() }
+        if !wasFault {
+            didTurnIntoFault()
+            didChangeAll()
+        }
     }
 
     /// Nothing is known of what is stored.
@@ -293,6 +311,9 @@ extension ManagedObject {
     /// Gives transient properties their defaults.
     func resetTransients() {
         guard rarer != nil else { return }
+        let told = observedTransients
+        tellBefore(told)
+        defer { tellAfter(told) }
         transients = [:]
         transientTargets = [:]
         for index in toMany.keys where isTransient(index) { toMany[index] = nil }
@@ -301,6 +322,9 @@ extension ManagedObject {
     /// What was edited is stored now, as this row says.
     func commitEdits(_ stored: Row?) {
         let kept = rarer?.awakened ?? ColumnSet()
+        let told = stored.map { observedPlaces(changedBy: $0, replacesEdits: true) } ?? []
+        tellBefore(told)
+        defer { tellAfter(told) }
         if kept.isEmpty {
             removeEdits()
         } else {

@@ -66,9 +66,17 @@ extension ManagedObject {
         for (key, value) in values.sorted(by: { $0.key < $1.key }) { setValue(value, forKey: key) }
     }
 
+    /// Whether a path can be followed from here: whether it begins with a property.
+    final func isKeyPath(_ path: String) -> Bool {
+        let first = path.prefix { $0 != "." }
+        return hasProperty(path) || hasProperty(String(first)) || first == "objectID"
+            || first == "self"
+            || path.indices.contains { path[$0] == "." && hasProperty(String(path[..<$0])) }
+    }
+
     private func hasProperty(_ name: String) -> Bool {
         entity.attributeIndex(named: name) != nil || entity.relationshipIndex(named: name) != nil
-            || entity.columnIndex(named: name) != nil
+            || entity.columnIndex(named: name) != nil || fetchedProperty(named: name) != nil
     }
 
     private func unknownPath(_ path: String) -> Never {

@@ -18,13 +18,19 @@ extension ManagedObject {
     ///
     /// Integers come as `Int`, other attributes as their Swift type, a composite attribute as a dictionary
     /// of its leaves' (dotted) names, a to-one relationship as its object, a to-many as `Set<ManagedObject>`.
-    /// An ordered to-many comes as `[ManagedObject]`, for now in the order of the ids.
+    /// An ordered to-many comes as `[ManagedObject]`, for now in the order of the ids. A transformable attribute whose
+    /// transformer is registered gives what that makes of the bytes, see ``AttributeTransformers``; a fetched property
+    /// its objects, as `[ManagedObject]`, which were fetched when it was first asked for since the object was refreshed.
     ///
     /// - Complexity: O(1) for attributes; the first access to a to-many asks the store.
     public final func value(forKey key: String) -> Any? {
-        if let index = entity.attributeIndex(named: key) { return attributeValue(index).any }
+        if let index = entity.attributeIndex(named: key) { return attributeValue(index) }
         if let index = entity.relationshipIndex(named: key) { return relationshipValue(index) }
-        if let column = entity.columnIndex(named: key) { return columnValue(column).any }
+        if let column = entity.columnIndex(named: key) {
+            access(.column(column))
+            return untyped(columnValue(column), column: column)
+        }
+        if let property = fetchedProperty(named: key) { return fetchedObjects(property) }
         unknown(key)
     }
 
@@ -39,6 +45,8 @@ extension ManagedObject {
             setRelationship(index, value, key: key)
         } else if let column = entity.columnIndex(named: key) {
             setColumn(column, converted(value, column: column))
+        } else if fetchedProperty(named: key) != nil {
+            preconditionFailure("\(entity.name).\(key) is fetched: it cannot be set")
         } else {
             unknown(key)
         }
@@ -70,38 +78,34 @@ extension ManagedObject {
 
     // MARK: Attributes
 
-    /// An attribute's value; of a composite one, nil.
-    private func attributeValue(_ index: Int) -> AttributeContent {
+    /// An attribute's value; of a composite one, its leaves by name.
+    private func attributeValue(_ index: Int) -> Any? {
         let attribute = entity.attributes[index]
         if attribute.description.isTransient {
-            return .single(transients[index] ?? attribute.description.defaultValue)
+            access(.transient(index))
+            let value = transients[index] ?? attribute.description.defaultValue
+            guard case .binary(let data) = value,
+                let transformer = attribute.description.transformer
+            else { return value.any }
+            return untyped(data, transformer, key: attribute.description.name)
         }
         guard attribute.description.type == .composite else {
-            return .single(columnValue(attribute.columns.lowerBound))
+            let column = attribute.columns.lowerBound
+            access(.column(column))
+            return untyped(columnValue(column), column: column)
         }
         var leaves: [String: Any] = [:]
         for column in attribute.columns {
-            leaves[entity.columns[column].name] = columnValue(column).any
+            access(.column(column))
+            leaves[entity.columns[column].name] = untyped(columnValue(column), column: column)
         }
-        return .composite(leaves)
-    }
-
-    private enum AttributeContent {
-        case single(Value)
-        case composite([String: Any])
-
-        var any: Any? {
-            switch self {
-            case .single(let value): value.any
-            case .composite(let leaves): leaves
-            }
-        }
+        return leaves
     }
 
     private func setAttribute(_ index: Int, _ value: Any?, key: String, isPrimitive: Bool) {
         let attribute = entity.attributes[index]
         if attribute.description.isTransient {
-            setTransient(index, value, isPrimitive: isPrimitive)
+            setUntypedTransient(index, value, isPrimitive: isPrimitive)
             return
         }
         guard attribute.description.type == .composite else {
@@ -119,8 +123,12 @@ extension ManagedObject {
         }
     }
 
-    private func setTransient(_ index: Int, _ any: Any?, isPrimitive: Bool) {
+    private func setUntypedTransient(_ index: Int, _ any: Any?, isPrimitive: Bool) {
         let attribute = entity.attributes[index]
+        if let any, attribute.description.type == .transformable {
+            let bytes = transformed(any, attribute.description, key: attribute.description.name)
+            return setTransient(index, bytes, isPrimitive: isPrimitive)
+        }
         guard let value = any.map({ Value(any: $0) }) ?? .null,
             attribute.description.type == .undefined || value.isNull
                 || value.converted(to: attribute.description.type) != nil
@@ -129,9 +137,17 @@ extension ManagedObject {
                 "\(entity.name).\(attribute.description.name) takes a value of type "
                     + attribute.description.type.rawValue)
         }
+        setTransient(index, value, isPrimitive: isPrimitive)
+    }
+
+    /// Sets a transient attribute to a value of its type.
+    final func setTransient(_ index: Int, _ value: Value, isPrimitive: Bool) {
+        let attribute = entity.attributes[index]
         let new = value.converted(to: attribute.description.type) ?? value
         if isPrimitive || isAwakening {
+            willChange(.transient(index))
             transients[index] = new
+            didChange(.transient(index))
         } else {
             setTransient(index, new)
         }
@@ -140,6 +156,8 @@ extension ManagedObject {
     /// Sets a transient attribute, with nil to its default, and tells the context.
     final func setTransient(_ index: Int, _ value: Value?) {
         managedObjectContext?.objectWillChange(self)
+        willChange(.transient(index))
+        defer { didChange(.transient(index)) }
         let initial = entity.attributes[index].description.defaultValue
         let isReal = (transients[index] ?? initial) != (value ?? initial)
         transients[index] = value
@@ -152,6 +170,9 @@ extension ManagedObject {
         let description = entity.columns[column]
         guard case .attribute(let type) = description.kind else {
             preconditionFailure("\(entity.name).\(description.name) is a relationship")
+        }
+        if type == .transformable, let attribute = description.attribute {
+            return transformed(any, attribute, key: description.name)
         }
         guard let value = Value(any: any)?.converted(to: type) else {
             preconditionFailure(
@@ -166,6 +187,7 @@ extension ManagedObject {
     private func relationshipValue(_ index: Int) -> Any? {
         let relationship = entity.relationships[index]
         guard let context = managedObjectContext else { return nil }
+        access(relationship: index)
         guard relationship.description.isToMany else { return context.target(of: self, index) }
         let members = context.members(of: self, index)
         return relationship.description.isOrdered ? members : Set(members)

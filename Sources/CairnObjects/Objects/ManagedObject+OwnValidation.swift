@@ -88,8 +88,19 @@ extension ManagedObject {
         case (let old as Set<ManagedObject>, let new as Set<ManagedObject>): return old == new
         case (let old as [ManagedObject], let new as [ManagedObject]): return old == new
         case (let old as [String: Any], let new as [String: Any]):
-            return leaves(old) == leaves(new)
+            guard let index = entity.attributeIndex(named: key) else { return false }
+            return entity.attributes[index].columns.allSatisfy { column in
+                let name = entity.columns[column].name
+                return old[name].flatMap { stored($0, column: column) }
+                    == new[name].flatMap { stored($0, column: column) }
+            }
         case (let old?, let new?):
+            if let index = entity.attributeIndex(named: key),
+                let transformer = entity.attributes[index].description.transformer
+            {
+                guard let one = try? transformer.data(old) else { return false }
+                return one == (try? transformer.data(new))
+            }
             guard let one = Value(any: old), let other = Value(any: new) else { return false }
             if one == other { return true }
             // 1 and 1.0 are one value of an attribute.
@@ -98,22 +109,6 @@ extension ManagedObject {
             else { return false }
             return one == exact
         }
-    }
-
-    /// The leaves of a composite value as they are stored, without nils.
-    private func leaves(_ composite: [String: Any]) -> [String: Value] {
-        var values: [String: Value] = [:]
-        for (name, leaf) in composite {
-            guard let value = Value(any: leaf), !value.isNull else { continue }
-            guard let column = entity.columnIndex(named: name),
-                case .attribute(let type) = entity.columns[column].kind
-            else {
-                values[name] = value
-                continue
-            }
-            values[name] = value.converted(to: type) ?? value
-        }
-        return values
     }
 
     // MARK: One value
@@ -147,6 +142,18 @@ extension ManagedObject {
     ) {
         let column = entity.columns[index]
         guard case .attribute(let type) = column.kind else { return }
+        if let any = value, let transformer = transformer(ofColumn: index) {
+            do {
+                validate(.binary(try transformer.data(any)), column: index, &errors)
+            } catch {
+                errors.append(
+                    failure(
+                        .validation,
+                        "the \(Swift.type(of: any)) cannot be transformed: it is no \(transformer.typeName)",
+                        key: column.name))
+            }
+            return
+        }
         if let exact = stored(&value, as: type, key: column.name, &errors) {
             validate(exact, column: index, &errors)
         }

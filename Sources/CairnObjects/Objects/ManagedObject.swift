@@ -75,6 +75,8 @@ open class ManagedObject {
         static let keepsScope = Flags(rawValue: 4096)
         /// It was among the changed ones before the run of edits that is under way, which has noted what it was.
         static let noted = Flags(rawValue: 8192)
+        /// Somebody has read a property who tracks it.
+        static let observed = Flags(rawValue: 16384)
         /// It is a fault that has kept the row it had.
         static let keptRow = Flags(rawValue: 1 << 20)
     }

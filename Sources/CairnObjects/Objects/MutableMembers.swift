@@ -24,6 +24,7 @@ public struct MutableMembers: Sequence {
     }
 
     private var context: ManagedObjectContext {
+        owner.access(relationship: index)
         guard let context = owner.managedObjectContext else {
             preconditionFailure(
                 "\(name): an object outside a context has no relationships")

@@ -19,6 +19,10 @@ final class ObjectExtras {
     var transientTargets: [Int: ObjectID] = [:]
     /// Where the properties of its class are, if that is another one than its entity's.
     var binding: EntityBinding?
+    /// Who tracks the object; nil if nobody ever has.
+    var observation: ObjectObservation?
+    /// The results of fetched properties that somebody asked for, by name.
+    var fetched: [String: [ObjectID]] = [:]
     /// The object that took this one's place.
     var absorbedInto: ObjectID?
 }

@@ -1,6 +1,6 @@
 // How the slots of an entity's objects lie in memory: how many there are, and what each holds.
 //
-// Threads: immutable, so any.
+// Threads: any; what can be set is read and set by the context's alone.
 
 import CairnModel
 import CairnStore
@@ -99,6 +99,10 @@ struct SlotLayout {
     let hasReferences: Bool
     /// The class whose properties these are.
     let type: ObjectIdentifier
+    /// The same for reading; none if whoever reads has to look for somebody who tracks.
+    private(set) var readableType: ObjectIdentifier
+    /// Whether reads have to look for somebody who tracks.
+    private(set) var isObservable = false
     /// Where the properties of the class are, by number.
     let properties: UnsafePointer<EntityBinding.Slot>
     let propertyCount: Int
@@ -129,9 +133,19 @@ struct SlotLayout {
         self.managed = UnsafePointer(managed)
         self.hasReferences = hasReferences
         self.type = ObjectIdentifier(scope.type)
+        readableType = type
         properties = scope.binding.slots
         propertyCount = scope.binding.count
     }
+
+    /// Says whether reads have to look for somebody who tracks.
+    mutating func setObservable(_ isObservable: Bool) {
+        self.isObservable = isObservable
+        readableType = isObservable ? ObjectIdentifier(NoType.self) : type
+    }
+
+    /// The class of no object.
+    private enum NoType {}
 
     /// Gives its memory back.
     func deallocate() {

@@ -24,8 +24,10 @@ public struct AttributeKind<V>: Sendable {
     let empty: @Sendable () -> V?
     /// How a composite value is made of its leaves; nil for a single value.
     let composite: CompositeKind<V>?
-    /// The transformer of values that are stored as JSON.
+    /// The transformer of values that are stored as JSON, or as a transformer of their own says.
     let transformerName: String?
+    /// Makes the transformer known to those who work by key; nil if they see what is stored.
+    let offersTransformer: (@Sendable () -> Void)?
 
     init(
         _ type: AttributeType, isOptional: Bool,
@@ -33,7 +35,8 @@ public struct AttributeKind<V>: Sendable {
         encode: @escaping @Sendable (V) -> Value,
         decode: @escaping @Sendable (Value) -> V?,
         empty: @escaping @Sendable () -> V?,
-        composite: CompositeKind<V>? = nil, transformerName: String? = nil
+        composite: CompositeKind<V>? = nil, transformerName: String? = nil,
+        offersTransformer: (@Sendable () -> Void)? = nil
     ) {
         self.type = type
         self.isOptional = isOptional
@@ -43,6 +46,7 @@ public struct AttributeKind<V>: Sendable {
         self.empty = empty
         self.composite = composite
         self.transformerName = transformerName
+        self.offersTransformer = offersTransformer
     }
 }
 

@@ -128,7 +128,7 @@ public final class EntityBinding: @unchecked Sendable {
         return fits(type)
     }
 
-    private static func leafNames(_ attribute: AttributeDescription, prefix: String) -> [String] {
+    static func leafNames(_ attribute: AttributeDescription, prefix: String) -> [String] {
         attribute.elements.flatMap { element in
             let name = "\(prefix).\(element.name)"
             return element.type == .composite ? leafNames(element, prefix: name) : [name]

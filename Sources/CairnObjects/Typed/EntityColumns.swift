@@ -12,9 +12,9 @@ public import CairnStore
 /// The columns of a typed class. `@Entity` makes a type of them in each class.
 public protocol EntityColumns: Sendable {
     /// The columns of the class that it inherits from.
-    associatedtype Parent: EntityColumns
+    associatedtype _Parent: EntityColumns
     /// The columns of the class that it inherits from.
-    var _parent: Parent { get }
+    var _parent: _Parent { get }
     /// The description of the class; nil only where there are no columns.
     static var _entity: TypedEntity? { get }
     /// How many properties the class has, inherited ones included.

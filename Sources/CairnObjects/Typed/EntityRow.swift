@@ -42,7 +42,7 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
     /// Sets a property that the class inherits.
     @inlinable
     public subscript<Token: ColumnToken>(
-        dynamicMember path: KeyPath<Columns.Parent, Token>
+        dynamicMember path: KeyPath<Columns._Parent, Token>
     ) -> Token.Value {
         @available(*, unavailable, message: "a row of a batch can only be written")
         get { preconditionFailure("a row of a batch can only be written") }
@@ -54,7 +54,7 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
     /// Sets a property that the class's parent inherits.
     @inlinable
     public subscript<Token: ColumnToken>(
-        dynamicMember path: KeyPath<Columns.Parent.Parent, Token>
+        dynamicMember path: KeyPath<Columns._Parent._Parent, Token>
     ) -> Token.Value {
         @available(*, unavailable, message: "a row of a batch can only be written")
         get { preconditionFailure("a row of a batch can only be written") }
@@ -77,9 +77,9 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
     /// ```swift
     /// row.withInherited { $0.name = "x" }
     /// ```
-    @inlinable public func withInherited(_ body: (borrowing EntityRow<Columns.Parent>) -> Void) {
+    @inlinable public func withInherited(_ body: (borrowing EntityRow<Columns._Parent>) -> Void) {
         withUnsafePointer(to: columns.pointee._parent) { parent in
-            body(EntityRow<Columns.Parent>(writer, parent))
+            body(EntityRow<Columns._Parent>(writer, parent))
         }
     }
 }

@@ -75,8 +75,24 @@ extension ManagedObject {
     private final func directColumn(
         _ property: Int
     ) -> (column: Int, layout: UnsafePointer<SlotLayout>)? {
-        guard layout.pointee.type == ObjectIdentifier(type(of: self)),
-            property < layout.pointee.propertyCount,
+        guard layout.pointee.type == ObjectIdentifier(type(of: self)) else { return nil }
+        return column(property)
+    }
+
+    /// The same for reading; nil also if whoever reads has to look for somebody who tracks.
+    @inline(__always)
+    private final func readableColumn(
+        _ property: Int
+    ) -> (column: Int, layout: UnsafePointer<SlotLayout>)? {
+        guard layout.pointee.readableType == ObjectIdentifier(type(of: self)) else { return nil }
+        return column(property)
+    }
+
+    @inline(__always)
+    private final func column(
+        _ property: Int
+    ) -> (column: Int, layout: UnsafePointer<SlotLayout>)? {
+        guard property < layout.pointee.propertyCount,
             case .column(let column) = layout.pointee.properties[property]
         else { return nil }
         return (column, layout)
@@ -86,7 +102,16 @@ extension ManagedObject {
     @inline(__always)
     final func wordValue<V: WordValue>(_ property: Int) -> V? {
         fulfillIfNeeded()
-        guard let (column, layout) = directColumn(property) else { return plainValue(property) }
+        guard let (column, layout) = readableColumn(property) else {
+            return observedWord(property)
+        }
+        return word(property, column, layout)
+    }
+
+    @inline(__always)
+    private final func word<V: WordValue>(
+        _ property: Int, _ column: Int, _ layout: UnsafePointer<SlotLayout>
+    ) -> V? {
         if let slots {
             let slots = ObjectSlots(slots, layout)
             if slots.isSet(column) {
@@ -99,11 +124,30 @@ extension ManagedObject {
         return plainValue(property)
     }
 
+    /// The same where somebody may track what is read, or the property is not in a column.
+    @inline(never)
+    private final func observedWord<V: WordValue>(_ property: Int) -> V? {
+        guard isObservable, let (column, layout) = directColumn(property) else {
+            return plainValue(property)
+        }
+        noteAccess(.column(column))
+        return word(property, column, layout)
+    }
+
     /// The text of a property; nil if it has none.
     @inline(__always)
     final func textValue(_ property: Int) -> String? {
         fulfillIfNeeded()
-        guard let (column, layout) = directColumn(property) else { return plainValue(property) }
+        guard let (column, layout) = readableColumn(property) else {
+            return observedText(property)
+        }
+        return text(property, column, layout)
+    }
+
+    @inline(__always)
+    private final func text(
+        _ property: Int, _ column: Int, _ layout: UnsafePointer<SlotLayout>
+    ) -> String? {
         if let slots {
             let slots = ObjectSlots(slots, layout)
             if slots.isSet(column) {
@@ -114,6 +158,16 @@ extension ManagedObject {
             return RowCells.string(row, column, of: layout.pointee.columns)
         }
         return plainValue(property)
+    }
+
+    /// The same where somebody may track what is read, or the property is not in a column.
+    @inline(never)
+    private final func observedText(_ property: Int) -> String? {
+        guard isObservable, let (column, layout) = directColumn(property) else {
+            return plainValue(property)
+        }
+        noteAccess(.column(column))
+        return text(property, column, layout)
     }
 
     /// Whether a value can go straight into a slot: the object is new, and nothing is special about it.

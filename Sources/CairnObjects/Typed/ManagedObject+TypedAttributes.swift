@@ -118,10 +118,12 @@ extension ManagedObject {
     /// The stored value of an attribute that is not composite.
     final func storedValue(_ property: Int) -> Value {
         switch binding.slot(property) {
-        case .column(let column): return columnValue(column)
+        case .column(let column):
+            access(.column(column))
+            return columnValue(column)
         case .transient(let attribute):
-            let name = entity.attributes[attribute].description.name
-            return value(forKey: name).flatMap { Value(any: $0) } ?? .null
+            access(.transient(attribute))
+            return transients[attribute] ?? entity.attributes[attribute].description.defaultValue
         default: mismatch(property)
         }
     }
@@ -132,8 +134,7 @@ extension ManagedObject {
         case .column(let column):
             checkRange(column, value, property)
             setColumn(column, value)
-        case .transient(let attribute):
-            setValue(value.any, forKey: entity.attributes[attribute].description.name)
+        case .transient(let attribute): setTransient(attribute, value, isPrimitive: false)
         default: mismatch(property)
         }
     }
@@ -147,7 +148,10 @@ extension ManagedObject {
 
     private func leaves(_ property: Int) -> [Value] {
         guard case .composite(let list) = binding.slot(property) else { mismatch(property) }
-        return binding.columns(ofComposite: list).map(columnValue)
+        return binding.columns(ofComposite: list).map { column in
+            access(.column(column))
+            return columnValue(column)
+        }
     }
 
     private func setLeaves(_ property: Int, _ values: [Value]) {
@@ -166,10 +170,12 @@ extension ManagedObject {
     /// Gives a new object the default of a property that nobody has set.
     final func giveDefault<V>(_ property: Int, _ value: V, _ kind: AttributeKind<V>) {
         switch binding.slot(property) {
-        case .column, .transient:
+        case .column(let column):
+            guard columnValue(column).isNull else { return }
+            setPrimitiveColumn(column, kind.encode(value))
+        case .transient(let attribute):
             guard storedValue(property).isNull else { return }
-            let name = binding.typed?.properties[property].name ?? ""
-            setPrimitiveValue(kind.encode(value).any, forKey: name)
+            setTransient(attribute, kind.encode(value), isPrimitive: true)
         case .composite(let list):
             let isUntouched = binding.columns(ofComposite: list).allSatisfy {
                 columnValue($0) == entity.columns[$0].defaultValue
@@ -178,7 +184,7 @@ extension ManagedObject {
             var writer = CompositeWriter()
             composite.write(value, &writer)
             for (column, leaf) in zip(binding.columns(ofComposite: list), writer.values) {
-                setPrimitiveValue(leaf.any, forKey: entity.columns[column].name)
+                setPrimitiveColumn(column, leaf)
             }
         default: mismatch(property)
         }
@@ -190,7 +196,7 @@ extension ManagedObject {
         for number in typed.computedDefaults { typed.properties[number].prepare?(self, number) }
     }
 
-    private func noValue<V>(_ property: Int) -> V {
+    final func noValue<V>(_ property: Int) -> V {
         binding.misuse(
             property,
             "has no value, its type has no empty one, and it has no default: give it a default or make it optional"

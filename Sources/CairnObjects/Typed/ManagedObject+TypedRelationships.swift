@@ -5,6 +5,7 @@ extension ManagedObject {
     public final func _read<T: ManagedObject>(_ property: Int) -> T? {
         guard let context = managedObjectContext else { return nil }
         guard case .target(let index) = binding.slot(property) else { mismatch(property) }
+        access(relationship: index)
         return context.target(of: self, index).map { typed($0, property) }
     }
 
@@ -32,6 +33,7 @@ extension ManagedObject {
     @usableFromInline final func _members(_ property: Int) -> [ManagedObject] {
         guard let context = managedObjectContext else { return [] }
         guard case .members(let index) = binding.slot(property) else { mismatch(property) }
+        access(relationship: index)
         return context.members(of: self, index)
     }
 
@@ -56,6 +58,7 @@ extension ManagedObject {
     public final func _read<T: ManagedObject>(_ property: Int) -> [T] {
         guard let context = managedObjectContext else { return [] }
         guard case .members(let index) = binding.slot(property) else { mismatch(property) }
+        access(relationship: index)
         return context.members(of: self, index).map { typed($0, property) }
     }
 

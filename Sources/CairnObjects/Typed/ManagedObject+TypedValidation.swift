@@ -16,6 +16,13 @@ extension ManagedObject {
         if let composite = kind.composite {
             return try checkLeaves(property, &value, kind, composite, method)
         }
+        if kind.offersTransformer != nil, let given = value as? V {
+            // By key the value is what the transformer makes of the bytes.
+            var typed = given
+            try method(&typed)
+            if kind.encode(typed) != kind.encode(given) { value = typed }
+            return
+        }
         var exact = Value.null
         if let any = value, let given = Value(any: any), !given.isNull {
             exact = given.converted(to: kind.type) ?? given
@@ -34,12 +41,9 @@ extension ManagedObject {
     ) throws {
         guard case .composite(let list) = binding.slot(property) else { mismatch(property) }
         guard let leaves = (value ?? [String: Any]()) as? [String: Any] else { return }
-        let columns = binding.columns(ofComposite: list).map { entity.columns[$0] }
-        let old = columns.map { column -> Value in
-            guard let leaf = leaves[column.name].flatMap({ Value(any: $0) }), !leaf.isNull,
-                case .attribute(let type) = column.kind
-            else { return .null }
-            return leaf.converted(to: type) ?? leaf
+        let columns = binding.columns(ofComposite: list)
+        let old = columns.map { column in
+            leaves[entity.columns[column].name].flatMap { stored($0, column: column) } ?? .null
         }
         var reader = CompositeReader(old)
         guard var typed = composite.read(&reader) else { return }
@@ -48,7 +52,9 @@ extension ManagedObject {
         composite.write(typed, &writer)
         guard writer.values != old else { return }
         var changed: [String: Any] = [:]
-        for (column, leaf) in zip(columns, writer.values) { changed[column.name] = leaf.any }
+        for (column, leaf) in zip(columns, writer.values) {
+            changed[entity.columns[column].name] = untyped(leaf, column: column)
+        }
         value = changed
     }
 

@@ -68,6 +68,7 @@ extension TypedProperty {
             description.defaultValue = kind.encode(`default`())
         }
         description.valueTransformerName = kind.transformerName
+        kind.offersTransformer?()
         description.derivationExpression = derived
         description.renamingIdentifier = originalName
         description.versionHashModifier = hashModifier

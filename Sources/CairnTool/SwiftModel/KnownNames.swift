@@ -65,14 +65,15 @@ enum KnownNames {
         "hashValue", "isDeleted", "isFault", "isInserted", "isUpdated", "managedObjectContext",
         "objectID",
         // What generated code calls by these names, where a property's would stand before it.
-        "Parent", "_base", "_count", "_entity", "_parent", "_paths", "_property", "_read",
-        "_typedEntity", "_validate", "_write", "binding",
+        "_Parent", "_base", "_count", "_entity", "_parent", "_paths", "_property", "_read",
+        "_typedEntity",
+        "_validate", "_write",
         // An object's own, whatever stands around it.
         "self",
     ]
 
     /// What a composite struct cannot have as an element.
     static let compositeMembers: Set<String> = [
-        "_compositeName", "_elements", "_key", "_paths", "_write", "hashValue", "self", "writer",
+        "_compositeName", "_elements", "_key", "_paths", "_write", "hashValue", "self",
     ]
 }

@@ -34,6 +34,7 @@ struct SwiftAttribute {
             property.remarks.append("It has no default, since it is derived.")
         }
         property.arguments = arguments(&property.remarks)
+        property.remarks += conditions
         if !property.arguments.isEmpty { property.mark = "Attribute" }
         property.remarks += SwiftRemarks.userInfo(attribute.userInfo)
         return property
@@ -46,6 +47,16 @@ struct SwiftAttribute {
         SwiftProperty(
             remarks: [remark] + SwiftRemarks.userInfo(attribute.userInfo), mark: "Transient",
             name: name, type: type + "?", value: "nil")
+    }
+
+    /// What the model demands of every value beyond what a mark can say: a `validate…` method can.
+    private var conditions: [String] {
+        zip(attribute.validationPredicates, attribute.validationWarnings).map {
+            predicate, warning in
+            let reason = warning.isEmpty ? "" : " (\(warning))"
+            return
+                "The model demands of a value: \(predicate)\(reason). A method validate\(SwiftIdentifier.capitalized(attribute.name))(_:) can."
+        }
     }
 
     // MARK: Types
@@ -77,7 +88,12 @@ struct SwiftAttribute {
         if let name = attribute.customClassName, let type = CodableTypeName(name) {
             return (type.text, ["\(model): stored as JSON."])
         }
-        return ("Data", ["\(model): its bytes. A Codable type in their place is stored as JSON."])
+        return (
+            "Data",
+            [
+                "\(model): its bytes. A Codable type in their place is stored as JSON, any other by @Attribute(.transformable(by:))."
+            ]
+        )
     }
 
     // MARK: Defaults and marks

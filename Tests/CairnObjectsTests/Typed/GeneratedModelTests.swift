@@ -238,11 +238,9 @@ struct GeneratedModelTests {
         var renamed: [String: [String: String]] = [
             "Columns": ["Columns": "Columns_"],
             "Relationship": ["entity": "entity_", "description": "description_"],
-            "Parent": ["Parent": "Parent_", "Shared": "Shared_"], "Task": ["its own": "itsOwn"],
+            "Parent": ["Shared": "Shared_"], "Task": ["its own": "itsOwn"],
             "Child": ["objectID": "objectID__"],
-            "elements": [
-                "writer": "writer_", "hashValue": "hashValue_", "a \"quote\"": "aQuote",
-            ],
+            "elements": ["hashValue": "hashValue_", "a \"quote\"": "aQuote"],
             "Texts": [
                 "a.b": "aB", "a `tick`": "aTick", "back\\slash": "backSlash", "-minus": "minus",
                 "$price": "price", "_": "value", "+": "value_",

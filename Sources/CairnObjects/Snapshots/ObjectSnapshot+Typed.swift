@@ -1,0 +1,141 @@
+// The values of a snapshot in the types that the class has for them.
+//
+// The compiler chooses among the overloads by the type of the property, as it does for the accessors of the class.
+
+public import CairnModel
+import CairnStore
+
+extension ObjectSnapshot where Entity: PersistentEntity {
+    // MARK: Attributes
+
+    /// The value of a property.
+    public subscript<V: PropertyValue>(dynamicMember path: KeyPath<Entity, V>) -> V {
+        let (property, name) = property(path)
+        return value(named: name).flatMap { V._value($0) } ?? fallback(property) ?? V._empty
+    }
+
+    /// The value of an optional property.
+    public subscript<V: PropertyValue>(dynamicMember path: KeyPath<Entity, V?>) -> V? {
+        value(named: property(path).name).flatMap { V._value($0) }
+    }
+
+    /// The value of a property with a raw value.
+    public subscript<V: RawRepresentable & SendableMetatype>(
+        dynamicMember path: KeyPath<Entity, V>
+    ) -> V where V.RawValue: PropertyValue { value(path, TypedKind.of(V.self)) }
+
+    /// The value of an optional property with a raw value.
+    public subscript<V: RawRepresentable & SendableMetatype>(
+        dynamicMember path: KeyPath<Entity, V?>
+    ) -> V? where V.RawValue: PropertyValue { value(path, TypedKind.of(V?.self)) }
+
+    /// The value of a composite property.
+    public subscript<V: CompositeValue>(dynamicMember path: KeyPath<Entity, V>) -> V {
+        composite(path, TypedKind.of(V.self))
+    }
+
+    /// The value of an optional composite property.
+    public subscript<V: CompositeValue>(dynamicMember path: KeyPath<Entity, V?>) -> V? {
+        composite(path, TypedKind.of(V?.self))
+    }
+
+    /// The value of a property that is stored as JSON, or as a transformer says.
+    @_disfavoredOverload
+    public subscript<V>(dynamicMember path: KeyPath<Entity, V>) -> V {
+        let (property, name) = property(path)
+        let stored = value(named: name) ?? .null
+        if case .attribute(let attribute, _) = property.content,
+            attribute.valueTransformerName != JSONValue.transformerName,
+            case .binary(let data) = stored,
+            let transformer = AttributeTransformers.transformer(
+                named: attribute.valueTransformerName),
+            let value = try? transformer.value(data) as? V
+        {
+            return value
+        }
+        if let type = V.self as? any Codable.Type,
+            let value = Self.json(stored, type) as? V
+        {
+            return value
+        }
+        return fallback(property) ?? Self.none() ?? noValue(name)
+    }
+
+    // MARK: Relationships
+
+    /// The id of the object that a to-one relationship led to.
+    public subscript<T: ManagedObject>(dynamicMember path: KeyPath<Entity, T?>) -> ObjectID? {
+        value(named: property(path).name)?.reference
+    }
+
+    /// The ids of the members of a to-many relationship, which was asked for when the snapshot was taken.
+    public subscript<T: ManagedObject>(dynamicMember path: KeyPath<Entity, Set<T>>) -> [ObjectID] {
+        members(path)
+    }
+
+    /// The ids of the members of an ordered to-many relationship, which was asked for when the snapshot was taken.
+    public subscript<T: ManagedObject>(dynamicMember path: KeyPath<Entity, [T]>) -> [ObjectID] {
+        members(path)
+    }
+
+    // MARK: Steps
+
+    private func property(_ path: PartialKeyPath<Entity>) -> (TypedProperty, name: String) {
+        let typed = TypedEntity.of(Entity.self)
+        guard let number = typed.number(of: path), number != TypedEntity._identity else {
+            preconditionFailure(
+                "the snapshot of \(typed.name) has persistent properties alone, and this is none")
+        }
+        return (typed.properties[number], typed.properties[number].name)
+    }
+
+    private func value<V>(_ path: PartialKeyPath<Entity>, _ kind: AttributeKind<V>) -> V {
+        let (property, name) = property(path)
+        return value(named: name).flatMap { kind.decode($0) } ?? fallback(property) ?? kind.empty()
+            ?? noValue(name)
+    }
+
+    private func composite<V>(_ path: PartialKeyPath<Entity>, _ kind: AttributeKind<V>) -> V {
+        let (property, name) = property(path)
+        var leaves: [Value] = []
+        if case .attribute(let attribute, _) = property.content {
+            leaves = EntityBinding.leafNames(attribute, prefix: name).map {
+                value(named: $0) ?? .null
+            }
+        }
+        var reader = CompositeReader(leaves)
+        return kind.composite?.read(&reader) ?? fallback(property) ?? kind.empty()
+            ?? noValue(name)
+    }
+
+    private func members(_ path: PartialKeyPath<Entity>) -> [ObjectID] {
+        let name = property(path).name
+        guard let ids = members[name] else {
+            preconditionFailure(
+                "\(entityName).\(name) is not in the snapshot: members are if they are asked for, by snapshot(including:)"
+            )
+        }
+        return ids
+    }
+
+    private func fallback<V>(_ property: TypedProperty) -> V? {
+        (property.fallback as? DeclaredDefault<V>)?.make()
+    }
+
+    private static func json<V: Codable>(_ value: Value, _ type: V.Type) -> Any? {
+        let decoded: V? = JSONValue.decode(value)
+        return decoded
+    }
+
+    /// Nil, if that is a value of the type.
+    private static func none<V>() -> V? {
+        guard V.self is any AnyOptionalType.Type else { return nil }
+        let nothing: Any? = nil
+        return nothing as? V
+    }
+
+    private func noValue<V>(_ name: String) -> V {
+        preconditionFailure(
+            "\(entityName).\(name) has no value, its type has no empty one, and it has no default")
+    }
+}

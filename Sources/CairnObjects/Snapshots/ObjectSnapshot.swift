@@ -1,0 +1,130 @@
+// The values of an object at one moment, which can go anywhere.
+//
+//   1. Attributes, and the ids that to-one relationships lead to, are taken as they are stored; members of a to-many only if
+//      they are asked for, since that may ask the store.
+//   2. A value becomes one of its Swift type when it is read.
+//
+// Threads: a value, so any.
+
+public import CairnModel
+import CairnStore
+
+/// The values of an object as they were at one moment: a value that can be handed to any task, compared, encoded and kept.
+///
+/// ```swift
+/// let products = try await door.perform { context in
+///     try context.fetch(FetchRequest<Product>()).snapshots(including: \.tags)
+/// }
+/// for product in products {
+///     print(product.name, product.price)      // as they are in the class: String, Double
+///     print(product.maker, product.tags)      // ids: ObjectID?, [ObjectID]
+///     print(product["name"])                  // by key, as of objects whose class is not known
+/// }
+/// ```
+///
+/// It has the attributes of the object, unsaved changes and transient ones included, and the ids that its relationships lead
+/// to: of to-many ones those that were asked for. A computed property of the class is not in it, nor are the properties that
+/// are marked `@Transient`: asking for one of these is a mistake of the program.
+///
+/// Where a property of the entity is called as one of the snapshot's own, ``subscript(_:)-(String)`` gives it.
+@dynamicMemberLookup
+public struct ObjectSnapshot<Entity: ManagedObject>: Sendable {
+    /// The object's id.
+    public let objectID: ObjectID
+    /// The version of what was stored of it; 0 if nothing was.
+    public let objectVersion: Int
+    let keys: SnapshotKeys
+    let values: [Value]
+    /// The ids of the members of to-many relationships, by name.
+    let members: [String: [ObjectID]]
+
+    /// The name of the object's entity.
+    public var entityName: String { keys.entityName }
+
+    /// A value by key: an attribute as `value(forKey:)` of the object gives it, the id that a to-one relationship leads to,
+    /// the ids of a to-many one's members in their order.
+    public subscript(_ key: String) -> Any? {
+        if let place = keys.place(key) { return any(place) }
+        if let ids = members[key] { return ids }
+        let leaves = keys.leaves(of: key)
+        precondition(
+            !leaves.isEmpty,
+            "the snapshot of \(entityName) has nothing named \(key): of to-many relationships it has those that were asked for"
+        )
+        var dictionary: [String: Any] = [:]
+        for place in leaves { dictionary[keys.names[place]] = any(place) }
+        return dictionary
+    }
+
+    private func any(_ place: Int) -> Any? {
+        guard case .binary(let data) = values[place],
+            let name = keys.transformers[keys.names[place]], name != JSONValue.transformerName,
+            let transformer = AttributeTransformers.transformer(named: name)
+        else { return values[place].any }
+        return try? transformer.value(data)
+    }
+
+    /// A stored value; nil if there is none of this name.
+    func value(named name: String) -> Value? { keys.place(name).map { values[$0] } }
+}
+
+extension ObjectSnapshot: Hashable {
+    /// Whether two snapshots are of one object and have the same values.
+    public static func == (left: ObjectSnapshot, right: ObjectSnapshot) -> Bool {
+        guard left.objectID == right.objectID, left.objectVersion == right.objectVersion,
+            left.members == right.members
+        else { return false }
+        if left.keys === right.keys { return left.values == right.values }
+        return left.entityName == right.entityName && left.values.count == right.values.count
+            && zip(left.keys.names, left.values).allSatisfy { right.value(named: $0) == $1 }
+    }
+
+    /// Hashes the id and the version, which tell most snapshots apart.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(objectID)
+        hasher.combine(objectVersion)
+    }
+}
+
+extension ObjectSnapshot: CustomStringConvertible {
+    /// Entity, id and version; no values.
+    public var description: String { "\(entityName) \(objectID), version \(objectVersion)" }
+}
+
+extension ObjectSnapshot: Codable {
+    private enum Key: String, CodingKey {
+        case entity, id, version, values, members, transformers
+    }
+
+    /// Reads a snapshot. It is not compared with any model: a value that the class does not have as such reads as if it were
+    /// missing.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        objectID = try container.decode(ObjectID.self, forKey: .id)
+        objectVersion = try container.decode(Int.self, forKey: .version)
+        let named = try container.decode([String: Value].self, forKey: .values)
+        let sorted = named.sorted { $0.key < $1.key }
+        keys = SnapshotKeys(
+            entityName: try container.decode(String.self, forKey: .entity),
+            names: sorted.map(\.key),
+            transformers: try container.decodeIfPresent(
+                [String: String].self, forKey: .transformers) ?? [:])
+        values = sorted.map(\.value)
+        members =
+            try container.decodeIfPresent([String: [ObjectID]].self, forKey: .members) ?? [:]
+    }
+
+    /// Writes the snapshot, values by name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(entityName, forKey: .entity)
+        try container.encode(objectID, forKey: .id)
+        try container.encode(objectVersion, forKey: .version)
+        try container.encode(
+            Dictionary(zip(keys.names, values)) { first, _ in first }, forKey: .values)
+        if !members.isEmpty { try container.encode(members, forKey: .members) }
+        if !keys.transformers.isEmpty {
+            try container.encode(keys.transformers, forKey: .transformers)
+        }
+    }
+}

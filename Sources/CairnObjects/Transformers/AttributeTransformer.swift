@@ -1,0 +1,64 @@
+// How values of a type of one's own become the bytes of a transformable attribute, and come back.
+
+import CairnModel
+public import FoundationEssentials
+
+/// A way to store the values of a type as bytes.
+///
+/// ```swift
+/// enum ColorTransformer: AttributeTransformer {
+///     static func data(from color: Color) -> Data { Data([color.red, color.green, color.blue]) }
+///     static func value(from data: Data) throws -> Color {
+///         guard data.count == 3 else { throw BadColor() }
+///         return Color(red: data[0], green: data[1], blue: data[2])
+///     }
+/// }
+///
+/// @Entity final class Pencil: ManagedObject {
+///     @Attribute(.transformable(by: ColorTransformer.self)) var color: Color?
+/// }
+/// ```
+///
+/// Objects whose model comes from a file read and set the values by key, once the transformer that the model names is
+/// registered: see ``AttributeTransformers``. A type that is `Codable` needs none: it is stored as JSON.
+///
+/// Equal values should have equal bytes, or setting an equal value is a change. A value is made anew each time it is read:
+/// what is changed inside one is no change of the object. Stores see bytes: a predicate cannot look into them.
+public protocol AttributeTransformer: SendableMetatype {
+    /// The type of the values.
+    associatedtype Transformed
+    /// The name by which models know the transformer. The type's own unless it says otherwise.
+    static var transformerName: String { get }
+    /// The bytes of a value. A value that has none is a mistake of the program, which ends with the error's words.
+    static func data(from value: Transformed) throws -> Data
+    /// The value of bytes. What cannot be read reads as the property's default or nil, and the context's next fetch or save
+    /// throws `.invalidRequest`.
+    static func value(from data: Data) throws -> Transformed
+}
+
+extension AttributeTransformer {
+    /// The type's own name.
+    public static var transformerName: String { "\(Self.self)" }
+}
+
+/// Stores values of a `Codable` type as JSON; what `@Attribute(.codable)` stands for.
+public enum JSONTransformer<Transformed: Codable & SendableMetatype>: AttributeTransformer {
+    /// The name of all JSON in models.
+    public static var transformerName: String { JSONValue.transformerName }
+
+    /// The JSON of a value, its keys sorted.
+    public static func data(from value: Transformed) throws -> Data {
+        if case .binary(let data) = JSONValue.encode(value) { return data }
+        return Data("null".utf8)
+    }
+
+    /// The value of JSON.
+    public static func value(from data: Data) throws -> Transformed {
+        guard let value: Transformed = JSONValue.decode(.binary(data)) else {
+            throw NoSuchValue()
+        }
+        return value
+    }
+
+    private struct NoSuchValue: Error {}
+}
