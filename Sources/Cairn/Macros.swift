@@ -32,7 +32,7 @@ public import CairnStore
 /// A property can be a number, `Bool`, `String`, `Date`, `Data`, `UUID`, `URL`, `Decimal`, anything with such a raw
 /// value, a `@Composite` struct, or any other `Codable` type, which is stored as JSON; and an optional of these.
 /// `Tag?`, `Set<Tag>` and `[Tag]` are relationships if `Tag` is an entity: to-one, to-many and ordered to-many (whose
-/// members come in the order of their ids for now).
+/// members stay in the order they are given).
 ///
 /// A default that is a literal or a name is part of the model. One that has to be computed, like `Date()`, is
 /// given to each new object when it is inserted into a context; a batch insert has to name such a property.

@@ -11,13 +11,14 @@ extension SavePlanner {
         return index
     }
 
-    /// Steps 4 to 7: references, pairs, derived attributes, mandatory properties.
+    /// Steps 4 to 8: references, pairs, derived attributes, order keys, mandatory properties.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try mapOwnReferences(&builder)
         try clearIncoming(&builder)
         try agreeOnOneToOne(&builder)
         try planPairs(&builder)
         if !catalog.schema.derivations.isEmpty { try derive(StaleDerivations(), &builder) }
+        if catalog.schema.hasOrder { try planOrder(&builder) }
         try checkMandatory()
     }
 
@@ -315,7 +316,7 @@ extension SavePlanner {
     }
 
     /// Whether the relationship is its own inverse, so that a pair has no direction.
-    private func isSymmetric(_ entity: Int) -> Bool {
+    func isSymmetric(_ entity: Int) -> Bool {
         let pairs = pairs(entity)
         guard let inverse = pairs.destinationRelationship else { return false }
         let one = catalog.schema.entities[pairs.source].relationships[pairs.sourceRelationship]

@@ -81,6 +81,7 @@ extension ManagedObjectContext {
             noteRefreshed(object)
         }
         finishMembers(of: objects, result, gone, isPlain: isPlain && !moves.areThere)
+        forgetOrder(result.reordered)
         moves = ReferenceMoves()
         renameTransients(result.permanentIDs)
         for object in absorbedObjects {

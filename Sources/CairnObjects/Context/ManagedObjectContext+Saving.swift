@@ -152,7 +152,7 @@ extension ManagedObjectContext {
                         id: object.objectID, entity: entity.index,
                         version: object.hasRow ? object.version : nil,
                         base: schema.derivations.entities[entity.index].isEmpty
-                            ? nil : object.row))
+                            && schema.orderedReferences[entity.index].isEmpty ? nil : object.row))
                 continue
             }
             if object.isInserted {
@@ -172,6 +172,7 @@ extension ManagedObjectContext {
                 }
             }
             addPairs(of: object, to: &request, &pairs)
+            addOrder(of: object, to: &request)
         }
         return request
     }
@@ -228,5 +229,6 @@ extension SaveRequest {
     /// Whether there is nothing to write.
     fileprivate var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
+            && orderChanges.isEmpty
     }
 }

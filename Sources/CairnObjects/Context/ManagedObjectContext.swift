@@ -60,6 +60,8 @@ public final class ManagedObjectContext {
     var prefetched: PrefetchedRows?
     /// Where rows are put together that are few.
     let rowRoom: RowRoom
+    /// Whether members that are linked come back to where they were stored.
+    @exclusivity(unchecked) var restoresOrder = false
     /// What has changed since the last event.
     @exclusivity(unchecked) var event = PendingEvent()
     /// Whether anything is to be told, or processed, at the end of the run of edits.
