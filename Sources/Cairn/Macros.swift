@@ -33,7 +33,7 @@ public import CairnStore
 /// value, a `@Composite` struct, or any other `Codable` type, which is stored as JSON; and an optional of these. Any other
 /// type is stored by an ``AttributeTransformer``: `@Attribute(.transformable(by: ColorTransformer.self))`.
 /// `Tag?`, `Set<Tag>` and `[Tag]` are relationships if `Tag` is an entity: to-one, to-many and ordered to-many (whose
-/// members come in the order of their ids for now).
+/// members stay in the order they are given).
 ///
 /// A default that is a literal or a name is part of the model. One that has to be computed, like `Date()`, is
 /// given to each new object when it is inserted into a context; a batch insert has to name such a property.

@@ -22,6 +22,10 @@ public final class Schema: Sendable {
     public let pairs: [SchemaPairs]
     /// The derived attributes.
     package let derivations: SchemaDerivations
+    /// By entity: the columns of references beside which the order of a list is kept.
+    package let orderedReferences: [[Int]]
+    /// Whether any relationship is ordered.
+    package let hasOrder: Bool
     private let indexes: [String: Int]
 
     /// Checks a model and resolves it.
@@ -37,6 +41,8 @@ public final class Schema: Sendable {
         try ModelChecks(model: model, entities: resolved.entities).run()
         derivations = try DerivationResolver(entities: resolved.entities, pairs: resolved.pairs)
             .resolve(isStored: isStored)
+        orderedReferences = Self.orderedReferences(resolved.entities)
+        hasOrder = resolved.entities.contains { $0.relationships.contains(where: \.keepsOrder) }
         self.model = model
         self.entities = resolved.entities
         self.pairs = resolved.pairs

@@ -23,7 +23,7 @@ package final class ColumnBatch: @unchecked Sendable {
     package let entity: SchemaEntity
     /// Says which columns there are; see `SchemaEntity.layout`.
     package let layout: UInt64
-    /// The columns, by column index of the entity.
+    /// The columns, by column index of the entity; then the order keys, if it has room for them.
     package let columns: UnsafeMutableBufferPointer<ColumnBuffer>
     /// By column.
     let rules: [ColumnRule]
@@ -38,9 +38,12 @@ package final class ColumnBatch: @unchecked Sendable {
     private var emptyRoom: Int
 
     /// Room for rows of an entity.
-    package init(_ entity: SchemaEntity) {
+    ///
+    /// - Parameter orders: how many order keys the rows have, each a column behind those of the entity.
+    package init(_ entity: SchemaEntity, orders: Int = 0) {
         self.entity = entity
         layout = entity.layout
+        let width = entity.columns.count + orders
         rules = entity.columns.map(ColumnRule.init)
         reserved = .allocate(capacity: 1)
         reserved.initialize(to: 0)
@@ -48,14 +51,19 @@ package final class ColumnBatch: @unchecked Sendable {
         count.initialize(to: 0)
         // At least one, so that there is an address even for an entity without columns.
         let room = UnsafeMutableBufferPointer<ColumnBuffer>.allocate(
-            capacity: max(entity.columns.count, 1))
-        columns = UnsafeMutableBufferPointer(rebasing: room[..<entity.columns.count])
+            capacity: max(width, 1))
+        columns = UnsafeMutableBufferPointer(rebasing: room[..<width])
         emptyRoom = 0
         for (index, column) in entity.columns.enumerated() {
             columns.initializeElement(
                 at: index,
                 to: ColumnBuffer(
                     kind: ColumnBuffer.Kind(column), rows: Self.capacity, reserved: reserved))
+        }
+        for index in entity.columns.count..<width {
+            columns.initializeElement(
+                at: index,
+                to: ColumnBuffer(kind: .integer, rows: Self.capacity, reserved: reserved))
         }
         emptyRoom = reserved.pointee
     }

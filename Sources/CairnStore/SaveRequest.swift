@@ -109,6 +109,48 @@ public struct SaveRequest: Sendable {
         }
     }
 
+    /// The order of an ordered to-many relationship of one object.
+    ///
+    /// Members that a save adds come to the end by themselves, in the order of their creation. Only another order has to be
+    /// asked for. Who is a member is decided by references and pairs alone: others that are named here count for nothing.
+    public struct OrderChange: Sendable, Hashable {
+        /// The object whose members they are.
+        public var owner: ObjectID
+        /// Its entity, as an index of the schema.
+        public var entity: Int
+        /// The relationship, as an index of the entity's.
+        public var relationship: Int
+        /// All members in their new order; or, without a base, those that are put at the end.
+        public var members: [ObjectID]
+        /// The order that the change was made against; nil if the members are to be put at the end.
+        public var base: [ObjectID]?
+
+        /// Describes a new order.
+        public init(
+            owner: ObjectID, entity: Int, relationship: Int, members: [ObjectID], base: [ObjectID]?
+        ) {
+            self.owner = owner
+            self.entity = entity
+            self.relationship = relationship
+            self.members = members
+            self.base = base
+        }
+    }
+
+    /// A to-many relationship of one object.
+    public struct List: Sendable, Hashable {
+        /// The object.
+        public var owner: ObjectID
+        /// The relationship, as an index of its entity's.
+        public var relationship: Int
+
+        /// Names a relationship of an object.
+        public init(owner: ObjectID, relationship: Int) {
+            self.owner = owner
+            self.relationship = relationship
+        }
+    }
+
     /// What is done about conflicts.
     public enum Resolution: Sendable, Hashable {
         /// By a built-in policy, within the save. Its error policy throws.
@@ -129,6 +171,8 @@ public struct SaveRequest: Sendable {
     public var locked: [Locked] = []
     /// Pairs added and removed.
     public var pairChanges: [PairChange] = []
+    /// The order of lists, after pairs and references have changed.
+    public var orderChanges: [OrderChange] = []
     /// What is done about conflicts.
     public var resolution: Resolution = .policy(.error)
     /// Whether a new object that is merged into a stored one gives it only what was assigned.
@@ -173,6 +217,9 @@ public struct SaveResult: Sendable {
     public var displaced: [ObjectID] = []
     /// Deleted objects whose deletion the policy took back; their rows are in `rows`.
     public var undeleted: [ObjectID] = []
+    /// Lists whose order the request changed and that came to be otherwise than it said, since somebody else has changed them
+    /// too; by the permanent id of the owner.
+    public var reordered: [SaveRequest.List] = []
 
     /// A result of a save that wrote nothing.
     public init() {}

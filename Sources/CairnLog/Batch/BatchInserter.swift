@@ -358,6 +358,7 @@ struct BatchInserter: ~Copyable {
         where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
             batch.columns[index].copyCell(from: before, to: row)
         }
+        batch.copyOrder(from: before, to: row)
         if !batch.columns.contains(where: { !$0.isEqual(row, before) }) {
             result.unchangedCount += 1
             note(.unchanged, nil)
@@ -463,6 +464,7 @@ struct BatchInserter: ~Copyable {
                 from: view.cells[index], view, slot, to: row,
                 isWhole: room.wholeColumns.contains(index))
         }
+        if !entity.orders.isEmpty { try batch.copyOrder(of: entity, view.block, slot, to: row) }
     }
 
     // MARK: The open block

@@ -1,5 +1,6 @@
 // How the rows of a batch become blocks, and whether one says what is stored already.
 
+import CairnModel
 import CairnStore
 
 extension ColumnBatch {
@@ -30,13 +31,30 @@ extension ColumnBatch {
         return limit
     }
 
-    /// Whether a row has the values of a stored one in all columns.
+    /// Whether a row has the values of a stored one in all columns; order keys are not looked at.
     @inline(__always)
     func isEqual(_ row: Int, _ view: BlockView, _ slot: Int) throws(StoreError) -> Bool {
-        for index in columns.indices
+        for index in 0..<entity.columns.count
         where try !columns[index].isEqual(row, view.cells + index, view, slot) {
             return false
         }
         return true
+    }
+
+    /// Takes the order keys of another row of the batch.
+    func copyOrder(from other: Int, to row: Int) {
+        for index in entity.columns.count..<columns.count {
+            columns[index].copyCell(from: other, to: row)
+        }
+    }
+
+    /// Takes the order keys of a stored row.
+    func copyOrder(
+        of stored: Catalog.StoredEntity, _ block: CachedBlock, _ slot: Int, to row: Int
+    ) throws(StoreError) {
+        for (place, order) in stored.orders.enumerated() {
+            columns[entity.columns.count + place].copyCell(
+                from: try block.column(order.column), slot, to: row)
+        }
     }
 }

@@ -12,12 +12,19 @@ final class ColumnBatchPool: Sendable {
     private let idle = Mutex<[ColumnBatch]>([])
     private static let most = 8
 
-    /// An empty batch for rows of an entity.
-    func take(_ entity: SchemaEntity) -> ColumnBatch {
+    /// An empty batch for rows of an entity, with room for so many order keys of each.
+    func take(_ entity: SchemaEntity, orders: Int = 0) -> ColumnBatch {
+        let width = entity.columns.count + orders
         let known = idle.withLock { idle in
-            idle.lastIndex { $0.entity === entity }.map { idle.remove(at: $0) }
+            idle.lastIndex { $0.entity === entity && $0.columns.count == width }
+                .map { idle.remove(at: $0) }
         }
-        return known ?? ColumnBatch(entity)
+        return known ?? ColumnBatch(entity, orders: orders)
+    }
+
+    /// An empty batch for whole rows of an entity, order keys included.
+    func takeWhole(_ entity: Int, _ catalog: Catalog) -> ColumnBatch {
+        take(catalog.description(of: entity), orders: catalog.entities[entity].orders.count)
     }
 
     /// Takes back a batch that nobody uses any more.

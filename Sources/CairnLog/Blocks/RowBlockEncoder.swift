@@ -40,7 +40,8 @@ struct RowBlockEncoder: ~Copyable {
     ) throws(StoreError) -> WrittenBlock {
         for index in batch.columns.indices where batch.columns[index].kind.isBytes {
             try writeLargeValues(
-                &batch.columns[index], property: entity.columns[index].propertyID, treeID: treeID,
+                &batch.columns[index], property: entity.allColumns[index].propertyID,
+                treeID: treeID,
                 selection: selection, numbers: numbers, limit: sizes.largeValueBytes, to: &log)
         }
         if selection.count == 1 {
@@ -53,7 +54,7 @@ struct RowBlockEncoder: ~Copyable {
         for (index, column) in batch.columns.enumerated() {
             columns.append(
                 .plain(
-                    ColumnKind(column.kind), entity.columns[index].propertyID,
+                    ColumnKind(column.kind), entity.allColumns[index].propertyID,
                     values: UnsafeRawPointer(column.values),
                     lengths: UnsafePointer(column.lengths), data: UnsafePointer(column.data),
                     nils: flags.nils(index), externals: flags.externals(index)))
@@ -91,7 +92,7 @@ struct RowBlockEncoder: ~Copyable {
             let column = batch.columns.baseAddress.unsafelyUnwrapped + index
             if column.pointee.isNil(row: row) { continue }
             let kind = column.pointee.kind
-            let property = entity.columns[index].propertyID
+            let property = entity.allColumns[index].propertyID
             guard kind.isBytes else {
                 cells.initializeElement(
                     at: count,

@@ -66,6 +66,18 @@ struct RowReader {
         }
     }
 
+    /// The order keys of a row; empty if its entity has none.
+    func orderKeys(_ block: CachedBlock, _ row: Int) throws(StoreError) -> [Int64?] {
+        let orders = catalog.entities[entity].orders
+        if orders.isEmpty { return [] }
+        var keys: [Int64?] = []
+        for order in orders {
+            let cells = try block.column(order.column)
+            keys.append(cells.flatMap { $0.isNil(at: row) ? nil : $0.integer(at: row) })
+        }
+        return keys
+    }
+
     /// The values of a row, by column.
     func values(_ block: CachedBlock, _ row: Int) throws(StoreError) -> [Value] {
         let stored = catalog.entities[entity]

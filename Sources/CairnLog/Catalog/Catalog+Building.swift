@@ -6,12 +6,14 @@ import CairnModel
 import CairnStore
 
 extension Catalog {
-    /// A catalog for a new store.
-    convenience init(new schema: Schema) {
-        var builder = CatalogBuilder(schema)
+    /// A catalog for a new store, or one whose schema was written in an earlier version.
+    ///
+    /// - Parameter keepsOrder: false for one that was written before there were order keys.
+    convenience init(new schema: Schema, version: UInt32 = 1, keepsOrder: Bool = true) {
+        var builder = CatalogBuilder(schema, keepsOrder: keepsOrder)
         builder.build()
         self.init(
-            schema: schema, version: 1, trees: builder.trees, entities: builder.entities,
+            schema: schema, version: version, trees: builder.trees, entities: builder.entities,
             uniques: builder.uniques, references: builder.references,
             fetchIndexes: Catalog.fetchIndexes(of: schema.model, in: schema))
     }
@@ -20,7 +22,7 @@ extension Catalog {
 extension Catalog {
     /// What of it is more than a store can hold; nil if nothing is.                                  Format 10.5
     var excess: String? {
-        Self.excess(entities: entities.count, columns: entities.map(\.columns.count).max() ?? 0)
+        Self.excess(entities: entities.count, columns: entities.map(\.allColumns.count).max() ?? 0)
     }
 
     /// Positions of entities and counts of columns have 16 bits; a block has two columns of its own.
@@ -37,6 +39,7 @@ extension Catalog {
 
 private struct CatalogBuilder {
     let schema: Schema
+    let keepsOrder: Bool
     var trees: [Catalog.Tree] = []
     var entities: [Catalog.StoredEntity] = []
     var uniques: [Catalog.UniqueDefinition] = []
@@ -47,8 +50,9 @@ private struct CatalogBuilder {
     /// Property ids by declaring entity and column name, so that descendants share them.
     private var propertyIDs: [String: UInt32] = [:]
 
-    init(_ schema: Schema) {
+    init(_ schema: Schema, keepsOrder: Bool) {
         self.schema = schema
+        self.keepsOrder = keepsOrder
         treeOfRoot = Array(repeating: nil, count: schema.entities.count)
     }
 
@@ -73,11 +77,17 @@ private struct CatalogBuilder {
                 references.append(
                     Catalog.ReferenceDefinition(
                         entity: entity.index, column: column, target: tree(ofRoot: root),
-                        rule: rule(of: entity.relationships[relationship])))
+                        rule: rule(of: entity.relationships[relationship]),
+                        order: keepsOrder
+                            ? schema.orderedReferences[entity.index].firstIndex(of: column) : nil))
             }
         }
         let ordinary = references.count
         for (index, pairs) in schema.pairs.enumerated() { addPairIndexes(index, pairs) }
+        // Order keys are numbered behind all else, so that a store gets them without a change of other numbers.
+        for entity in schema.entities {
+            for column in entity.columns { _ = propertyID(of: column, in: entity) }
+        }
         for entity in schema.entities { addEntity(entity, references: references[..<ordinary]) }
         for (index, pairs) in schema.pairs.enumerated() { addPairEntity(index, pairs) }
     }
@@ -107,6 +117,24 @@ private struct CatalogBuilder {
         return id
     }
 
+    private mutating func propertyID(of column: SchemaColumn, in entity: SchemaEntity) -> UInt32 {
+        propertyID(
+            tree: tree(ofRoot: entity.root), key: "\(column.declaringEntity).\(column.name)")
+    }
+
+    /// The order key beside a reference.
+    private mutating func order(
+        of reference: Int, tree: Int, key: String, beside columns: [Catalog.StoredColumn]
+    ) -> Catalog.StoredOrder {
+        var name = columns[reference].name + ".order"
+        // Names of attributes may have dots.
+        while columns.contains(where: { $0.name == name }) { name += "_" }
+        return Catalog.StoredOrder(
+            column: Catalog.StoredColumn(
+                propertyID: propertyID(tree: tree, key: key + "#order"), name: name, kind: .integer,
+                target: nil), reference: reference)
+    }
+
     private mutating func addEntity(
         _ entity: SchemaEntity, references: ArraySlice<Catalog.ReferenceDefinition>
     ) {
@@ -117,14 +145,19 @@ private struct CatalogBuilder {
             if case .reference(let root) = column.kind { target = self.tree(ofRoot: root) }
             columns.append(
                 Catalog.StoredColumn(
-                    propertyID: propertyID(
-                        tree: tree, key: "\(column.declaringEntity).\(column.name)"),
+                    propertyID: propertyID(of: column, in: entity),
                     name: column.name, kind: ColumnBuffer.Kind(column), target: target))
+        }
+        let orders = (keepsOrder ? schema.orderedReferences[entity.index] : []).map { reference in
+            let column = entity.columns[reference]
+            return order(
+                of: reference, tree: tree, key: "\(column.declaringEntity).\(column.name)",
+                beside: columns)
         }
         entities.append(
             Catalog.StoredEntity(
                 id: UInt32(entities.count + 1), name: entity.name, tree: tree, isHidden: false,
-                columns: columns,
+                columns: columns, orders: orders,
                 uniques: uniques.indices.filter { index in
                     uniques[index].entity < schema.entities.count
                         && schema.entities[uniques[index].entity].family.contains(entity.index)
@@ -144,7 +177,9 @@ private struct CatalogBuilder {
                 Catalog.ReferenceDefinition(
                     entity: entity, column: column,
                     target: tree(ofRoot: schema.entities[side].root),
-                    rule: .cascade))
+                    rule: .cascade,
+                    order: keepsOrder
+                        ? schema.orderedEnds(of: pairs).firstIndex(of: column) : nil))
         }
     }
 
@@ -159,10 +194,15 @@ private struct CatalogBuilder {
                 propertyID: propertyID(tree: tree, key: "\(entity).\(name)"), name: name,
                 kind: .integer, target: self.tree(ofRoot: schema.entities[side].root))
         }
+        let orders = (keepsOrder ? schema.orderedEnds(of: pairs) : []).map { end in
+            order(
+                of: end, tree: tree, key: "\(entity).\(columns[end].name)", beside: columns)
+        }
         entities.append(
             Catalog.StoredEntity(
                 id: UInt32(entity + 1), name: pairs.name, tree: tree, isHidden: true,
-                columns: columns, uniques: uniques.indices.filter { uniques[$0].entity == entity },
+                columns: columns, orders: orders,
+                uniques: uniques.indices.filter { uniques[$0].entity == entity },
                 references: references.indices.filter { references[$0].entity == entity }))
     }
 }

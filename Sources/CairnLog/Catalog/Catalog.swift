@@ -37,6 +37,9 @@ package final class Catalog: Sendable {
     package let fetchIndexesOfEntity: [[Int]]
     /// Whether there is any.
     package let hasFetchIndexes: Bool
+    /// Whether it has a place for the order of every ordered relationship. One that was written before there were such
+    /// places has none: then the order is that of the numbers.
+    package let keepsOrder: Bool
     /// What is planned of fetches by them.
     let plans = PlanCache()
 
@@ -61,6 +64,10 @@ package final class Catalog: Sendable {
         /// Whether it is the hidden entity of a relationship kept as pairs.
         package let isHidden: Bool
         package let columns: [StoredColumn]
+        /// The order keys of its rows; those of a parent first, so that each has the same place in all descendants.
+        package let orders: [StoredOrder]
+        /// The columns, then the order keys: everything that a row has.
+        package let allColumns: [StoredColumn]
         /// The unique indexes its rows are in, as indexes of `uniques`.
         package let uniques: [Int]
         /// The reference columns it has, as indexes of `references`.
@@ -68,16 +75,26 @@ package final class Catalog: Sendable {
 
         init(
             id: UInt32, name: String, tree: Int, isHidden: Bool, columns: [StoredColumn],
-            uniques: [Int], references: [Int]
+            orders: [StoredOrder], uniques: [Int], references: [Int]
         ) {
             self.id = id
             self.name = name
             self.tree = tree
             self.isHidden = isHidden
             self.columns = columns
+            self.orders = orders
+            allColumns = orders.isEmpty ? columns : columns + orders.map(\.column)
             self.uniques = uniques
             self.references = references
         }
+    }
+
+    /// Where the order of a list is kept: a number beside the reference that says who has the list.
+    package struct StoredOrder: Sendable {
+        /// The key, as it is stored.
+        package let column: StoredColumn
+        /// The reference, as a column of the entity.
+        package let reference: Int
     }
 
     /// A column as it is stored.
@@ -117,6 +134,8 @@ package final class Catalog: Sendable {
         package let target: Int
         /// What is done to the row when its target is deleted.
         package let rule: DeleteRule
+        /// The place of the order key among those of the row, if the targets keep their referrers in order.
+        package let order: Int?
     }
 
     init(
@@ -134,6 +153,7 @@ package final class Catalog: Sendable {
         self.references = references
         self.fetchIndexes = fetchIndexes
         hasFetchIndexes = !fetchIndexes.isEmpty
+        keepsOrder = !schema.hasOrder || entities.contains { !$0.orders.isEmpty }
         fetchIndexesOfEntity = entities.indices.map { entity in
             fetchIndexes.indices.filter { fetchIndexes[$0].family.contains(entity) }
         }

@@ -30,11 +30,20 @@ enum CatalogDocument {
             document.format == FormatVersion.current,
             let schema = try? Schema(document.model, isStored: true)
         else { return nil }
-        let catalog = Catalog(new: schema)
-        guard catalog.excess == nil, document.version == catalog.version,
-            entities(catalog) == document.entities
-        else { return nil }
-        return catalog
+        return catalog(of: schema, document.version, document.entities)
+    }
+
+    /// The catalog that has these numbers: they follow from the model. A store that is older than the order of ordered
+    /// relationships has no keys for it, and all other numbers are the same.
+    private static func catalog(
+        of schema: Schema, _ version: UInt32, _ entities: [SchemaDocumentEntity]
+    ) -> Catalog? {
+        guard version > 0 else { return nil }
+        for keepsOrder in schema.hasOrder ? [true, false] : [true] {
+            let catalog = Catalog(new: schema, version: version, keepsOrder: keepsOrder)
+            if catalog.excess == nil, self.entities(catalog) == entities { return catalog }
+        }
+        return nil
     }
 
     /// The catalog of a document in any form.
@@ -54,12 +63,10 @@ enum CatalogDocument {
             try document.check()
             throw FormatError(.malformed, "F-702", "the model in the schema frame is invalid")
         }
-        // Version 1 has one schema for a store's life: the numbers follow from the model.
-        let catalog = Catalog(new: schema)
-        if let excess = catalog.excess { throw FormatError(.tooLarge, "F-703", excess) }
-        guard document.version == catalog.version,
-            entities(catalog) == document.entities
-        else {
+        if let excess = Catalog(new: schema).excess {
+            throw FormatError(.tooLarge, "F-703", excess)
+        }
+        guard let catalog = catalog(of: schema, document.version, document.entities) else {
             // What follows from a model does not contradict itself, so only what is wrong is looked at closely.
             try document.check()
             throw FormatError(.malformed, "F-703", "the schema's numbers do not fit its model")
@@ -81,11 +88,17 @@ enum CatalogDocument {
     private static func entity(_ index: Int, _ catalog: Catalog) -> SchemaDocumentEntity {
         let stored = catalog.entities[index]
         let entity = catalog.description(of: index)
-        let properties = entity.columns.enumerated().map { position, column in
+        var properties = entity.columns.enumerated().map { position, column in
             SchemaDocumentProperty(
                 id: stored.columns[position].propertyID, name: column.name, kind: kind(column),
                 optional: column.isOptional,
                 target: stored.columns[position].target.map { catalog.trees[$0].id })
+        }
+        for order in stored.orders {
+            properties.append(
+                SchemaDocumentProperty(
+                    id: order.column.propertyID, name: order.column.name, kind: .order,
+                    optional: true))
         }
         return SchemaDocumentEntity(
             id: stored.id, name: stored.name, tree: catalog.trees[stored.tree].id,
@@ -132,16 +145,24 @@ enum CatalogDocument {
                     result.append(
                         SchemaDocumentRelationship(
                             entity: id, name: name, form: .inverse, through: through.id,
-                            property: through.columns[column].propertyID))
+                            property: through.columns[column].propertyID,
+                            order: relationship.keepsOrder ? order(column, through) : nil))
                 case .pairs(let pairs, let isSource):
                     let through = catalog.entities[catalog.entityIndex(ofPairs: pairs)]
                     result.append(
                         SchemaDocumentRelationship(
                             entity: id, name: name, form: .pairs, through: through.id,
-                            property: through.columns[isSource ? 0 : 1].propertyID))
+                            property: through.columns[isSource ? 0 : 1].propertyID,
+                            order: relationship.keepsOrder
+                                ? order(isSource ? 0 : 1, through) : nil))
                 }
             }
         }
         return result
+    }
+
+    /// The property id of the order key beside a reference.
+    private static func order(_ reference: Int, _ entity: Catalog.StoredEntity) -> UInt32? {
+        entity.orders.first { $0.reference == reference }?.column.propertyID
     }
 }

@@ -118,7 +118,7 @@ struct BlockAudit: ~Copyable {
             }
             let entity = catalog.entities[entityIndex]
             var known: Set<UInt32> = []
-            for column in entity.columns {
+            for column in entity.allColumns {
                 known.insert(column.propertyID)
                 let cells: DecodedColumn?
                 do {

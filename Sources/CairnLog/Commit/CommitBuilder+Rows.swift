@@ -10,6 +10,8 @@ struct PendingRows {
         let number: UInt32
         let version: UInt32
         let values: [Value]
+        /// The order keys; empty if there are none.
+        var keys: [Int64?] = []
         /// The columns to be copied from the row's old place, and that place.
         let kept: (handle: BlockHandle, slot: Int, columns: ColumnSet)?
     }
@@ -48,7 +50,7 @@ extension CommitBuilder {
         if !isYoung { updatedCount += 1 }
         let row = PendingRows.Row(
             number: number, version: isYoung ? old.version : DirectoryCell.next(old.version),
-            values: values,
+            values: values, keys: try keys(of: old, number: number, values, entity: entity),
             kept: kept(entity: entity, old, values))
         return (row, taken)
     }
@@ -85,7 +87,7 @@ extension CommitBuilder {
     /// Writes rows of one entity as blocks. Indexes are the caller's business.
     mutating func write(_ rows: [PendingRows.Row], entity: Int) throws(StoreError) {
         guard !rows.isEmpty else { return }
-        let batch = engine.batches.take(catalog.description(of: entity))
+        let batch = engine.batches.takeWhole(entity, catalog)
         var selection: [UInt16] = []
         var numbers: [UInt32] = []
         var versions: [UInt32] = []
@@ -100,6 +102,10 @@ extension CommitBuilder {
                         throw misfit(value, column: column, entity: entity)
                     }
                 }
+            }
+            for (place, key) in row.keys.enumerated() {
+                guard let key else { continue }
+                batch.columns[row.values.count + place].setInteger(key, row: batch.rows)
             }
             selection.append(UInt16(batch.rows))
             numbers.append(row.number)
@@ -161,12 +167,14 @@ extension CommitBuilder {
     }
 
     /// Writes new pairs.
-    mutating func addPairs(_ pairs: [(entity: Int, source: UInt32, destination: UInt32)])
-        throws(StoreError)
-    {
+    ///
+    /// - Parameter keys: order keys, by place among the pairs.
+    mutating func addPairs(
+        _ pairs: [(entity: Int, source: UInt32, destination: UInt32)], keys: [Int: [Int64?]]
+    ) throws(StoreError) {
         var pending = PendingRows()
         var key = KeyBuffer()
-        for pair in pairs {
+        for (place, pair) in pairs.enumerated() {
             let entity = catalog.entities[pair.entity]
             let number = try issueNumber(tree: entity.tree)
             key.loadPair(pair.source, pair.destination)
@@ -182,7 +190,8 @@ extension CommitBuilder {
             }
             moveReferences(entity: pair.entity, number: number, from: nil, to: values)
             pending.byEntity[pair.entity, default: []].append(
-                PendingRows.Row(number: number, version: 1, values: values, kept: nil))
+                PendingRows.Row(
+                    number: number, version: 1, values: values, keys: keys[place] ?? [], kept: nil))
         }
         for (entity, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
             try write(rows, entity: entity)

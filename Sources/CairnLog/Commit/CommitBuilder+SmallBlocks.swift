@@ -59,7 +59,7 @@ extension CommitBuilder {
         entity: Int
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
-        let batch = engine.batches.take(catalog.description(of: entity))
+        let batch = engine.batches.takeWhole(entity, catalog)
         var rows = MovedRows(level)
         let known = known.flatMap { $0.pointee.batch.entity === batch.entity ? $0 : nil }
         var cells: [DecodedColumn?] = []
@@ -86,7 +86,7 @@ extension CommitBuilder {
             let versions = try block.versions()
             let rowLength = Double(block.head.rawLength) / Double(block.rows)
             cells.removeAll(keepingCapacity: true)
-            for column in stored.columns { cells.append(try block.column(column)) }
+            for column in stored.allColumns { cells.append(try block.column(column)) }
             for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
                 for index in cells.indices {
                     batch.columns[index].copyCell(from: cells[index], slot, to: batch.rows)

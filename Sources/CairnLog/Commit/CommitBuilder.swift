@@ -99,7 +99,8 @@ struct CommitBuilder: ~Copyable {
         let reader = RowReader(catalog: catalog, identity: engine.identity, entity: concrete)
         return StoredRow(
             handle: cell.handle, slot: cell.slot, version: cell.version,
-            values: try reader.values(block, cell.slot))
+            values: try reader.values(block, cell.slot),
+            keys: try reader.orderKeys(block, cell.slot))
     }
 
     /// Whether this commit has written a block: then its rows have their new versions already. Mutating, as a call that only
@@ -277,7 +278,8 @@ struct CommitBuilder: ~Copyable {
         if let fetchIndexWriter, fetchIndexWriter.isLarge { try settleFetchIndexes() }
         if isMoved ? level == .partial && keepsRows : level == .tiny {
             engine.memory.smallRows.pointee.add(
-                handle, written, entity: entity, level, of: batch, selection, numbers, versions)
+                handle, written, entity: entity, orders: stored.orders.count, level, of: batch,
+                selection, numbers, versions)
         }
         if !hasCells {
             for slot in numbers.indices {

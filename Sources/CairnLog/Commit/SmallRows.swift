@@ -30,7 +30,7 @@ struct SmallRows: ~Copyable {
     private var versions: [UInt32] = []
     private var blocks: [Block] = []
 
-    init(_ entity: SchemaEntity) { batch = ColumnBatch(entity) }
+    init(_ entity: SchemaEntity, orders: Int) { batch = ColumnBatch(entity, orders: orders) }
 
     /// More than that is not kept.
     private static var mostBytes: Int { 1 << 20 }
@@ -53,7 +53,8 @@ struct SmallRows: ~Copyable {
             Block(
                 handle: handle, place: written.place, firstRow: first,
                 rowLength: Double(written.rawLength) / Double(selection.count)))
-        for index in batch.columns.indices {
+        // Rows that never had order keys may come without room for them.
+        for index in other.columns.indices {
             for position in selection.indices {
                 targets[index].copyCell(
                     of: sources + index, from: Int(selection[position]), to: first + position)
@@ -141,8 +142,9 @@ struct SmallRowsByEntity: ~Copyable {
     /// Keeps the rows of a tiny block that was just written, or of a partial one that was just merged from such.
     /// Of what is being merged nothing is kept: it is where the rows come from.
     mutating func add(
-        _ handle: BlockHandle, _ written: WrittenBlock, entity: Int, _ level: BlockLevel,
-        of batch: ColumnBatch, _ selection: [UInt16], _ numbers: [UInt32], _ versions: [UInt32]
+        _ handle: BlockHandle, _ written: WrittenBlock, entity: Int, orders: Int,
+        _ level: BlockLevel, of batch: ColumnBatch, _ selection: [UInt16], _ numbers: [UInt32],
+        _ versions: [UInt32]
     ) {
         let index = Self.index(entity, level)
         if let known = known(index), known.pointee.batch.entity === batch.entity {
@@ -158,7 +160,7 @@ struct SmallRowsByEntity: ~Copyable {
         while index >= rows.count { rows.append(nil) }
         if rows[index] == nil { count += 1 } else { Self.free(rows[index]) }
         let known = UnsafeMutablePointer<SmallRows>.allocate(capacity: 1)
-        known.initialize(to: SmallRows(batch.entity))
+        known.initialize(to: SmallRows(batch.entity, orders: orders))
         rows[index] = known
         known.pointee.add(handle, written, of: batch, selection, numbers, versions)
     }

@@ -101,9 +101,9 @@ struct SideWriter: ~Copyable {
         for slot in slots {
             var batch =
                 batches.removeValue(forKey: entity)
-                ?? Batch(columns: engine.batches.take(catalog.description(of: entity)))
+                ?? Batch(columns: engine.batches.takeWhole(entity, catalog))
             let row = batch.columns.rows
-            for (index, column) in stored.columns.enumerated() {
+            for (index, column) in stored.allColumns.enumerated() {
                 try batch.columns.columns[index].copyCell(
                     from: block, column, slot, to: row,
                     isWhole: try isInVictim(block, column, slot))

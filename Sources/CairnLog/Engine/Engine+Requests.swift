@@ -80,14 +80,16 @@ extension Engine {
         }
         var filler = try request.makeFiller(for: entity)
         // The first batch is mostly the only one.
-        let first = batches.take(entity)
+        // Rows that are updated keep their order keys.
+        let orders = schema.orderedReferences[entity.index].count
+        let first = batches.take(entity, orders: orders)
         var isEnd = try filler.fill(first, firstRow: 0)
         try first.seal(firstRow: 0, setOnly: request.setOnly)
         var more: [ColumnBatch] = []
         var bytes = first.byteCount
         var rows = first.rows
         while !isEnd, bytes < sizes.stagingBytes {
-            let batch = batches.take(entity)
+            let batch = batches.take(entity, orders: orders)
             isEnd = try filler.fill(batch, firstRow: rows)
             try batch.seal(firstRow: rows, setOnly: request.setOnly)
             bytes += batch.byteCount
@@ -243,7 +245,7 @@ extension SaveRequest {
     /// Whether there is nothing to write, and nothing to compare either.
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
-            && locked.isEmpty
+            && orderChanges.isEmpty && locked.isEmpty
     }
 }
 

@@ -172,13 +172,17 @@ final class EngineRegistry: Sendable {
     {
         do {
             guard let log = try opener.open(lock: lock, schema: schema) else { return nil }
-            return try Engine(log, options: opener.options)
+            let engine = try Engine(log, options: opener.options)
+            try engine.makePlacesForOrder()
+            return engine
         } catch {
             guard error.code == .damaged else { throw error }
             var again = opener
             again.usesCheckpoints = false
             guard let log = try again.open(lock: lock, schema: schema) else { return nil }
-            return try Engine(log, options: opener.options)
+            let engine = try Engine(log, options: opener.options)
+            try engine.makePlacesForOrder()
+            return engine
         }
     }
 

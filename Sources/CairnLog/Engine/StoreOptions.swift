@@ -103,6 +103,9 @@ package struct StoreSizes: Sendable {
     package var followSeconds = 0.05
     /// Seconds after which a grouped commit is synced.
     package var groupSeconds = 0.05
+    /// Whether stores are made, or made anew when they are opened, with places for the order of ordered relationships.
+    /// Those of earlier times have none.
+    package var keepsOrder = true
 
     /// The sizes of a real store.
     package init() {}

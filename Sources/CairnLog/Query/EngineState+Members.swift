@@ -8,7 +8,7 @@ extension EngineState {
     /// What reads a block of the state.
     typealias BlockSource = (BlockHandle) throws(StoreError) -> CachedBlock
 
-    /// The members of a relationship of an object, in the order of their numbers.
+    /// The members of a relationship of an object: in their order, or in that of their numbers if they have none.
     func members(
         of number: UInt32, _ relationship: SchemaRelationship, entity: Int, _ block: BlockSource
     ) throws(StoreError) -> [UInt32] {
@@ -17,8 +17,15 @@ extension EngineState {
         case .column(let column):
             return try target(of: number, entity: entity, column: column, block).map { [$0] } ?? []
         case .inverseColumn(let destination, let column):
-            return sources(of: number, entity: destination, column: column)
+            let members = sources(of: number, entity: destination, column: column)
+            return relationship.keepsOrder
+                ? try sorted(members, entity: destination, column: column, block) : members
         case .pairs(let pairs, let isSource):
+            if relationship.keepsOrder {
+                let near = isSource ? 0 : 1
+                return try orderedEnds(
+                    pairs, near: isOwnInverse(relationship) ? [0, 1] : [near], of: number, block)
+            }
             var members = try ends(pairs, near: isSource ? 0 : 1, of: number, block)
             if isOwnInverse(relationship) {
                 // One list serves both directions.

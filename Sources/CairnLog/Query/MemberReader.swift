@@ -18,7 +18,7 @@ struct MemberReader {
         return UInt32(exactly: id.reference)
     }
 
-    /// The members of a relationship of an object, in the order of their numbers.
+    /// The members of a relationship of an object: in their order, or in that of their numbers if they have none.
     func members(_ relationship: Int, entity: Int, owner: ObjectID) throws(StoreError) -> [ObjectID]
     {
         guard let number = try number(owner, entity: entity) else { return [] }

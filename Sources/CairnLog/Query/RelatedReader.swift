@@ -49,7 +49,7 @@ struct RelatedReader: ~Copyable {
         var inverse: InverseTable?
         if case .inverseColumn(let destination, let column) = relationship.storage,
             let reference = state.catalog.reference(ofColumn: column, entity: destination),
-            state.catalog.references[reference].entity == destination
+            state.catalog.references[reference].entity == destination, !relationship.keepsOrder
         {
             inverse = state.inverses[reference]
         }

@@ -65,9 +65,8 @@ extension Engine {
     ) throws(StoreError) -> Bool {
         let pinned = registry.pin()
         let catalog = pinned.catalog
-        guard
-            case .inverseColumn(let destination, let column) =
-                catalog.schema.entities[entity].relationships[relationship].storage,
+        let description = catalog.schema.entities[entity].relationships[relationship]
+        guard case .inverseColumn(let destination, let column) = description.storage,
             let number = UInt32(exactly: owner),
             let reference = catalog.reference(ofColumn: column, entity: destination),
             // Else the table has the rows of others too.
@@ -81,9 +80,25 @@ extension Engine {
             var numbers: [UInt32] = []
             numbers.reserveCapacity(count)
             inverse.sources(of: number, into: &numbers)
+            if description.keepsOrder {
+                numbers = try inOrder(numbers, entity: destination, column: column, pinned)
+            }
             try RelatedRows(engine: self, pinned: pinned, room: room)
                 .run(numbers, entity: destination, body)
             return true
+        }
+    }
+}
+
+extension Engine {
+    @inline(never)
+    private func inOrder(
+        _ numbers: [UInt32], entity: Int, column: Int, _ pinned: PinnedState<EngineState>
+    ) throws(StoreError) -> [UInt32] {
+        let state = pinned.state
+        return try state.sorted(numbers, entity: entity, column: column) {
+            handle throws(StoreError) in
+            try block(state.blocks.entry(handle), in: state)
         }
     }
 }

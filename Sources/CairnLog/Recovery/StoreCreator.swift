@@ -53,7 +53,7 @@ struct StoreCreator {
     private func begin(
         _ storeID: StoreID, _ schema: Schema, after end: LogEnd?, live: LiveSet
     ) throws(StoreError) -> OpenedLog {
-        let catalog = Catalog(new: schema)
+        let catalog = Catalog(new: schema, keepsOrder: options.sizes.keepsOrder)
         if let excess = catalog.excess { throw StoreError(.invalidRequest, excess) }
         let json = try CatalogDocument.encode(catalog)
         do {

@@ -119,7 +119,7 @@ struct SalvageWriter: ~Copyable {
         let entity = catalog.entities[entityIndex]
         var batch =
             batches[entityIndex]
-            ?? Batch(columns: engine.batches.take(catalog.description(of: entityIndex)))
+            ?? Batch(columns: engine.batches.takeWhole(entityIndex, catalog))
         batches[entityIndex] = nil
         defer { batches[entityIndex] = batch }
         let target = batch.columns.rows
@@ -133,6 +133,12 @@ struct SalvageWriter: ~Copyable {
             }
             try batch.columns.columns[index].copyCell(
                 from: block, column, row.slot, to: target, isWhole: true)
+        }
+        for (index, order) in entity.orders.enumerated() {
+            // A key that cannot be read is none: the member stands where its number says.
+            let cells = try? block.column(order.column)
+            batch.columns.columns[entity.columns.count + index].copyCell(
+                from: cells ?? nil, row.slot, to: target)
         }
         for reference in entity.references {
             let definition = catalog.references[reference]

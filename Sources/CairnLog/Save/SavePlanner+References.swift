@@ -11,7 +11,7 @@ extension SavePlanner {
         return index
     }
 
-    /// Steps 4 to 7: references, pairs, derived attributes, mandatory properties.
+    /// Steps 4 to 8: references, pairs, derived attributes, order keys, mandatory properties.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try mapOwnReferences(&builder)
         try clearIncoming(&builder)
@@ -20,6 +20,7 @@ extension SavePlanner {
         if !catalog.schema.derivations.isEmpty {
             try derive(StaleDerivations(), isTold: true, &builder)
         }
+        if catalog.schema.hasOrder { try planOrder(&builder) }
         try checkMandatory()
     }
 
@@ -317,7 +318,7 @@ extension SavePlanner {
     }
 
     /// Whether the relationship is its own inverse, so that a pair has no direction.
-    private func isSymmetric(_ entity: Int) -> Bool {
+    func isSymmetric(_ entity: Int) -> Bool {
         let pairs = pairs(entity)
         guard let inverse = pairs.destinationRelationship else { return false }
         let one = catalog.schema.entities[pairs.source].relationships[pairs.sourceRelationship]

@@ -10,7 +10,8 @@
 //   5. Pairs are added and removed by the same rules.
 //   6. Derived attributes of everything that is written, and of whatever is computed from it; of that, what the save has not
 //      met is written.
-//   7. Mandatory properties of everything that is written.
+//   7. Order keys of what comes into lists, and of what moves in them.
+//   8. Mandatory properties of everything that is written.
 //
 // Invariants: nothing else is written here; failure forgets the planner, and the commit. Keys are compared as bytes.
 // Threads: runs within the turn, in one thread.
@@ -30,6 +31,12 @@ struct SavePlanner {
     /// Pairs to add and remove, after mapping.
     var pairAdditions: [(entity: Int, source: UInt32, destination: UInt32)] = []
     var pairRemovals: [(entity: Int, number: UInt32)] = []
+    /// Order keys of new pairs, by place among the additions.
+    var newPairKeys: [Int: [Int64?]] = [:]
+    /// Order keys of stored pairs that change.
+    var pairKeys: [(entity: Int, number: UInt32, keys: [Int64?])] = []
+    /// Lists that came to be otherwise than the request said.
+    var reordered: [SaveRequest.List] = []
     private var versionConflicts: [SaveConflict] = []
     /// Rows that the overwrite policy deleted.
     var displaced: [Int] = []
@@ -100,7 +107,7 @@ struct SavePlanner {
             rows.append(
                 WorkingRow(
                     kind: .updated, id: object.id, entity: object.entity, number: number,
-                    values: values, assigned: assigned, stored: stored))
+                    values: values, assigned: assigned, keys: stored?.keys ?? [], stored: stored))
         }
         for object in request.deleted {
             let number = try number(of: object.id, entity: object.entity)
@@ -111,7 +118,7 @@ struct SavePlanner {
             rows.append(
                 WorkingRow(
                     kind: .deleted, id: object.id, entity: object.entity, number: number,
-                    values: stored.values, assigned: ColumnSet(), stored: stored,
+                    values: stored.values, assigned: ColumnSet(), keys: stored.keys, stored: stored,
                     expectedVersion: isUnchanged(stored, since: object.base, entity: object.entity)
                         ? stored.version : object.version, fate: .deleted))
         }
@@ -215,7 +222,7 @@ struct SavePlanner {
         return WorkingRow(
             kind: .met, id: identity.id(UInt64(number), entity: catalog.schemaEntity(concrete)),
             entity: concrete, number: number, values: stored.values, assigned: ColumnSet(),
-            stored: stored)
+            keys: stored.keys, stored: stored)
     }
 
     // MARK: 2 Versions
@@ -256,12 +263,13 @@ struct SavePlanner {
         }
     }
 
-    /// Whether a row of another version differs from the one that was read in nothing but derived attributes, which are
-    /// nobody's change.
+    /// Whether a row of another version differs from the one that was read in nothing but derived attributes and its place
+    /// in lists, which are nobody's change.
     private func isUnchanged(_ stored: StoredRow?, since base: Row?, entity: Int) -> Bool {
-        guard let stored, let base, !catalog.schema.derivations.entities[entity].isEmpty else {
-            return false
-        }
+        guard let stored, let base,
+            !catalog.schema.derivations.entities[entity].isEmpty
+                || !catalog.entities[entity].orders.isEmpty
+        else { return false }
         return catalog.schema.derivations.isEqualButDerived(
             stored.values, cells(of: base), entity: base.entity)
     }

@@ -53,14 +53,15 @@ struct SaveWriter {
         }
         let writes = plan.rows.indices.filter { index in
             let row = plan.rows[index]
-            return row.fate == .live && (row.stored == nil || row.values != row.stored?.values)
+            return row.fate == .live && row.isWritten
         }
         for index in writes { removeKeys(plan.rows[index], &builder) }
         for index in writes { try add(plan.rows[index], &builder) }
         for (entity, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
             try builder.write(rows, entity: entity)
         }
-        try builder.addPairs(plan.pairAdditions)
+        try builder.moveInLists(plan.pairKeys)
+        try builder.addPairs(plan.pairAdditions, keys: plan.newPairKeys)
     }
 
     private func removeKeys(_ row: WorkingRow, _ builder: inout CommitBuilder) {
@@ -103,7 +104,9 @@ struct SaveWriter {
         }
         let version = version(of: row, isYoung: isYoung)
         pending.byEntity[row.entity, default: []].append(
-            PendingRows.Row(number: row.number, version: version, values: row.values, kept: kept))
+            PendingRows.Row(
+                number: row.number, version: version, values: row.values, keys: row.keys, kept: kept
+            ))
     }
 
     /// The version a row is written with. One that is created again goes on from what was known of it.
@@ -129,7 +132,7 @@ struct SaveWriter {
                 if row.kind == .inserted && row.id.isTemporary { result.permanentIDs[row.id] = id }
                 if row.isReverted { result.reverted.append(row.id) }
                 if row.isUndeleted { result.undeleted.append(row.id) }
-                if row.kind != .met || row.values != row.stored?.values {
+                if row.kind != .met || row.isWritten {
                     result.rows[id] = stored(row, id)
                 }
             case .deleted:
@@ -145,15 +148,16 @@ struct SaveWriter {
             result.recomputed = recomputed.ids
         }
         result.displaced = plan.displaced.map { plan.rows[$0].id }
+        result.reordered = plan.reordered
     }
 
     /// The row as it is stored now.
     private func stored(_ row: WorkingRow, _ id: ObjectID) -> Row {
         var cells = RowCellsBuilder(columns: row.values.count)
         for (column, value) in row.values.enumerated() { cells.set(column, value: value) }
-        let isWritten = row.stored.map { $0.values != row.values } ?? true
         return Row(
             id: id, entity: row.entity,
-            version: isWritten ? version(of: row) : row.stored?.version ?? 1, cells: cells.finish())
+            version: row.isWritten ? version(of: row) : row.stored?.version ?? 1,
+            cells: cells.finish())
     }
 }

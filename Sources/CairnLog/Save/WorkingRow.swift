@@ -36,6 +36,8 @@ struct WorkingRow {
     var values: [Value]
     /// Columns that somebody set on a new object, or that differ from the base on an updated one.
     var assigned: ColumnSet
+    /// Its order keys, by place among those of the entity; empty if it has none.
+    var keys: [Int64?] = []
     /// Where the stored row is; nil for new objects.
     var stored: StoredRow?
     /// The version that a deletion was decided on; nil if the row was never read.
@@ -47,6 +49,12 @@ struct WorkingRow {
     var isUndeleted = false
     /// Whether values came in that the caller has not seen.
     var isMerged = false
+
+    /// Whether it is to be written, if it lives.
+    var isWritten: Bool {
+        guard let stored else { return true }
+        return values != stored.values || keys != stored.keys
+    }
 }
 
 /// A row as the newest state has it.
@@ -56,4 +64,6 @@ struct StoredRow {
     let version: UInt32
     /// Its values, by column.
     let values: [Value]
+    /// Its order keys, by place among those of the entity; empty if the entity has none.
+    var keys: [Int64?] = []
 }

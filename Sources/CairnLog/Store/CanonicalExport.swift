@@ -21,7 +21,8 @@ struct CanonicalExport: ~Copyable {
         self.engine = engine
         self.state = state
         for index in state.catalog.entities.indices {
-            names.append(state.catalog.entities[index].columns.map { Self.quoted($0.name) + [58] })
+            names.append(
+                state.catalog.entities[index].allColumns.map { Self.quoted($0.name) + [58] })
         }
     }
 
@@ -63,7 +64,7 @@ struct CanonicalExport: ~Copyable {
         writer.append(utf8: "{\"entity\":")
         CanonicalText.append(entity.name, to: &writer)
         writer.append(utf8: ",\"id\":\(number),\"version\":\(cell.version),\"values\":{")
-        for (position, column) in entity.columns.enumerated() {
+        for (position, column) in entity.allColumns.enumerated() {
             if position > 0 { writer.append(UInt8(ascii: ",")) }
             names[index][position].withUnsafeBytes { writer.append($0) }
             guard let cells = try block.column(column), !cells.isNil(at: cell.slot) else {
@@ -71,6 +72,10 @@ struct CanonicalExport: ~Copyable {
                 continue
             }
             do {
+                guard position < description.columns.count else {
+                    CanonicalNumber.append(integer: cells.integer(at: cell.slot), to: &writer)
+                    continue
+                }
                 try append(cells, cell.slot, description.columns[position].kind, block)
             } catch let error as FormatError {
                 throw StoreError(error, at: block.place)

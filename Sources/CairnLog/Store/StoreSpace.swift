@@ -118,9 +118,9 @@ extension StoreSpace.Entity {
         name = entity.name
         isHidden = entity.isHidden
         objects = state.counts[index]
-        properties = entity.columns.map { StoreSpace.Property(name: $0.name) }
+        properties = entity.allColumns.map { StoreSpace.Property(name: $0.name) }
         var positions: [UInt32: Int] = [:]
-        for (position, column) in entity.columns.enumerated() {
+        for (position, column) in entity.allColumns.enumerated() {
             positions[column.propertyID] = position
         }
         var handle = state.blocks.first(ofEntity: index)

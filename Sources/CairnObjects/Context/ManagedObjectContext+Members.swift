@@ -17,7 +17,7 @@ extension ManagedObjectContext {
     /// So many members are read with their rows at most.
     private static let mostRows = 4096
 
-    /// The members of a to-many, by ascending id; nil if they are to be found by their ids.
+    /// The members of a to-many, in their order or by ascending id; nil if they are to be found by their ids.
     func membersWithRows(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
         guard !object.hasTemporaryID,
             prefetched?.members[.init(owner: object.objectID, index: index)] == nil,
@@ -51,6 +51,12 @@ extension ManagedObjectContext {
         }
         if members.contains(where: { isElsewhere($0, from: object, column) }) {
             members.removeAll { isElsewhere($0, from: object, column) }
+        }
+        if entity.relationships[index].description.isOrdered {
+            var state = ToManyState(isOrdered: true)
+            state.load(ordered: members.map(\.objectID))
+            object.extras.toMany[index] = state
+            return members
         }
         let destination = schema.entities[entity.relationships[index].destination]
         object.extras.toMany[index] = ToManyState(

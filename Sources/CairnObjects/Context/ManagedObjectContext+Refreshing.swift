@@ -134,6 +134,8 @@ extension ManagedObjectContext {
 
     /// Takes the edits of an object's relationships back on both sides.
     func revertRelationships(of object: ManagedObject) {
+        restoresOrder = true
+        defer { restoresOrder = false }
         for (index, relationship) in object.entity.relationships.enumerated() {
             if case .column(let column) = relationship.storage {
                 guard object.hasEdit(column) else { continue }

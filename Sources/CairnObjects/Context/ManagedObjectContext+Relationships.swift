@@ -32,17 +32,20 @@ extension ManagedObjectContext {
             with: id, under: schema.entities[relationship(object, index).destination])
     }
 
-    /// The ids of the members of a to-many, ascending; new ones last.
+    /// The ids of the members of a to-many: in their order, or ascending and new ones last.
     func memberIDs(of object: ManagedObject, _ index: Int) -> [ObjectID] {
         guard relationship(object, index).description.isToMany else {
             return targetID(of: object, index).map { [$0] } ?? []
+        }
+        if relationship(object, index).description.isOrdered {
+            return orderedMembers(of: object, index)
         }
         return loadedMembers(of: object, index).sorted {
             ($0.isTemporary ? 1 : 0, $0.reference) < ($1.isTemporary ? 1 : 0, $1.reference)
         }
     }
 
-    /// The members of a to-many, by ascending id.
+    /// The members of a to-many: in their order, or by ascending id.
     func members(of object: ManagedObject, _ index: Int) -> [ManagedObject] {
         if let members = membersWithRows(of: object, index) { return members }
         let ids = memberIDs(of: object, index)
@@ -50,20 +53,21 @@ extension ManagedObjectContext {
     }
 
     /// The members of a to-many; asks the store once.
-    private func loadedMembers(of object: ManagedObject, _ index: Int) -> Set<ObjectID> {
+    func loadedMembers(of object: ManagedObject, _ index: Int) -> Set<ObjectID> {
         if let members = object.toMany[index]?.current { return members }
         let relationship = relationship(object, index)
-        var stored: Set<ObjectID> = []
+        var inOrder: [ObjectID] = []
         let isStored =
             !object.isInserted && !object.isGone && (!object.hasTemporaryID || parent != nil)
         if isStored, relationship.storage != .transient {
             do {
-                stored = Set(try storedMembers(of: object, index))
+                inOrder = try storedMembers(of: object, index)
             } catch {
                 readError = error
                 return []
             }
         }
+        var stored = Set(inOrder)
         // What was taken out here is known to be a change of what is stored.
         let removed = object.toMany[index]?.removed ?? []
         if case .inverseColumn(_, let column) = relationship.storage {
@@ -80,7 +84,12 @@ extension ManagedObjectContext {
             guard !removed.contains(id), let member = registry.object(for: id) else { return true }
             return !(member.isDeleted && (member.isPropagated || member.isGone))
         }
-        object.toMany[index, default: ToManyState()].load(stored)
+        if relationship.description.isOrdered {
+            object.toMany[index, default: ToManyState(isOrdered: true)].load(
+                ordered: inOrder.filter(stored.contains))
+        } else {
+            object.toMany[index, default: ToManyState()].load(stored)
+        }
         return object.toMany[index]?.current ?? stored
     }
 
@@ -151,7 +160,7 @@ extension ManagedObjectContext {
         }
     }
 
-    private func check(_ target: ManagedObject, for object: ManagedObject, _ index: Int) {
+    func check(_ target: ManagedObject, for object: ManagedObject, _ index: Int) {
         let relationship = relationship(object, index)
         let name = "\(object.entity.name).\(relationship.description.name)"
         precondition(
@@ -199,7 +208,9 @@ extension ManagedObjectContext {
         if relationship(object, index).description.isToMany {
             object.willChange(.relationship(index))
             objectWillChange(object)
-            object.toMany[index, default: ToManyState()].add(target.objectID)
+            let isOrdered = relationship(object, index).description.isOrdered
+            object.toMany[index, default: ToManyState(isOrdered: isOrdered)].add(target.objectID)
+            if isOrdered, restoresOrder { object.toMany[index]?.restoreLast() }
             objectDidChange(object, isReal: true)
             object.didChange(.relationship(index))
         } else {
@@ -212,7 +223,8 @@ extension ManagedObjectContext {
         if relationship(object, index).description.isToMany {
             object.willChange(.relationship(index))
             objectWillChange(object)
-            object.toMany[index, default: ToManyState()].remove(target.objectID)
+            let isOrdered = relationship(object, index).description.isOrdered
+            object.toMany[index, default: ToManyState(isOrdered: isOrdered)].remove(target.objectID)
             objectDidChange(object, isReal: true)
             object.didChange(.relationship(index))
         } else if targetID(of: object, index) == target.objectID {

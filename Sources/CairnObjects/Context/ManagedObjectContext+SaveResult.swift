@@ -92,6 +92,7 @@ extension ManagedObjectContext {
             noteRefreshed(object)
         }
         finishMembers(of: objects, result, gone, isPlain: isPlain && !moves.areThere)
+        forgetOrder(result.reordered)
         moves = ReferenceMoves()
         renameTransients(result.permanentIDs)
         var absorbed = result.absorbed

@@ -180,7 +180,7 @@ extension ManagedObjectContext {
                         id: object.objectID, entity: entity.index,
                         version: object.hasRow ? object.version : nil,
                         base: schema.derivations.entities[entity.index].isEmpty
-                            ? nil : object.row))
+                            && schema.orderedReferences[entity.index].isEmpty ? nil : object.row))
                 continue
             }
             if merges, object.scope.rules.looksAtMerged {
@@ -205,6 +205,7 @@ extension ManagedObjectContext {
                 }
             }
             addPairs(of: object, to: &request, &pairs)
+            addOrder(of: object, to: &request)
         }
         addLocked(to: &request)
         return request
@@ -262,6 +263,6 @@ extension SaveRequest {
     /// Whether there is nothing to write.
     fileprivate var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
-            && locked.isEmpty
+            && orderChanges.isEmpty && locked.isEmpty
     }
 }

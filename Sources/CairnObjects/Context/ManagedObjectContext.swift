@@ -130,6 +130,8 @@ public final class ManagedObjectContext {
     var prefetched: PrefetchedRows?
     /// Where rows are put together that are few.
     let rowRoom: RowRoom
+    /// Whether members that are linked come back to where they were stored.
+    @exclusivity(unchecked) var restoresOrder = false
     /// What has changed since the last event.
     @exclusivity(unchecked) var event = PendingEvent()
     /// Whether edits are recorded, so that they can be taken back.

@@ -41,7 +41,9 @@ struct NewObjectRows: NewRowSource {
 
     /// Notes an object; false if it makes the save more than one of new objects.
     private mutating func take(_ object: ManagedObject, _ groupOfEntity: inout [Int]) -> Bool {
-        if let rarer = object.rarer, !rarer.awakened.isEmpty || object.hasPairChanges {
+        if let rarer = object.rarer,
+            !rarer.awakened.isEmpty || object.hasPairChanges || object.hasOrderToSave
+        {
             return false
         }
         guard object.isInserted else {
@@ -161,6 +163,12 @@ struct NewObjectRows: NewRowSource {
 }
 
 extension ManagedObject {
+    /// Whether the order of its members is not what the store makes by itself.
+    fileprivate var hasOrderToSave: Bool {
+        guard let rarer, !rarer.toMany.isEmpty else { return false }
+        return managedObjectContext?.hasOrderToSave(self) ?? false
+    }
+
     /// Whether members of a relationship that is kept as pairs were added or removed.
     var hasPairChanges: Bool {
         guard let rarer, !rarer.toMany.isEmpty else { return false }

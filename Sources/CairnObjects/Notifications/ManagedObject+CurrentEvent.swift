@@ -48,11 +48,21 @@ extension ManagedObject {
             values.updateValue(related(ids, relationship, context).first, forKey: column.name)
         }
         for (index, state) in toMany where !isTransient(index) {
-            let before = earlier?.toMany[index] ?? ToManyState()
-            guard state.added != before.added || state.removed != before.removed else { continue }
+            let isOrdered = entity.relationships[index].description.isOrdered
+            let before = earlier?.toMany[index] ?? ToManyState(isOrdered: isOrdered)
+            guard
+                state.added != before.added || state.removed != before.removed
+                    || !state.hasSameOrder(as: before)
+            else { continue }
             let name = entity.relationships[index].description.name
             if isNew {
                 values.updateValue(nil, forKey: name)
+                continue
+            }
+            if isOrdered {
+                if let old = earlierOrder(index, before, context) {
+                    values.updateValue(related(old, index, context), forKey: name)
+                }
                 continue
             }
             let now = Set(context.memberIDs(of: self, index))
@@ -64,6 +74,17 @@ extension ManagedObject {
             values.updateValue(Set(related(Array(old), index, context)), forKey: name)
         }
         return values
+    }
+
+    /// The order in which members stood before; nil if it is what it was.
+    private final func earlierOrder(
+        _ index: Int, _ before: ToManyState, _ context: ManagedObjectContext
+    ) -> [ObjectID]? {
+        let now = context.memberIDs(of: self, index)
+        var before = before
+        if !before.isLoaded, let base = toMany[index]?.order?.base { before.load(ordered: base) }
+        let old = before.inOrder()
+        return old == now ? nil : old
     }
 
     /// The objects that a relationship led to, but for new ones that never came to be.

@@ -40,7 +40,7 @@ extension ManagedObject {
         return values
     }
 
-    /// The ids of a relationship's members, ascending; no member is made an object of. At most one for a
+    /// The ids of a relationship's members, in their order or ascending; no member is made an object of. At most one for a
     /// to-one relationship.
     public final func objectIDs(forRelationshipNamed name: String) -> [ObjectID] {
         guard let index = entity.relationshipIndex(named: name) else {

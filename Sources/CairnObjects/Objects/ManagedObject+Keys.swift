@@ -18,7 +18,7 @@ extension ManagedObject {
     ///
     /// Integers come as `Int`, other attributes as their Swift type, a composite attribute as a dictionary
     /// of its leaves' (dotted) names, a to-one relationship as its object, a to-many as `Set<ManagedObject>`.
-    /// An ordered to-many comes as `[ManagedObject]`, for now in the order of the ids. A transformable attribute whose
+    /// An ordered to-many comes as `[ManagedObject]`, in its order. A transformable attribute whose
     /// transformer is registered gives what that makes of the bytes, see ``AttributeTransformers``; a fetched property
     /// its objects, as `[ManagedObject]`, which were fetched when it was first asked for since the object was refreshed.
     ///
@@ -36,7 +36,8 @@ extension ManagedObject {
 
     /// Sets a property.
     ///
-    /// A relationship takes an object, a set or an array of objects, or nil, and its inverse is kept at once.
+    /// A relationship takes an object, a set or an array of objects, or nil, and its inverse is kept at once. An ordered one
+    /// takes the order of an array; with a set members stay where they are, and new ones come to the end.
     /// Setting the value a property has already leaves ``hasPersistentChangedValues`` as it is.
     public final func setValue(_ value: Any?, forKey key: String) {
         if let index = entity.attributeIndex(named: key) {
@@ -211,9 +212,9 @@ extension ManagedObject {
             return
         }
         switch value {
-        case nil: context.setMembers(of: self, index, [])
+        case nil: context.setMembers(of: self, index, Set())
         case let objects as Set<ManagedObject>: context.setMembers(of: self, index, objects)
-        case let objects as [ManagedObject]: context.setMembers(of: self, index, Set(objects))
+        case let objects as [ManagedObject]: context.setMembers(of: self, index, objects)
         default: preconditionFailure("\(entity.name).\(key) takes a set or an array of objects")
         }
     }

@@ -45,7 +45,7 @@ public struct MutableMembers: Sequence {
     /// Whether there are no members.
     public var isEmpty: Bool { count == 0 }
 
-    /// Goes over the members, by ascending id.
+    /// Goes over the members: in their order if the relationship is ordered, else by ascending id.
     public func makeIterator() -> IndexingIterator<[ManagedObject]> {
         context.members(of: owner, index).makeIterator()
     }
@@ -99,7 +99,7 @@ public struct MutableMembers: Sequence {
     }
 
     /// Removes all members.
-    public func removeAll() { context.setMembers(of: owner, index, []) }
+    public func removeAll() { context.setMembers(of: owner, index, Set()) }
 }
 
 extension ManagedObject {

@@ -7,6 +7,8 @@
 // Members that were read together with their rows are kept as their numbers, which cost nothing to make; ids are made of
 // them when somebody compares some.
 //
+// Members of an ordered relationship are ids, and have an order besides.
+//
 // Invariants: `added` and `removed` are disjoint; where `stored` is known, `added` has none of it and
 // `removed` only some of it.
 
@@ -26,8 +28,12 @@ struct ToManyState {
     private var known = Stored.unknown
     private(set) var added: Set<ObjectID> = []
     private(set) var removed: Set<ObjectID> = []
+    /// The order of the members; nil if they have none.
+    private(set) var order: MemberOrder?
 
-    init() {}
+    init(isOrdered: Bool = false) {
+        if isOrdered { order = MemberOrder() }
+    }
 
     /// Nothing but stored members of one hierarchy, by rising numbers.
     init(numbers: [UInt64], _ origin: RowOrigin) { known = .numbers(numbers, origin) }
@@ -35,7 +41,20 @@ struct ToManyState {
     /// Nothing but stored members.
     init(_ members: Set<ObjectID>) { known = .ids(members) }
 
-    var hasChanges: Bool { !added.isEmpty || !removed.isEmpty }
+    var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || hasOrderChange }
+
+    /// Whether the order is another one than the stored one with those at the end who came.
+    var hasOrderChange: Bool {
+        guard let order, order.isMoved else { return false }
+        return order.differs(isMember)
+    }
+
+    /// Whether an object is a member, as far as that is known. While the stored members are unknown, those of an order that
+    /// somebody gave are members.
+    private func isMember(_ id: ObjectID) -> Bool {
+        if added.contains(id) { return true }
+        return !removed.contains(id) && (hasStored(id) ?? (order?.isMoved == true))
+    }
 
     /// Whether the stored members are known.
     var isLoaded: Bool { if case .unknown = known { false } else { true } }
@@ -83,6 +102,7 @@ struct ToManyState {
     }
 
     mutating func add(_ id: ObjectID) {
+        if order != nil { return addInOrder(id) }
         removed.remove(id)
         if hasStored(id) != true { added.insert(id) }
     }
@@ -90,21 +110,34 @@ struct ToManyState {
     mutating func remove(_ id: ObjectID) {
         added.remove(id)
         if hasStored(id) != false { removed.insert(id) }
+        order?.remove()
     }
 
     /// Forgets the stored members; they are read again when somebody asks.
-    mutating func unload() { stored = nil }
+    mutating func unload() {
+        if var order {
+            order.unload(added: added, isMember)
+            self.order = order
+        }
+        stored = nil
+    }
 
     /// Forgets what was added and removed.
     mutating func revert() {
         added = []
         removed = []
+        let isLoaded = isLoaded
+        order?.revert(isLoaded: isLoaded)
     }
 
     /// What was added and removed is stored now, under these ids.
     mutating func commit(_ permanentIDs: [ObjectID: ObjectID]) {
         // Stored members that are known by their numbers have no other names.
         if numbers != nil { return }
+        if var order {
+            order.commit(isLoaded: isLoaded, permanentIDs, isMember)
+            self.order = order
+        }
         stored = current.map { members in
             permanentIDs.isEmpty ? members : Set(members.map { permanentIDs[$0] ?? $0 })
         }
@@ -132,6 +165,7 @@ struct ToManyState {
         }
         added.subtract(gone)
         removed.subtract(gone)
+        order?.forget(gone)
     }
 
     /// Objects got other ids.
@@ -140,5 +174,52 @@ struct ToManyState {
         removed = Set(removed.map { names[$0] ?? $0 })
         // Stored members that are known by their numbers have no other names.
         if case .ids(let ids) = known { known = .ids(Set(ids.map { names[$0] ?? $0 })) }
+        order?.rename(names)
+    }
+}
+
+// MARK: Order
+
+extension ToManyState {
+    /// Takes the stored members of an ordered relationship.
+    mutating func load(ordered members: [ObjectID]) {
+        load(Set(members))
+        order?.load(members, added: added, removed: removed)
+    }
+
+    /// The members in their order; of an ordered relationship whose stored members are unknown those that were added.
+    mutating func inOrder() -> [ObjectID] {
+        tidy()
+        return order?.list ?? []
+    }
+
+    /// Takes those out of the list who are no members any more.
+    private mutating func tidy() {
+        guard var order, order.hasLeavers else { return }
+        order.tidy(isMember)
+        self.order = order
+    }
+
+    /// The members that were added, in the order in which they stand.
+    mutating func addedInOrder() -> [ObjectID] { inOrder().filter(added.contains) }
+
+    private mutating func addInOrder(_ id: ObjectID) {
+        if isLoaded ? isMember(id) : added.contains(id) { return }
+        tidy()
+        order?.append(id, wasRemoved: removed.contains(id))
+        removed.remove(id)
+        if hasStored(id) != true { added.insert(id) }
+    }
+
+    /// Puts the members into an order: all of them, which are known.
+    mutating func reorder(_ members: [ObjectID]) { order?.set(members) }
+
+    /// The last that was added comes back to where it was stored.
+    mutating func restoreLast() { order?.restoreLast() }
+
+    /// Whether the members stand as they did in an earlier state, be there more or less of them.
+    func hasSameOrder(as earlier: ToManyState) -> Bool {
+        guard let order, order.isMoved || earlier.order?.isMoved == true else { return true }
+        return order.list == earlier.order?.list
     }
 }

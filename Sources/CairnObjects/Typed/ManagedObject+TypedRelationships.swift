@@ -53,8 +53,7 @@ extension ManagedObject {
         placed(property).setMembers(of: self, index, value)
     }
 
-    /// The members of an ordered to-many relationship, for now in the order of the ids. Generated accessors
-    /// call it.
+    /// The members of an ordered to-many relationship, in their order. Generated accessors call it.
     public final func _read<T: ManagedObject>(_ property: Int) -> [T] {
         guard let context = managedObjectContext else { return [] }
         guard case .members(let index) = binding.slot(property) else { mismatch(property) }
@@ -62,10 +61,11 @@ extension ManagedObject {
         return context.members(of: self, index).map { typed($0, property) }
     }
 
-    /// Sets an ordered to-many relationship and its inverse. Generated accessors call it.
+    /// Sets an ordered to-many relationship and its inverse. A member that is there twice stands where it is first. Generated
+    /// accessors call it.
     public final func _write<T: ManagedObject>(_ property: Int, _ value: [T]) {
         guard case .members(let index) = binding.slot(property) else { mismatch(property) }
-        placed(property).setMembers(of: self, index, Set(value))
+        placed(property).setMembers(of: self, index, value as [ManagedObject])
     }
 
     /// The context of an object whose relationship is set.

@@ -47,9 +47,10 @@ final class ComparedStore {
         try located { try snapshot.rows(Array(ids)).compactMap { $0 } }
     }
 
-    /// The members of a relationship, by their names.
-    func members(_ relationship: Int, of rows: [Row], _ entity: SchemaEntity) throws -> [[String]] {
-        let isOrdered = entity.relationships[relationship].description.isOrdered
+    /// The members of a relationship, by their names; in their order, if it counts.
+    func members(
+        _ relationship: Int, of rows: [Row], _ entity: SchemaEntity, isOrdered: Bool
+    ) throws -> [[String]] {
         let members = try located {
             try snapshot.members(
                 ofRelationship: relationship, entity: entity.index, owners: rows.map(\.id))

@@ -7,6 +7,7 @@
 //   3. What is left on the list is in the second store only.
 //
 // To-many relationships are compared where they are kept as pairs, and from one side; others are columns of what they lead to.
+// Of the latter the order is compared, if both stores keep one: if the members are the same, but stand otherwise.
 // Properties that only one store has are a difference of the schemas.
 //
 // Threads: one.
@@ -121,7 +122,16 @@ private struct Pairing {
     private let ours: SchemaEntity
     private let theirs: SchemaEntity
     private let columns: [(name: String, ours: Int, theirs: Int)]
-    private let relationships: [(name: String, ours: Int, theirs: Int)]
+    private let relationships: [Relationship]
+
+    private struct Relationship {
+        let name: String
+        let ours: Int
+        let theirs: Int
+        let isOrdered: Bool
+        /// Whether who is a member is compared elsewhere.
+        let isOrderOnly: Bool
+    }
 
     init(
         _ first: ComparedStore, _ ours: SchemaEntity, _ second: ComparedStore,
@@ -135,12 +145,22 @@ private struct Pairing {
             theirs.columnIndex(named: column.name).map { (column.name, index, $0) }
         }
         relationships = ours.relationships.enumerated().compactMap { index, relationship in
-            guard case .pairs(_, isSource: true) = relationship.storage else { return nil }
             let name = relationship.description.name
             guard let other = theirs.relationshipIndex(named: name),
                 theirs.relationships[other].description.isToMany
             else { return nil }
-            return (name, index, other)
+            let isOrdered =
+                relationship.keepsOrder && theirs.relationships[other].keepsOrder
+            let isOrderOnly: Bool
+            switch relationship.storage {
+            case .pairs(_, isSource: true): isOrderOnly = false
+            case .pairs, .inverseColumn: isOrderOnly = true
+            case .column, .transient: return nil
+            }
+            if isOrderOnly && !isOrdered { return nil }
+            return Relationship(
+                name: name, ours: index, theirs: other, isOrdered: isOrdered,
+                isOrderOnly: isOrderOnly)
         }
     }
 
@@ -160,9 +180,14 @@ private struct Pairing {
             result.append(properties)
         }
         for relationship in relationships {
-            let mine = try first.members(relationship.ours, of: rows, ours)
-            let yours = try second.members(relationship.theirs, of: others, theirs)
+            let isOrdered = relationship.isOrdered
+            let mine = try first.members(relationship.ours, of: rows, ours, isOrdered: isOrdered)
+            let yours = try second.members(
+                relationship.theirs, of: others, theirs, isOrdered: isOrdered)
             for index in rows.indices where mine[index] != yours[index] {
+                if relationship.isOrderOnly, mine[index].sorted() != yours[index].sorted() {
+                    continue
+                }
                 result[index].append(
                     .init(
                         name: relationship.name, first: .array(mine[index].map { .string($0) }),

@@ -152,6 +152,23 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
                 image.files["0000000001.segment"]!.removeSubrange(12_000...)
             }, isReproducible: false),
         GoldenStore(
+            name: "ordered",
+            make: {
+                let disk = MemoryFileSystem()
+                let store = try LogStore.open(
+                    at: "/store", schema: try OrderedSample.schema(),
+                    options: options(on: disk, rowsPerBlock: 20))
+                try OrderedSample(store).fill()
+                try store.close()
+                return try DiskImage(of: disk)
+            },
+            harm: { image in
+                // The property id of an order key, in the schema.
+                let bytes = image.files["0000000001.segment"]!
+                let at = bytes.firstRange(of: Array("folder.order".utf8))!.lowerBound
+                image.files["0000000001.segment"]![at] ^= 0x20
+            }),
+        GoldenStore(
             name: "compressed", make: { try made(steps: 7, rowsPerBlock: 1024) },
             harm: { $0.files["0000000001.segment"]![4100] ^= 0x80 }, isReproducible: false),
     ]

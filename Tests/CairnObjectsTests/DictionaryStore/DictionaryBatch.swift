@@ -146,6 +146,7 @@ struct DictionaryBatch {
             result.deletedCount = try deletion.delete(missing).count
             state = deletion.state
         }
+        _ = state.settleOrders(after: before, in: schema)
         try state.derive(after: before, in: schema)
         for (id, object) in state.objects {
             if let old = before.objects[id], old.values != object.values {

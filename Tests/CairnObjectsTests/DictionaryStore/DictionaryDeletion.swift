@@ -74,6 +74,7 @@ struct DictionaryDeletion {
             }
         }
         try clearReferences(to: reached, before)
+        _ = state.settleOrders(after: before, in: schema)
         return order
     }
 

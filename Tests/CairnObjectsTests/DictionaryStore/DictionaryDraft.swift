@@ -67,6 +67,7 @@ struct DictionaryDraft {
         try mapReferences()
         applyPairs()
         agreeOnOneToOne()
+        result.reordered = state.settleOrders(after: before, in: schema, orderChanges, policy)
         try state.derive(after: before, in: schema)
         try checkMandatory()
         finish()
@@ -348,6 +349,17 @@ struct DictionaryDraft {
         }
     }
 
+    /// The orders of the request, by permanent ids.
+    private var orderChanges: [SaveRequest.OrderChange] {
+        request.orderChanges.map { change in
+            var change = change
+            change.owner = survivor(permanent(change.owner))
+            change.members = change.members.map { survivor(permanent($0)) }
+            change.base = change.base.map { $0.map { survivor(permanent($0)) } }
+            return change
+        }
+    }
+
     // MARK: 4 and 5
 
     private func checkMandatory() throws(StoreError) {
@@ -376,7 +388,7 @@ struct DictionaryDraft {
     }
 
     private mutating func finish() {
-        var isWritten = state.pairs != before.pairs
+        var isWritten = state.pairs != before.pairs || state.orders != before.orders
         var reported = Set(created + updated + result.reverted + result.undeleted)
         for (id, object) in state.objects {
             if let old = before.objects[id] {

@@ -27,6 +27,8 @@ struct DictionaryState {
     var objects: [ObjectID: DictionaryObject] = [:]
     /// By index of the schema's pairs.
     var pairs: [Set<DictionaryPair>]
+    /// The order of ordered lists; those who are not named come last, by their numbers.
+    var orders: [DictionaryList: [ObjectID]] = [:]
 
     init(_ schema: Schema, _ identity: StoreIdentity) {
         self.identity = identity
@@ -62,7 +64,13 @@ struct DictionaryState {
         case .transient:
             members = []
         }
-        return members.sorted { $0.reference < $1.reference }
+        let byNumber = members.sorted { $0.reference < $1.reference }
+        let description = schema.entities[entity].relationships[relationship]
+        guard description.keepsOrder else { return byNumber }
+        let list = DictionaryList(
+            entity: description.declaringEntity, relationship: relationship, owner: owner)
+        let known = orders[list, default: []].filter(Set(members).contains)
+        return known + byNumber.filter { !Set(known).contains($0) }
     }
 
     func referrers(toTarget target: ObjectID, relationship: Int, entity: Int, in schema: Schema)

@@ -13,6 +13,7 @@ final class CountingStore: PersistentStore {
         let reads = Atomic<Int>(0)
         let saves = Atomic<Int>(0)
         let columnSaves = Atomic<Int>(0)
+        let lastSave = Mutex<SaveRequest?>(nil)
         /// Called with each question before it is answered.
         let onQuestion: (@Sendable (StoreFetch) -> Void)?
 
@@ -29,6 +30,9 @@ final class CountingStore: PersistentStore {
     /// How often something was saved.
     var saves: Int { counter.saves.load(ordering: .relaxed) }
 
+    /// What was last saved, but for new objects alone that were taken as columns.
+    var lastSave: SaveRequest? { counter.lastSave.withLock { $0 } }
+
     /// How often new objects were taken as columns.
     var columnSaves: Int { counter.columnSaves.load(ordering: .relaxed) }
 
@@ -41,6 +45,7 @@ final class CountingStore: PersistentStore {
     }
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
         counter.saves.add(1, ordering: .relaxed)
+        counter.lastSave.withLock { $0 = request }
         return try base.save(request)
     }
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {

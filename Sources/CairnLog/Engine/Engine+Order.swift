@@ -1,0 +1,35 @@
+// Stores that were made before the order of ordered relationships was kept.
+//
+// Their schema has no property for it. Read only, their lists are in the order of the numbers, which is the order of lists
+// without keys. Opened for writing they get a schema frame more, with a larger version: it has the properties of before
+// under the numbers of before, and those of the order keys behind them. No row is written for it.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+extension Engine {
+    /// Gives the store the properties of order keys, if it has none.
+    func makePlacesForOrder() throws(StoreError) {
+        let catalog = registry.read { $0.catalog }
+        guard !isReadOnly, sizes.keepsOrder, !catalog.keepsOrder else { return }
+        _ = try commit(author: nil, contextName: nil) { builder throws(StoreError) in
+            try builder.makePlacesForOrder()
+        }
+    }
+}
+
+extension CommitBuilder {
+    /// Writes the schema with the properties of order keys. The first frame of a commit.
+    fileprivate mutating func makePlacesForOrder() throws(StoreError) {
+        let catalog = Catalog(new: catalog.schema, version: catalog.version + 1)
+            .indexed(by: catalog.fetchIndexes)
+        if let excess = catalog.excess { throw StoreError(.invalidRequest, excess) }
+        let json = try CatalogDocument.encode(catalog)
+        let place = try log.append(.schema) { writer throws(StoreError) in
+            json.withUnsafeBytes { writer.append($0) }
+        }
+        state.catalog = catalog.placed(at: place)
+        hasChanges = true
+    }
+}

@@ -1,0 +1,363 @@
+// Gives order keys to what comes into ordered lists, and to what moves in them.
+//
+//   1. Who came: rows of the save that lead to another owner than before, and pairs. New rows need no key, since their
+//      numbers are larger than all before; rows that were stored, or got their number earlier, are put at the end.
+//   2. What the request says about the order of a list is merged with what is stored by now (`ConflictRules`).
+//   3. The keys that have to change for it are found (`OrderKeys`); rows that are written anyway cost nothing.
+//
+// Lists that nothing of this concerns are not looked at.
+//
+// Invariants: references and pairs are decided before.
+
+import CairnModel
+import CairnStore
+
+extension SavePlanner {
+    /// An ordered list: who leads to an owner by a reference, be it as a row or as the row of a pair.
+    private struct ListKey: Hashable {
+        let reference: Int
+        let owner: UInt32
+    }
+
+    /// Somebody in a list.
+    private struct Member {
+        /// Where its order key is.
+        enum Home {
+            /// A stored row that the save has not met.
+            case stored
+            /// A row of the save.
+            case working(Int)
+            /// A stored pair.
+            case pair(UInt32)
+            /// A new pair, by its place among those added.
+            case newPair(Int)
+        }
+        /// The number of the member.
+        let number: UInt32
+        /// The number of the row that has the key: the member's, or the pair's.
+        let row: UInt32
+        let home: Home
+        /// The place of the key in the row.
+        let place: Int
+        var key: Int64
+        var isWritten: Bool
+        /// Whether it was not in the list before.
+        let isArrival: Bool
+    }
+
+    /// Step 7.
+    mutating func planOrder(_ builder: inout CommitBuilder) throws(StoreError) {
+        forgetPlaces()
+        let lists = OrderedLists(self, builder)
+        var handled: Set<ListKey> = []
+        var keysOfPairs: [UInt64: [Int64?]] = [:]
+        for change in request.orderChanges {
+            guard let owner = survivor(ofOwner: change.owner, &builder) else { continue }
+            let description = catalog.schema.entities[change.entity].relationships[
+                change.relationship]
+            guard let reference = catalog.reference(of: description),
+                catalog.references[reference].order != nil
+            else { continue }
+            let list = ListKey(reference: reference, owner: owner)
+            handled.insert(list)
+            let now = try members(of: list, lists, &builder)
+            let wanted = change.members.compactMap { end(of: $0, description, &builder) }
+            let base = change.base?.compactMap { end(of: $0, description, &builder) }
+            let order = ConflictRules.mergedOrder(
+                members: wanted, base: base, now: now.map(\.number),
+                arrivals: now.count(where: \.isArrival), change.base == nil ? nil : policy)
+            if base != nil, order != wanted {
+                reordered.append(
+                    SaveRequest.List(
+                        owner: identity.id(UInt64(owner), entity: change.entity),
+                        relationship: change.relationship))
+            }
+            try give(order, now, list, &keysOfPairs, &builder)
+        }
+        for (list, rows) in lists.arrivals where !handled.contains(list) {
+            guard rows.contains(where: { needsKey($0, lists) }) else { continue }
+            let now = try members(of: list, lists, &builder)
+            let order = now.map(\.number)
+            try give(order, now, list, &keysOfPairs, &builder)
+        }
+        for (key, keys) in keysOfPairs.sorted(by: { $0.key < $1.key }) {
+            pairKeys.append((Int(key >> 32), UInt32(truncatingIfNeeded: key), keys))
+        }
+    }
+
+    /// Who leaves a list leaves his key there.
+    private mutating func forgetPlaces() {
+        for index in rows.indices {
+            guard let stored = rows[index].stored, !rows[index].keys.isEmpty else { continue }
+            for (place, order) in catalog.entities[rows[index].entity].orders.enumerated()
+            where rows[index].values[order.reference] != stored.values[order.reference] {
+                rows[index].keys[place] = nil
+            }
+        }
+    }
+
+    /// The policy; nil if conflicts are reported, and resolved by somebody else.
+    private var policy: MergePolicyKind? {
+        if case .policy(let kind) = request.resolution { kind } else { nil }
+    }
+
+    /// Whether a row that came into a list does not come last by its number.
+    private func needsKey(_ row: Int, _ lists: OrderedLists) -> Bool {
+        rows[row].stored != nil || !rows[row].id.isTemporary
+    }
+
+    // MARK: Who is in a list
+
+    /// The lists that the save has changed.
+    private struct OrderedLists {
+        /// Rows that lead to an owner they did not lead to before, by number.
+        var arrivals: [(key: ListKey, rows: [Int])] = []
+        private var arrivalsOfList: [ListKey: Int] = [:]
+        /// The pairs that are added: by side, that is reference and owner, their places.
+        var newPairs: [ListKey: [Int]] = [:]
+        /// The first number of new pairs, by entity.
+        var firstNumbers: [Int: UInt32] = [:]
+        /// The place of a new pair among those of its entity.
+        var places: [Int] = []
+        /// Pairs that go, as entity and number.
+        var removed: Set<UInt64> = []
+
+        init(_ plan: borrowing SavePlanner, _ builder: borrowing CommitBuilder) {
+            let catalog = plan.catalog
+            for (index, row) in plan.rows.enumerated() where row.fate == .live {
+                let entity = catalog.entities[row.entity]
+                for order in entity.orders {
+                    guard let owner = CommitBuilder.number(of: row.values[order.reference]),
+                        row.stored?.values[order.reference] != row.values[order.reference],
+                        let reference = catalog.reference(
+                            ofColumn: order.reference, entity: row.entity)
+                    else { continue }
+                    add(index, ListKey(reference: reference, owner: owner))
+                }
+            }
+            for index in arrivals.indices {
+                arrivals[index].rows.sort { plan.rows[$0].number < plan.rows[$1].number }
+            }
+            var counts: [Int: Int] = [:]
+            for (place, pair) in plan.pairAdditions.enumerated() {
+                let entity = catalog.entities[pair.entity]
+                places.append(counts[pair.entity, default: 0])
+                counts[pair.entity, default: 0] += 1
+                guard !entity.orders.isEmpty else { continue }
+                firstNumbers[pair.entity] = builder.state.nextNumbers[entity.tree]
+                for order in entity.orders {
+                    guard
+                        let reference = catalog.reference(
+                            ofColumn: order.reference, entity: pair.entity)
+                    else { continue }
+                    let owner = order.reference == 0 ? pair.source : pair.destination
+                    newPairs[ListKey(reference: reference, owner: owner), default: []].append(place)
+                }
+            }
+            for (entity, number) in plan.pairRemovals {
+                removed.insert(UInt64(entity) << 32 | UInt64(number))
+            }
+        }
+
+        private mutating func add(_ row: Int, _ list: ListKey) {
+            if let known = arrivalsOfList[list] {
+                arrivals[known].rows.append(row)
+            } else {
+                arrivalsOfList[list] = arrivals.count
+                arrivals.append((list, [row]))
+            }
+        }
+
+        func rows(of list: ListKey) -> [Int] {
+            arrivalsOfList[list].map { arrivals[$0].rows } ?? []
+        }
+    }
+
+    /// Everybody who is in a list after the save: those who were there in their order, then those who come.
+    private mutating func members(
+        of list: ListKey, _ lists: OrderedLists, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> [Member] {
+        let definition = catalog.references[list.reference]
+        guard definition.entity < catalog.schema.entities.count else {
+            var members = try pairMembers(of: list, lists, &builder)
+            // A relationship that is its own inverse has pairs in both directions.
+            if let mirrored = mirrored(list) {
+                var known = Set(members.map(\.number))
+                members += try pairMembers(of: mirrored, lists, &builder).filter {
+                    known.insert($0.number).inserted
+                }
+            }
+            return sorted(members)
+        }
+        guard let place = definition.order else { return [] }
+        let tree = catalog.entities[definition.entity].tree
+        var numbers: [UInt32] = []
+        builder.sources(reference: list.reference, target: list.owner, into: &numbers)
+        var members: [Member] = []
+        for number in numbers {
+            let key: Int64?
+            let index = workingIndex(tree: tree, number: number)
+            if let index {
+                guard rows[index].fate == .live,
+                    CommitBuilder.number(of: rows[index].values[definition.column]) == list.owner
+                else { continue }
+                key = rows[index].keys[place]
+            } else {
+                key = try builder.orderKey(tree: tree, number: number, place)
+            }
+            members.append(
+                Member(
+                    number: number, row: number, home: index.map { .working($0) } ?? .stored,
+                    place: place, key: key ?? OrderKeys.key(of: number),
+                    isWritten: index.map { rows[$0].isWritten } ?? false, isArrival: false))
+        }
+        members = sorted(members)
+        for row in lists.rows(of: list) {
+            let number = rows[row].number
+            members.append(
+                Member(
+                    number: number, row: number, home: .working(row), place: place,
+                    key: OrderKeys.key(of: number), isWritten: true, isArrival: true))
+        }
+        return members
+    }
+
+    /// Pairs of one direction.
+    private func pairMembers(
+        of list: ListKey, _ lists: OrderedLists, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> [Member] {
+        let definition = catalog.references[list.reference]
+        guard let place = definition.order else { return [] }
+        let tree = catalog.entities[definition.entity].tree
+        var numbers: [UInt32] = []
+        builder.sources(reference: list.reference, target: list.owner, into: &numbers)
+        var members: [Member] = []
+        for number in numbers
+        where !lists.removed.contains(UInt64(definition.entity) << 32 | UInt64(number)) {
+            let ends = try builder.pair(entity: definition.entity, number: number)
+            let key = try builder.orderKey(tree: tree, number: number, place)
+            members.append(
+                Member(
+                    number: definition.column == 0 ? ends.1 : ends.0, row: number,
+                    home: .pair(number), place: place, key: key ?? OrderKeys.key(of: number),
+                    isWritten: false, isArrival: false))
+        }
+        for index in lists.newPairs[list] ?? [] {
+            let pair = pairAdditions[index]
+            let number = (lists.firstNumbers[pair.entity] ?? 0) + UInt32(lists.places[index])
+            members.append(
+                Member(
+                    number: definition.column == 0 ? pair.destination : pair.source, row: number,
+                    home: .newPair(index), place: place, key: OrderKeys.key(of: number),
+                    isWritten: true, isArrival: true))
+        }
+        return members
+    }
+
+    private func sorted(_ members: [Member]) -> [Member] {
+        members.sorted {
+            ($0.isArrival ? 1 : 0, $0.key, $0.row) < ($1.isArrival ? 1 : 0, $1.key, $1.row)
+        }
+    }
+
+    /// The list of the other direction, if the relationship is its own inverse.
+    private func mirrored(_ list: ListKey) -> ListKey? {
+        let definition = catalog.references[list.reference]
+        guard isSymmetric(definition.entity),
+            let other = catalog.reference(
+                ofColumn: 1 - definition.column, entity: definition.entity)
+        else { return nil }
+        return ListKey(reference: other, owner: list.owner)
+    }
+
+    // MARK: Keys
+
+    /// Gives keys, so that the members of a list are in an order.
+    private mutating func give(
+        _ order: [UInt32], _ members: [Member], _ list: ListKey,
+        _ keysOfPairs: inout [UInt64: [Int64?]], _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let definition = catalog.references[list.reference]
+        let stored = catalog.entities[definition.entity]
+        var memberOfNumber: [UInt32: Int] = [:]
+        for (index, member) in members.enumerated() { memberOfNumber[member.number] = index }
+        let ordered = order.compactMap { memberOfNumber[$0] }
+        var next = builder.state.nextNumbers[stored.tree]
+        if stored.isHidden {
+            next += UInt32(pairAdditions.count { $0.entity == definition.entity })
+        }
+        let keys = OrderKeys.assign(
+            ordered.map {
+                OrderKeys.Place(key: members[$0].key, isWritten: members[$0].isWritten)
+            }, below: OrderKeys.key(of: next))
+        for (position, key) in keys {
+            let member = members[ordered[position]]
+            switch member.home {
+            case .stored:
+                guard
+                    let index = try meet(
+                        entity: definition.entity, number: member.number, &builder)
+                else { continue }
+                setKey(key, member.place, ofRow: index)
+            case .working(let index): setKey(key, member.place, ofRow: index)
+            case .newPair(let index):
+                let none = [Int64?](repeating: nil, count: stored.orders.count)
+                newPairKeys[index, default: none][member.place] = key
+            case .pair(let number):
+                let pair = UInt64(definition.entity) << 32 | UInt64(number)
+                if keysOfPairs[pair] == nil {
+                    var known: [Int64?] = []
+                    for place in stored.orders.indices {
+                        known.append(
+                            try builder.orderKey(tree: stored.tree, number: number, place))
+                    }
+                    keysOfPairs[pair] = known
+                }
+                keysOfPairs[pair]?[member.place] = key
+            }
+        }
+    }
+
+    private mutating func setKey(_ key: Int64, _ place: Int, ofRow index: Int) {
+        if rows[index].keys.isEmpty {
+            rows[index].keys = Array(
+                repeating: nil, count: catalog.entities[rows[index].entity].orders.count)
+        }
+        rows[index].keys[place] = key
+    }
+
+    // MARK: Names
+
+    /// The number that an owner has after the save; nil if there is none.
+    private func survivor(ofOwner id: ObjectID, _ builder: inout CommitBuilder) -> UInt32? {
+        if let index = survivor(of: id) {
+            return rows[index].fate == .live ? rows[index].number : nil
+        }
+        return id.isTemporary ? nil : UInt32(exactly: id.reference)
+    }
+
+    /// The number that a member has after the save; nil if it is of no such entity.
+    private func end(
+        of id: ObjectID, _ relationship: SchemaRelationship, _ builder: inout CommitBuilder
+    ) -> UInt32? {
+        if let index = survivor(of: id) {
+            return rows[index].fate == .live ? rows[index].number : nil
+        }
+        guard !id.isTemporary, identity.owns(id, entity: relationship.destination) else {
+            return nil
+        }
+        return UInt32(exactly: id.reference)
+    }
+}
+
+extension Catalog {
+    /// The reference by whose order the members of a to-many relationship are kept.
+    func reference(of relationship: SchemaRelationship) -> Int? {
+        switch relationship.storage {
+        case .column, .transient: nil
+        case .inverseColumn(let entity, let column): reference(ofColumn: column, entity: entity)
+        case .pairs(let pairs, let isSource):
+            reference(ofColumn: isSource ? 0 : 1, entity: entityIndex(ofPairs: pairs))
+        }
+    }
+}

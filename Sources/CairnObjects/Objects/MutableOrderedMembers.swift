@@ -1,0 +1,172 @@
+// The members of an ordered to-many relationship as something to be changed in place, for code that works by key.
+//
+// Invariants: it keeps nothing of its own; each question is answered by the object, each change made to it.
+// Threads: the context's.
+
+import CairnModel
+
+/// The members of an object's ordered to-many relationship: a change to it is a change of the object.
+///
+/// ```swift
+/// let songs = playlist.mutableOrderedSetValue(forKey: "songs")
+/// songs.append(opening)
+/// songs.move(from: 3, to: 0)
+/// ```
+///
+/// Copies are of one relationship. Iterating goes over the members as they are when it begins.
+public struct MutableOrderedMembers: Sequence {
+    private let owner: ManagedObject
+    private let index: Int
+
+    init(of owner: ManagedObject, _ index: Int) {
+        self.owner = owner
+        self.index = index
+    }
+
+    private var context: ManagedObjectContext {
+        guard let context = owner.managedObjectContext else {
+            preconditionFailure("\(name): an object outside a context has no relationships")
+        }
+        return context
+    }
+
+    private var name: String {
+        "\(owner.entity.name).\(owner.entity.relationships[index].description.name)"
+    }
+
+    private var ids: [ObjectID] { context.memberIDs(of: owner, index) }
+
+    private func object(_ id: ObjectID) -> ManagedObject {
+        let destination = owner.entity.relationships[index].destination
+        return context.objects(with: [id], under: context.schema.entities[destination])[0]
+    }
+
+    /// The members by now.
+    public var objects: [ManagedObject] { context.members(of: owner, index) }
+
+    /// How many members there are; makes no objects of them.
+    public var count: Int { ids.count }
+
+    /// Whether there are no members.
+    public var isEmpty: Bool { ids.isEmpty }
+
+    /// The places of the members.
+    public var indices: Range<Int> { 0..<count }
+
+    /// Goes over the members, in their order.
+    public func makeIterator() -> IndexingIterator<[ManagedObject]> {
+        context.members(of: owner, index).makeIterator()
+    }
+
+    /// The member at a place; set, it gives its place to another object.
+    ///
+    /// An object that is a member elsewhere moves here, and the list is one shorter.
+    public subscript(place: Int) -> ManagedObject {
+        get { object(ids[place]) }
+        nonmutating set {
+            var members = objects
+            members[place] = newValue
+            // The other place of an object that is there twice goes, wherever it is.
+            if let other = members.indices.first(where: { $0 != place && members[$0] === newValue })
+            {
+                members.remove(at: other)
+            }
+            context.setMembers(of: owner, index, members)
+        }
+    }
+
+    /// Whether an object is a member.
+    public func contains(_ member: ManagedObject) -> Bool { firstIndex(of: member) != nil }
+
+    /// The place of a member; nil if the object is none.
+    public func firstIndex(of member: ManagedObject) -> Int? {
+        guard member.managedObjectContext === owner.managedObjectContext else { return nil }
+        return ids.firstIndex(of: member.objectID)
+    }
+
+    // MARK: Changing
+
+    /// Adds a member at the end, and keeps the other side; whether it was none before. A member stays where it is.
+    @discardableResult
+    public func append(_ member: ManagedObject) -> Bool {
+        if contains(member) { return false }
+        context.check(member, for: owner, index)
+        context.link(owner, index, member)
+        return true
+    }
+
+    /// Adds members at the end.
+    public func append(contentsOf members: some Sequence<ManagedObject>) {
+        for member in Array(members) { append(member) }
+    }
+
+    /// Adds a member at a place, and keeps the other side; whether it was none before. A member stays where it is.
+    @discardableResult
+    public func insert(_ member: ManagedObject, at place: Int) -> Bool {
+        precondition(place >= 0 && place <= count, "\(name) has no place \(place)")
+        if contains(member) { return false }
+        context.insert(member, into: owner, index, at: place)
+        return true
+    }
+
+    /// Removes the member at a place.
+    @discardableResult
+    public func remove(at place: Int) -> ManagedObject {
+        let member = self[place]
+        context.unlink(owner, index, member)
+        return member
+    }
+
+    /// Removes a member, and keeps the other side; whether it was one.
+    @discardableResult
+    public func remove(_ member: ManagedObject) -> Bool {
+        guard contains(member) else { return false }
+        context.unlink(owner, index, member)
+        return true
+    }
+
+    /// Moves the member at a place to where it has another place.
+    public func move(from place: Int, to other: Int) {
+        var order = ids
+        precondition(order.indices.contains(other), "\(name) has no place \(other)")
+        order.insert(order.remove(at: place), at: other)
+        context.setOrder(of: owner, index, order)
+    }
+
+    /// Exchanges two members.
+    public func swapAt(_ one: Int, _ other: Int) {
+        var order = ids
+        order.swapAt(one, other)
+        context.setOrder(of: owner, index, order)
+    }
+
+    /// Puts the members in order by a comparison; equal ones stay as they are.
+    public func sort(by isBefore: (ManagedObject, ManagedObject) throws -> Bool) rethrows {
+        let sorted = try objects.sorted(by: isBefore)
+        context.setOrder(of: owner, index, sorted.map(\.objectID))
+    }
+
+    /// Replaces all members.
+    public func replaceAll(with members: some Sequence<ManagedObject>) {
+        context.setMembers(of: owner, index, Array(members))
+    }
+
+    /// Removes all members.
+    public func removeAll() { context.setMembers(of: owner, index, [ManagedObject]()) }
+}
+
+extension ManagedObject {
+    /// The members of an ordered to-many relationship, to be changed in place.
+    ///
+    /// The relationship must be an ordered to-many one of the entity: another key is a mistake of the program.
+    public final func mutableOrderedSetValue(forKey key: String) -> MutableOrderedMembers {
+        guard let index = entity.relationshipIndex(named: key),
+            entity.relationships[index].description.isToMany,
+            entity.relationships[index].description.isOrdered
+        else {
+            preconditionFailure(
+                "the entity \(entity.name) has no ordered to-many relationship \(key)")
+        }
+        return MutableOrderedMembers(of: self, index)
+    }
+}
