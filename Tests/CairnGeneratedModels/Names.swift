@@ -42,7 +42,7 @@ final class DataObject: ManagedObject {
     #Index<DataObject>([.descending(\.date?.aQuote)])
     var bytes: Data?
     var date: DateValue?
-    @Attribute(derived: "date.writer_") var author: String?
+    @Attribute(derived: "date.writer") var author: String?
     @Relationship(inverse: \SetObject.data) var set: SetObject?
 }
 

@@ -50,6 +50,12 @@ final class CommitFeed: Sendable {
                 source: StateDifference(transition, engine)))
     }
 
+    /// Tells what waits, on a thread of its own.
+    func deliverElsewhere() {
+        guard board.isObserved else { return }
+        if !SystemThread.start({ [board] in board.deliver() }) { board.deliver() }
+    }
+
     /// Tells what waits. The caller has nothing locked.
     @inline(__always) func deliver() { if board.isObserved { board.deliver() } }
 }

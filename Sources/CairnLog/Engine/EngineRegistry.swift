@@ -55,7 +55,10 @@ final class EngineRegistry: Sendable {
         var attempts = 0
         while attempts < Self.attempts {
             switch try openOnce(folder, schema, options, sharesWriter) {
-            case .engine(let engine): return engine
+            case .engine(let engine):
+                // Here nothing is locked.
+                engine.changes.deliver()
+                return engine
             case .closing(let engine): try wait(for: engine)
             case .removed: attempts += 1
             }
@@ -92,7 +95,7 @@ final class EngineRegistry: Sendable {
                         context: .init(path: "\(folder)"))
                 }
                 // Whoever opens a store sees what is in it by now.
-                _ = try entry.engine.refresh()
+                _ = try entry.engine.refreshUntold()
                 engines[key]?.users += 1
                 return .engine(entry.engine)
             }

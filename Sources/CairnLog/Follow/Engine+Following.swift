@@ -51,7 +51,8 @@ extension Engine {
     }
 
     private func follow() {
-        defer { changes.deliver() }
+        // Who is told may close the store, which waits for this thread; and may take his time.
+        defer { changes.deliverElsewhere() }
         following.withLock { following in
             // What failed is not tried again before there is more to read; who asks for it is told.
             guard let mark = try? readMark(), mark != following.failed else { return }
@@ -67,8 +68,13 @@ extension Engine {
 
     /// Reads what is durable by now; false if that is nothing new.
     func refresh() throws(StoreError) -> Bool {
-        guard isReadOnly else { return false }
         defer { changes.deliver() }
+        return try refreshUntold()
+    }
+
+    /// The same for callers that have something locked: they see to it that who observes is told.
+    func refreshUntold() throws(StoreError) -> Bool {
+        guard isReadOnly else { return false }
         return try following.withLock { following throws(StoreError) in
             guard let mark = try readMark() else { return false }
             return try refresh(&following, to: mark)

@@ -75,9 +75,10 @@ struct StoreRemoval {
                 engine: engine, state: state, folder: folder, fileSystem: fileSystem)
             try backup.refuseOwnFolder()
             // Nothing goes, is made, is closed or is locked before what comes is known to be whole.
-            _ = try holdsStore()
+            let isThere = try holdsStore()
             try backup.verifySource()
-            let found = try alone()
+            // One that somebody has made since is not the one that was to be replaced.
+            let found = isThere ? try alone() : nil
             let files = try found ?? made()
             defer { files.release() }
             try empty(files, for: engine.storeID)

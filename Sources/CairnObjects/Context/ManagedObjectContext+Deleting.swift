@@ -41,7 +41,7 @@ extension ManagedObjectContext {
     /// Called by somebody who is being told of a change, it only applies the rules: what he edits belongs to the next run, and is
     /// told when that ends.
     public func processPendingChanges() {
-        if inbox != nil { mergeBetweenEdits() }
+        if inbox != nil || hasMissedChanges { mergeBetweenEdits() }
         guard hasEvent else { return }
         if propagatesDeletesAtEndOfEvent { applyDeleteRules() }
         if tellings == 0 { endEvent() }

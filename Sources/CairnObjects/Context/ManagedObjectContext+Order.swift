@@ -75,9 +75,11 @@ extension ManagedObjectContext {
         var order = ids.filter { members.contains($0) && known.insert($0).inserted }
         if order.count < now.count { order += now.filter { !known.contains($0) } }
         if order == now { return }
+        object.willChange(.relationship(index))
         objectWillChange(object)
         object.toMany[index]?.reorder(order)
         objectDidChange(object, isReal: true)
+        object.didChange(.relationship(index))
     }
 
     /// Adds a member at a place of an ordered to-many, or moves it there.

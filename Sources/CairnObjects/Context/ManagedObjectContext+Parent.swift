@@ -33,6 +33,7 @@ extension ManagedObjectContext {
         self.init(
             store: parent.store, classes: parent.classes, board: parent.board, parent: parent)
         isViewContext = parent.isViewContext
+        isObservable = parent.isObservable
         parent.children.removeAll { $0.context == nil }
         parent.children.append(ChildContext(context: self))
     }

@@ -99,7 +99,7 @@ extension ManagedObjectContext {
                 return false
             }
         }
-        if object.isUpdated { revertRelationships(of: object) }
+        if object.isUpdated { withoutRecording { revertRelationships(of: object) } }
         changed.remove(object)
         pendingDeletes.removeAll { $0 === object }
         object.isUpdated = false

@@ -30,6 +30,8 @@ extension ManagedObjectContext {
         var deletions: [ManagedObject] = []
         let objects = objectsToSave
         for object in objects where !object.isInserted {
+            // What was found to be deleted above is no deletion of the child's.
+            if object.isDeleted && object.isDisplaced { continue }
             if let shown = try parent.object(toBeChangedAs: object) {
                 if object.isDeleted {
                     deletions.append(shown)
@@ -52,6 +54,7 @@ extension ManagedObjectContext {
         changes = new.map { ($0, parent.adopt($0)) } + changes
         for (own, shown) in changes { parent.takeValues(of: own, for: shown) }
         for (own, shown) in changes { parent.takeRelationships(of: own, for: shown) }
+        for (own, shown) in changes { parent.takeOrder(of: own, self, for: shown) }
         for shown in deletions where !shown.isDeleted && !shown.isGone { parent.delete(shown) }
         for shown in locked { parent.detectConflicts(for: shown) }
         parent.processPendingChanges()
@@ -64,6 +67,12 @@ extension ManagedObjectContext {
             }
         }
         finishSave(result)
+        let siblings = parent.livingChildren.filter { $0 !== self && $0.mergesFromParent }
+        if siblings.isEmpty { return }
+        var pushed = ChangesToMerge()
+        pushed.updated = changes.map(\.shown.objectID)
+        pushed.deleted = deletions.map(\.objectID)
+        for sibling in siblings { sibling.mergeFromParent(pushed) }
     }
 
     // MARK: In the parent
@@ -96,6 +105,14 @@ extension ManagedObjectContext {
         if let known = registry.object(for: own.objectID) {
             // Somebody has asked for the permanent id that it was given.
             shown = known
+            if shown.isDeleted, shown.managedObjectContext === self, shown.hasRow, !shown.isGone {
+                // The child has saved the deletion and taken it back: the row is still stored.
+                shown.flags.subtract([.deleted, .propagated, .displaced])
+                pendingDeletes.removeAll { $0 === shown }
+                shown.unloadMembers()
+                objectDidChange(shown, isReal: true)
+                return shown
+            }
             shown.dropEdits()
             shown.forgetRow()
             shown.flags.subtract([.gone, .deleted, .updated, .propagated])
@@ -112,7 +129,7 @@ extension ManagedObjectContext {
     /// Sets what a child has set, but for relationships.
     private func takeValues(of own: ManagedObject, for shown: ManagedObject) {
         let columns = own.editedColumns.filter { own.entity.columns[$0].relationship == nil }
-        if own.isInserted {
+        if shown.isInserted {
             for column in columns {
                 shown.setEdit(column, own.presentValue(column))
                 if own.isAssigned(column) { shown.slotsToEdit().assign(column) }
@@ -134,7 +151,9 @@ extension ManagedObjectContext {
             case .column(let column):
                 guard own.hasEdit(column) else { continue }
                 takeTarget(own.presentValue(column).reference, for: shown, index)
-                if own.isInserted, own.isAssigned(column) { shown.slotsToEdit().assign(column) }
+                if shown.isInserted, own.isAssigned(column) {
+                    shown.slotsToEdit().assign(column)
+                }
             case .inverseColumn:
                 // Its members say where they belong.
                 continue
@@ -167,6 +186,17 @@ extension ManagedObjectContext {
         for id in state.added.sorted(by: { SortingOrder.compare($0, $1) < 0 }) {
             guard let member = livingObject(id, root) else { continue }
             if shown.toMany[index]?.current?.contains(id) != true { link(shown, index, member) }
+        }
+    }
+
+    /// Puts members into the order that a child has given them.
+    private func takeOrder(
+        of own: ManagedObject, _ child: ManagedObjectContext, for shown: ManagedObject
+    ) {
+        guard schema.hasOrder, let rarer = own.rarer else { return }
+        for (index, state) in rarer.toMany.sorted(by: { $0.key < $1.key })
+        where state.order != nil && state.hasChanges {
+            setOrder(of: shown, index, child.orderedMembers(of: own, index))
         }
     }
 

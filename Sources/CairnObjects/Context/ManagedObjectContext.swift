@@ -55,7 +55,7 @@ public final class ManagedObjectContext {
     /// What was done in the context and can be taken back; nil, the default, if that is not wanted. A history belongs to one
     /// context.
     public var undoHistory: UndoHistory? {
-        willSet { processPendingChanges() }
+        willSet { if newValue !== undoHistory { processPendingChanges() } }
         didSet {
             if oldValue === undoHistory { return }
             oldValue?.leave()
@@ -153,6 +153,10 @@ public final class ManagedObjectContext {
     @exclusivity(unchecked) var isViewContext = false
     /// What others have written and is not merged yet; nil if the context does not merge by itself.
     @exclusivity(unchecked) var inbox: ChangeInbox?
+    /// Whether it merges what its parent saves.
+    var mergesFromParent = false
+    /// Whether its parent has saved something while it could not merge.
+    @exclusivity(unchecked) var hasMissedChanges = false
     /// Has the context merge what waits, by whom it belongs to; nil if nobody else can.
     var wake: (@Sendable () -> Void)?
     /// Whether a save is under way.
@@ -420,10 +424,11 @@ public final class ManagedObjectContext {
         for child in livingChildren { child.abandon() }
         registry.forgetWaiting()
         beginEvent()
-        undoHistory = nil
         inbox = nil
+        hasMissedChanges = false
         observers = []
         observedKinds = []
+        undoHistory?.removeAllActions()
         changeFeed?.finish()
         changeFeed = nil
         changed.removeAll()

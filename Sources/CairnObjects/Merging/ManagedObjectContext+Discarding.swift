@@ -30,14 +30,16 @@ extension ManagedObjectContext {
     public func discard(_ conflicts: [SaveConflict]) -> [ManagedObject] {
         processPendingChanges()
         var dropped: [ManagedObject] = []
-        for conflict in conflicts {
-            switch conflict {
-            case .version(let version):
-                if let object = registry.object(for: version.id) { drop(object, &dropped) }
-            case .constraint(let violation):
-                let objects = violation.objects.compactMap { registry.object(for: $0) }
-                for object in violation.stored == nil ? objects.dropFirst() : objects[...] {
-                    drop(object, &dropped)
+        withoutRecording {
+            for conflict in conflicts {
+                switch conflict {
+                case .version(let version):
+                    if let object = registry.object(for: version.id) { drop(object, &dropped) }
+                case .constraint(let violation):
+                    let objects = violation.objects.compactMap { registry.object(for: $0) }
+                    for object in violation.stored == nil ? objects.dropFirst() : objects[...] {
+                        drop(object, &dropped)
+                    }
                 }
             }
         }

@@ -16,6 +16,27 @@ struct ChangesToMerge {
 
     init() {}
 
+    /// Everything may have changed.
+    static var everything: ChangesToMerge {
+        var changes = ChangesToMerge()
+        changes.isEverything = true
+        return changes
+    }
+
+    /// What a context has saved.
+    init(_ saved: SavedObjects) {
+        inserted = Self.sorted(saved.insertedIDs)
+        updated = Self.sorted(saved.updatedIDs)
+        deleted = Self.sorted(saved.deletedIDs)
+    }
+
+    /// What a context has merged.
+    init(_ merged: MergedObjectIDs) {
+        inserted = Self.sorted(merged.inserted)
+        updated = Self.sorted(merged.updated.union(merged.refreshed))
+        deleted = Self.sorted(merged.deleted)
+    }
+
     /// What a save of another context wrote.
     init(_ save: ContextSave) {
         inserted = Self.sorted(save.insertedObjectIDs)

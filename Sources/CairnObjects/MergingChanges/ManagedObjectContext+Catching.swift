@@ -26,7 +26,7 @@ extension ManagedObjectContext {
         if changes.isEverything { merge.addAll() }
         for id in changes.updated + changes.deleted { merge.add(id) }
         for id in changes.inserted { merge.addNew(id) }
-        merge.run()
+        withoutRecording { merge.run() }
         tellOfMerge(changes, merge)
     }
 
@@ -35,7 +35,9 @@ extension ManagedObjectContext {
         var merge = ChangeMerge(self)
         if waiting.isIncomplete { merge.addAll() }
         merge.add(waiting.entities.values.sorted { $0.entity < $1.entity })
-        if !merge.run() { inbox?.putBack() }
+        withoutRecording {
+            if !merge.run() { inbox?.putBack() }
+        }
         guard isWatched(.merges) else { return }
         var changes = ChangesToMerge()
         for entity in waiting.entities.values {
@@ -96,14 +98,14 @@ private struct ChangeMerge {
 
     /// An object that was changed or deleted.
     mutating func add(_ id: ObjectID) {
-        guard !id.isTemporary, let root = context.rootEntity(of: id) else { return }
+        guard isKnownAbove(id), let root = context.rootEntity(of: id) else { return }
         roots.insert(root.root)
         if let object = context.registry.object(for: id) { take(object) }
     }
 
     /// An object that is new.
     mutating func addNew(_ id: ObjectID) {
-        guard !id.isTemporary, let root = context.rootEntity(of: id) else { return }
+        guard isKnownAbove(id), let root = context.rootEntity(of: id) else { return }
         roots.insert(root.root)
         if let object = context.registry.object(for: id) {
             take(object)
@@ -148,8 +150,11 @@ private struct ChangeMerge {
         }
     }
 
+    /// Whether what the context reads may have an object of an id: new ones only its parent has.
+    private func isKnownAbove(_ id: ObjectID) -> Bool { !id.isTemporary || context.parent != nil }
+
     private mutating func take(_ object: ManagedObject) {
-        guard !object.isInserted, !object.hasTemporaryID, !object.isGone,
+        guard !object.isInserted, isKnownAbove(object.objectID), !object.isGone,
             known.insert(object).inserted
         else { return }
         touched.append(object)
@@ -189,11 +194,12 @@ private struct ChangeMerge {
             let rows = try state.rows(objects.map(\.objectID))
             for (object, row) in zip(objects, rows) {
                 guard let row else {
-                    if !object.isDeleted { gone.append(object) }
+                    if object.isDeleted { object.isDisplaced = true } else { gone.append(object) }
                     continue
                 }
                 if object.hasRow {
-                    if object.version == row.version { continue }
+                    // What a parent has changed has no version of its own.
+                    if object.version == row.version, context.parent == nil { continue }
                     if object.isFault { object.row = row } else { object.rebase(on: row) }
                 }
                 noteRefreshed(object)

@@ -87,12 +87,44 @@ extension ManagedObjectContext {
     /// very many it refreshes all of its objects instead, and tells of no new ones.
     ///
     /// A context that is pinned to a query generation does not merge until it reads the newest state again.
+    ///
+    /// A child context merges what its parent saves or merges, and what other children save to the parent, as soon as that has
+    /// happened. What the parent has not saved it sees only in objects that it reads from then on.
     public var automaticallyMergesChangesFromParent: Bool {
-        get { inbox != nil }
+        get { parent == nil ? inbox != nil : mergesFromParent }
         set {
-            if newValue == (inbox != nil) { return }
-            inbox = newValue ? ChangeInbox(store, wake: waker) : nil
+            if newValue == automaticallyMergesChangesFromParent { return }
+            if let parent {
+                mergesFromParent = newValue
+                if newValue { follow(parent) }
+            } else {
+                inbox = newValue ? ChangeInbox(store, wake: waker) : nil
+            }
         }
+    }
+
+    /// Merges what the parent saves and merges, as long as that is wanted.
+    private func follow(_ parent: ManagedObjectContext) {
+        parent.observe(
+            ContextObserver([.saves, .merges]) { [weak self] event, _ in
+                guard let self, mergesFromParent else { return false }
+                switch event {
+                case .didSave(let saved): mergeFromParent(ChangesToMerge(saved))
+                case .didMerge(let merged): mergeFromParent(ChangesToMerge(merged))
+                case .didChange, .willSave: break
+                }
+                return true
+            })
+    }
+
+    /// Merges what has changed in the parent, if that is wanted.
+    func mergeFromParent(_ changes: ChangesToMerge) {
+        guard mergesFromParent else { return }
+        guard !isSaving, tellings == 0 else {
+            hasMissedChanges = true
+            return
+        }
+        mergeChanges(changes)
     }
 
     /// What has the context merge what waits, where it works; nil if nobody can be asked.
@@ -116,6 +148,10 @@ extension ManagedObjectContext {
     /// The same from within a turn, for contexts that nobody wakes.
     @inline(never)
     func mergeBetweenEdits() {
+        if hasMissedChanges, !isSaving, tellings == 0 {
+            hasMissedChanges = false
+            mergeChanges(.everything)
+        }
         guard wake == nil, !isViewContext, let inbox, !inbox.isEmpty else { return }
         mergeWaitingChanges()
     }

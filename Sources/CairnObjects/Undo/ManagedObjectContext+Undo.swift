@@ -54,14 +54,31 @@ extension ManagedObjectContext {
         precondition(history.context == nil, "a history of undo belongs to one context")
         history.context = self
         recordsEdits = true
+        history.registration += 1
+        let registration = history.registration
         observe(
             ContextObserver(.changes) { [weak history] event, context in
-                guard let history, history === context.undoHistory else { return false }
-                if case .didChange(let changes) = event, let told = context.told {
+                guard let history, history === context.undoHistory,
+                    history.registration == registration
+                else { return false }
+                if history.isRecording, case .didChange(let changes) = event,
+                    let told = context.told
+                {
                     history.note(UndoEvent(changes, told, context))
                 }
                 return true
             })
+    }
+
+    /// Runs a closure whose edits are no step, since others have brought them about. What was edited before is one.
+    func withoutRecording(_ body: () throws -> Void) rethrows {
+        guard let undoHistory else { return try body() }
+        if tellings == 0 { processPendingChanges() }
+        let recording = undoHistory.recording
+        undoHistory.recording = .nothing
+        defer { undoHistory.recording = recording }
+        try body()
+        if tellings == 0 { processPendingChanges() }
     }
 
     // MARK: Applying
@@ -77,6 +94,11 @@ extension ManagedObjectContext {
             }
             for edit in event.objects where isToEdit(edit.object) { setValues(edit) }
             for edit in returned { link(edit.object, edit.remaining) }
+            for edit in event.objects where isToEdit(edit.object) {
+                for (index, change) in edit.orders {
+                    setOrder(of: edit.object, index, change.after.map(\.objectID))
+                }
+            }
             for edit in event.objects where !edit.isThere.after && edit.isThere.before {
                 takeAway(edit.object)
             }
@@ -131,7 +153,8 @@ extension ManagedObjectContext {
     /// the context.
     private func bringBack(_ object: ManagedObject) -> Bool {
         if object.managedObjectContext === self {
-            guard object.isDeleted, !object.isGone else { return false }
+            // What others have deleted does not come back.
+            guard object.isDeleted, !object.isGone, !object.isDisplaced else { return false }
             objectWillChange(object)
             object.isDeleted = false
             object.isPropagated = false

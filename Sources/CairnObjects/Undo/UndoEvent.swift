@@ -64,6 +64,8 @@ struct ObjectEdit {
     private(set) var targets: [Int: Change<ManagedObject?>] = [:]
     /// To-many relationships, by index.
     private(set) var members: [Int: Members] = [:]
+    /// The members of ordered to-many relationships that stand otherwise, in their orders; by relationship.
+    private(set) var orders: [Int: Change<[ManagedObject]>] = [:]
     /// What an object is linked to that is deleted, since no delete rule has taken it away; by relationship.
     private(set) var remaining: [Int: [ManagedObject]] = [:]
 
@@ -85,13 +87,15 @@ struct ObjectEdit {
             guard let id else { return nil }
             return targets([id], relationship).first
         }
-        func targets(_ ids: [ObjectID], _ relationship: Int) -> [ManagedObject] {
-            let gone = ids.compactMap { left[$0] }
-            let known = ids.filter {
-                left[$0] == nil && (!$0.isTemporary || context.registry.object(for: $0) != nil)
-            }
+        func targets(_ ids: some Sequence<ObjectID>, _ relationship: Int) -> [ManagedObject] {
             let root = context.schema.entities[entity.relationships[relationship].destination]
-            return gone + context.objects(with: known, under: root)
+            let known = ids.filter {
+                left[$0] != nil || !$0.isTemporary || context.registry.object(for: $0) != nil
+            }
+            let here = known.filter { left[$0] == nil }
+            let objects = Dictionary(
+                zip(here, context.objects(with: here, under: root)), uniquingKeysWith: { $1 })
+            return known.compactMap { left[$0] ?? objects[$0] }
         }
 
         for (index, column) in entity.columns.enumerated()
@@ -130,8 +134,19 @@ struct ObjectEdit {
             self.targets[index] = (target(change.0, index), target(change.1, index))
         }
         for (index, state) in rarer.toMany {
-            let before = earlier?.toMany[index] ?? ToManyState()
-            if state.added == before.added && state.removed == before.removed { continue }
+            let isOrdered = entity.relationships[index].description.isOrdered
+            var before = earlier?.toMany[index] ?? ToManyState(isOrdered: isOrdered)
+            if state.added == before.added, state.removed == before.removed,
+                state.hasSameOrder(as: before)
+            {
+                continue
+            }
+            if isOrdered {
+                let now = context.orderedMembers(of: object, index)
+                // Members that were not known then stood as they are stored, with those who came at the end.
+                let then = before.isLoaded ? before.inOrder() : object.storedOrder(index, before)
+                orders[index] = (targets(then, index), targets(now, index))
+            }
             var came = state.added.subtracting(before.added)
                 .union(before.removed.subtracting(state.removed))
             var went = state.removed.subtracting(before.removed)
@@ -142,7 +157,7 @@ struct ObjectEdit {
                 went.subtract(current)
             }
             if came.isEmpty && went.isEmpty { continue }
-            members[index] = (targets(Array(came), index), targets(Array(went), index))
+            members[index] = (targets(came, index), targets(went, index))
         }
         if isEmpty { return nil }
     }
@@ -155,6 +170,7 @@ struct ObjectEdit {
         transients = other.transients.mapValues { ($0.after, $0.before) }
         targets = other.targets.mapValues { ($0.after, $0.before) }
         members = other.members.mapValues { ($0.went, $0.came) }
+        orders = other.orders.mapValues { ($0.after, $0.before) }
         remaining = other.remaining
     }
 
@@ -163,7 +179,19 @@ struct ObjectEdit {
 
     private var isEmpty: Bool {
         isThere.before == isThere.after && columns.isEmpty && transients.isEmpty && targets.isEmpty
-            && members.isEmpty
+            && members.isEmpty && orders.isEmpty
+    }
+}
+
+extension ManagedObject {
+    /// The order of a relationship whose members were not known: as far as it is known now, the stored one without those who
+    /// were taken out, and those who came at the end.
+    fileprivate func storedOrder(_ index: Int, _ earlier: ToManyState) -> [ObjectID] {
+        var earlier = earlier
+        let stored = toMany[index]?.order?.base ?? []
+        let added = earlier.inOrder()
+        let last = Set(added)
+        return stored.filter { !earlier.removed.contains($0) && !last.contains($0) } + added
     }
 }
 
@@ -173,17 +201,19 @@ extension ManagedObjectContext {
         guard object.entity.relationships[index].description.isToMany else {
             return targetID(of: object, index).map { [$0] } ?? []
         }
-        let state = object.rarer?.toMany[index]
+        var state = object.rarer?.toMany[index]
+        if state?.isLoaded == true, state?.order != nil { return state?.inOrder() ?? [] }
         if let current = state?.current { return Array(current) }
-        var ids = state?.added ?? []
-        if object.isInserted { return Array(ids) }
+        let added = state?.order == nil ? Array(state?.added ?? []) : state?.inOrder() ?? []
+        if object.isInserted { return added }
         do {
+            let (came, went) = (Set(added), state?.removed ?? [])
             let stored = try source().members(
                 ofRelationship: index, entity: object.entity.index, owners: [object.objectID])[0]
-            ids.formUnion(stored)
+            return stored.filter { !came.contains($0) && !went.contains($0) } + added
         } catch {
             readError = error
+            return added
         }
-        return Array(ids.subtracting(state?.removed ?? []))
     }
 }

@@ -46,6 +46,8 @@ public final class UndoHistory {
     public internal(set) var isRedoing = false
 
     weak var context: ManagedObjectContext?
+    /// How often a context began to record here.
+    var registration = 0
     /// What becomes of the runs of edits that the context tells of.
     var recording = Recording.steps
     private var undoSteps: [UndoStep] = []
@@ -148,15 +150,18 @@ public final class UndoHistory {
         groupingLevel = 0
     }
 
-    private var isRecording: Bool { disabled == 0 && recording != .nothing }
+    /// Whether runs of edits that are told of now are kept.
+    var isRecording: Bool { disabled == 0 && recording != .nothing }
 
     /// Notes a run of edits.
     func note(_ event: UndoEvent) {
         guard isRecording, !event.isEmpty else { return }
-        redoSteps = []
+        if recording == .afterthoughts, groupingLevel == 0, undoSteps.isEmpty { return }
+        // What a save's hooks set does not take away what was undone before it.
+        if recording == .steps { redoSteps = [] }
         if groupingLevel > 0 {
             open.events.append(event)
-        } else if recording == .afterthoughts, !undoSteps.isEmpty {
+        } else if recording == .afterthoughts {
             undoSteps[undoSteps.count - 1].events.append(event)
         } else {
             undoSteps.append(UndoStep(events: [event]))

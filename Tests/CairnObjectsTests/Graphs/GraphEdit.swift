@@ -21,6 +21,9 @@ enum GraphEdit {
     case department(Int, Int?)
     case employees(Int, Set<Int>)
     case sign(Int, Int?)
+    case list(Int, [Int])
+    case line(Int, [Int])
+    case holder(Int, Int?)
     case deletePerson(Int)
     /// To a department that was never stored nobody can keep belonging.
     case deleteDepartment(Int, isStored: Bool)
@@ -57,7 +60,24 @@ enum GraphEdit {
             return Set(people.filter { _ in random.oneIn(share) })
         }
         let department = one(graph.departments, &random)
-        switch Int.random(in: 0..<30, using: &random) {
+        let signs = graph.signs.keys.sorted()
+        switch Int.random(in: 0..<36, using: &random) {
+        case 30, 31:
+            // Mostly a member is moved, or comes.
+            var list = graph.people[id]?.list ?? []
+            if random.oneIn(4) { list = some(&random).sorted().shuffled(using: &random) }
+            list.removeAll { $0 == other }
+            list.insert(other, at: Int.random(in: 0...list.count, using: &random))
+            self = .list(id, list)
+        case 32, 33:
+            var line = graph.people[id]?.line ?? []
+            guard let sign = one(signs, &random) else { fallthrough }
+            line.removeAll { $0 == sign }
+            line.insert(sign, at: Int.random(in: 0...line.count, using: &random))
+            self = .line(id, line)
+        case 34:
+            guard let sign = one(signs, &random) else { fallthrough }
+            self = .holder(sign, orNil(other, &random))
         case 0, 1, 2: self = .nick(id, orNil(Int.random(in: 0..<9, using: &random), &random))
         case 3, 4: self = .spouse(id, orNil(other, &random))
         case 5, 6: self = .friends(id, some(&random))
@@ -122,6 +142,11 @@ enum GraphEdit {
             try object("Department", id)["employees"] = try people(employees)
         case .sign(let id, let number):
             try object("Sign", id)["department"] = try department(number)
+        case .list(let id, let list): try person(id)["list"] = try list.map(person)
+        case .line(let id, let line):
+            try person(id)["line"] = try line.map { try object("Sign", $0) }
+        case .holder(let sign, let holder):
+            try object("Sign", sign)["holder"] = try holder.map(person)
         case .deletePerson(let id): context.delete(try person(id))
         case .deleteDepartment(let id, _): context.delete(try object("Department", id))
         case .deleteSign(let id): context.delete(try object("Sign", id))
@@ -139,6 +164,9 @@ extension ManagedObjectContext {
         func numbers(_ members: Set<ManagedObject>) -> Set<Int> {
             Set(members.compactMap { number($0) })
         }
+        func inOrder(_ members: Any?) -> [Int] {
+            (members as? [ManagedObject] ?? []).compactMap { number($0) }
+        }
         var graph = PlainGraph()
         var words: [Int: [String: String]] = [:]
         let people = try all("Person")
@@ -148,7 +176,8 @@ extension ManagedObjectContext {
                 friends: numbers(person.members("friends")),
                 mentor: number(person.object("mentor")), heroes: numbers(person.members("heroes")),
                 parent: number(person.object("parent")),
-                department: number(person.object("department")))
+                department: number(person.object("department")),
+                list: inOrder(person["list"]), line: inOrder(person["line"]))
         }
         let departments = try all("Department")
         graph.departments = Set(departments.compactMap { number($0) })

@@ -11,6 +11,10 @@ enum GraphModel {
             RelationshipDescription(
                 name, to: destination, toMany: toMany, inverse: inverse, deleteRule: rule)
         }
+        var list = relation("list", "Person", toMany: true, inverse: "lists")
+        list.isOrdered = true
+        var line = relation("line", "Sign", toMany: true, inverse: "holder")
+        line.isOrdered = true
         let number = AttributeDescription("number", .integer64, optional: false)
         let person = EntityDescription(
             "Person", attributes: [number, AttributeDescription("nick", .integer64)],
@@ -20,7 +24,8 @@ enum GraphModel {
                 relation("mentor", "Person"), relation("heroes", "Person", toMany: true),
                 relation("parent", "Person", inverse: "children"),
                 relation("children", "Person", toMany: true, inverse: "parent", .cascade),
-                relation("department", "Department", inverse: "employees"),
+                relation("department", "Department", inverse: "employees"), list, line,
+                relation("lists", "Person", toMany: true, inverse: "list"),
             ], uniquenessConstraints: [["number"]])
         let department = EntityDescription(
             "Department", attributes: [number],
@@ -30,7 +35,10 @@ enum GraphModel {
             ], uniquenessConstraints: [["number"]])
         let sign = EntityDescription(
             "Sign", attributes: [number],
-            relationships: [relation("department", "Department", inverse: "signs")],
+            relationships: [
+                relation("department", "Department", inverse: "signs"),
+                relation("holder", "Person", inverse: "line"),
+            ],
             uniquenessConstraints: [["number"]])
         return ManagedObjectModel(entities: [person, department, sign])
     }()

@@ -10,6 +10,10 @@ struct PlainGraph: Equatable {
         var heroes: Set<Int> = []
         var parent: Int?
         var department: Int?
+        /// People in an order.
+        var list: [Int] = []
+        /// Signs in an order; each is in one line at most.
+        var line: [Int] = []
     }
 
     var people: [Int: Person] = [:]
@@ -52,6 +56,16 @@ struct PlainGraph: Equatable {
                 people[id]?.department = nil
             }
             for id in employees { people[id]?.department = department }
+        case .list(let id, let list): people[id]?.list = list
+        case .line(let id, let line):
+            for person in people.keys where person != id {
+                people[person]?.line.removeAll(where: line.contains)
+            }
+            people[id]?.line = line
+        case .holder(let sign, let holder):
+            if let holder, people[holder]?.line.contains(sign) == true { return }
+            for person in people.keys { people[person]?.line.removeAll { $0 == sign } }
+            if let holder { people[holder]?.line.append(sign) }
         case .sign(let id, let department): signs[id] = .some(department)
         case .deletePerson(let id): delete(id)
         case .deleteDepartment(let id, let isStored):
@@ -61,7 +75,9 @@ struct PlainGraph: Equatable {
                 people[person]?.department = nil
             }
             for sign in signs.keys where signs[sign] == id { signs[sign] = .some(nil) }
-        case .deleteSign(let id): signs[id] = nil
+        case .deleteSign(let id):
+            signs[id] = nil
+            for person in people.keys { people[person]?.line.removeAll { $0 == id } }
         }
     }
 
@@ -87,6 +103,7 @@ struct PlainGraph: Equatable {
         for other in people.keys {
             people[other]?.friends.remove(id)
             people[other]?.heroes.remove(id)
+            people[other]?.list.removeAll { $0 == id }
             if people[other]?.spouse == id { people[other]?.spouse = nil }
             if people[other]?.mentor == id { people[other]?.mentor = nil }
         }
@@ -103,7 +120,11 @@ struct PlainGraph: Equatable {
             for friend in person.friends where people[friend]?.friends.contains(id) != true {
                 found.append("\(id) is a friend of \(friend), not the other way round")
             }
-            let others = [person.mentor, person.parent].compactMap { $0 } + person.heroes
+            let others =
+                [person.mentor, person.parent].compactMap { $0 } + person.heroes + person.list
+            for sign in person.line where signs[sign] == nil {
+                found.append("\(id) has \(sign) in line, which is not there")
+            }
             for other in others where people[other] == nil {
                 found.append("\(id) leads to \(other), who is not there")
             }
@@ -127,6 +148,7 @@ struct PlainGraph: Equatable {
                 "friends": text(person.friends), "mentor": text(person.mentor),
                 "heroes": text(person.heroes), "parent": text(person.parent),
                 "children": text(children(id)), "department": department(person.department),
+                "list": person.list.description, "line": person.line.description,
             ]
         }
         for id in departments {
