@@ -1,6 +1,6 @@
 // cairn hash: the same for the same content, whatever happened to the files.
 
-import CairnInspection
+import CairnModel
 import CairnTestSupport
 import Testing
 

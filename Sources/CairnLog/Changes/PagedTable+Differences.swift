@@ -26,20 +26,22 @@ extension PagedTable where Record == UInt64 {
         let shift = max(oldShift, newShift)
         if shift == 0 { return compareLeaves(old, new, start, body) }
         for slot in 0..<512 {
-            // The lower table stands for the first part of the higher one.
-            let (before, beforeShift) =
-                oldShift == shift
-                ? (child(old, slot), below(shift))
-                : slot == 0 ? (old, oldShift) : (.none, 0)
-            let (after, afterShift) =
-                newShift == shift
-                ? (child(new, slot), below(shift))
-                : slot == 0 ? (new, newShift) : (.none, 0)
+            let (before, beforeShift) = part(of: old, oldShift, slot, shift)
+            let (after, afterShift) = part(of: new, newShift, slot, shift)
             if before.address == after.address, beforeShift == afterShift || before.isNone {
                 continue
             }
             compare(before, beforeShift, after, afterShift, start + slot &<< shift, body)
         }
+    }
+
+    /// What a table has under a slot of a page of some height. A lower table stands for the first part of a higher one.
+    private static func part(of page: Page, _ height: Int, _ slot: Int, _ shift: Int)
+        -> (page: Page, shift: Int)
+    {
+        if page.isNone { return (.none, 0) }
+        if height == shift { return (child(page, slot), below(shift)) }
+        return slot == 0 ? (page, height) : (.none, 0)
     }
 
     private static func compareLeaves(

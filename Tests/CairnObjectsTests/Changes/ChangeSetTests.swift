@@ -139,6 +139,21 @@ struct ChangeSetTests {
     }
 
     @Test(
+        "Many objects in an empty store are told, and that they are gone",
+        arguments: Backend.allCases)
+    func large(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let changes = ChangeRecorder(stack.store)
+        let rows: [[String: Any]] = (0..<1500).map { ["label": "\($0)"] }
+        _ = try stack.store.execute(BatchInsertRequest(entityName: "Tag", objects: rows))
+        let ids = try changes.one().insertedObjectIDs()
+        #expect(Set(ids).count == 1500)
+        let tag = stack.store.schema.entity(named: "Tag")!
+        _ = try stack.store.execute(BatchDeleteRequest(.ids(ids, entity: tag.index)))
+        #expect(Set(try changes.one().deletedObjectIDs()) == Set(ids))
+    }
+
+    @Test(
         "Commits of many threads are told in their order, each once, to each observer",
         arguments: Backend.allCases)
     func order(_ backend: Backend) throws {

@@ -37,15 +37,24 @@ package struct SHA256: Sendable {
 
     /// The hash of all bytes, in 64 hexadecimal digits. What is added afterwards counts no more.
     package consuming func hexadecimal() -> String {
+        words().map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
+        }.joined()
+    }
+
+    /// The hash of all bytes, as 32 bytes. What is added afterwards counts no more.
+    package consuming func bytes() -> [UInt8] {
+        words().flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }
+    }
+
+    private consuming func words() -> [UInt32] {
         let bits = (length &* 8).bigEndian
         var padding: [UInt8] = [0x80]
         while (pending.count + padding.count) % 64 != 56 { padding.append(0) }
         padding.withUnsafeBytes { add($0) }
         withUnsafeBytes(of: bits) { add($0) }
-        return state.map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 8 - digits.count) + digits
-        }.joined()
+        return state
     }
 
     private static func mix(_ block: UnsafeRawBufferPointer, _ state: inout [UInt32]) {
