@@ -148,7 +148,7 @@ struct SwiftModelTests {
                 #"{"name":"a","type":"composite","isOptional":true,"elements":[{"name":"b","type":"double","defaultValue":{"double":1}}]}"#
             ),
             entity(
-                #"{"name":"a","type":"composite","isOptional":false,"elements":[{"name":"writer","type":"double"}]}"#
+                #"{"name":"a","type":"composite","isOptional":false,"elements":[{"name":"hashValue","type":"double"}]}"#
             ),
         ]
         for (number, model) in different.enumerated() {

@@ -240,6 +240,12 @@ extension ManagedObjectContext {
 
     /// The object's row is gone: it counts as deleted, with nothing to save, and all its values are nil.
     func vanish(_ object: ManagedObject) {
+        if object.isUpdated {
+            forgetLinks(of: object)
+            if object.rarer?.toMany.contains(where: { !$0.value.added.isEmpty }) == true {
+                hasLostLinks = true
+            }
+        }
         noteLeaving(object)
         object.willChangeAll()
         defer { object.didChangeAll() }
@@ -254,6 +260,23 @@ extension ManagedObjectContext {
         object.isUpdated = false
         object.isDeleted = true
         revision += 1
+    }
+
+    /// What the edits of an object that is gone have said of others is no edit of those any more: should the object come back,
+    /// it comes without them.
+    private func forgetLinks(of object: ManagedObject) {
+        let id = object.objectID
+        changed.look { other in
+            guard other !== object, let rarer = other.rarer else { return true }
+            for (index, state) in rarer.toMany
+            where state.added.contains(id) || state.removed.contains(id) {
+                // Without an inverse it is the other's own edit, and stays.
+                guard other.entity.relationships[index].inverse != nil else { continue }
+                rarer.toMany[index]?.forget([id])
+                rarer.toMany[index]?.unload()
+            }
+            return true
+        }
     }
 
     /// Throws what a property could not throw.

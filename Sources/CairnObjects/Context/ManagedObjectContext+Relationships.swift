@@ -56,6 +56,7 @@ extension ManagedObjectContext {
     func loadedMembers(of object: ManagedObject, _ index: Int) -> Set<ObjectID> {
         if let members = object.toMany[index]?.current { return members }
         let relationship = relationship(object, index)
+        if hasLostLinks { findLostLinks(of: object, index) }
         var inOrder: [ObjectID] = []
         let isStored =
             !object.isInserted && !object.isGone && (!object.hasTemporaryID || parent != nil)
@@ -91,6 +92,30 @@ extension ManagedObjectContext {
             object.toMany[index, default: ToManyState()].load(stored)
         }
         return object.toMany[index]?.current ?? stored
+    }
+
+    /// Notes who leads to an object by an edit: it may have been gone since, and forgotten that.
+    private func findLostLinks(of object: ManagedObject, _ index: Int) {
+        let relationship = relationship(object, index)
+        guard let inverse = relationship.inverse, !object.isGone else { return }
+        let destination = schema.entities[relationship.destination]
+        let id = object.objectID
+        changed.look { other in
+            guard other.entity.isKind(of: destination), !other.isDeleted, !other.isGone else {
+                return true
+            }
+            let leadsHere =
+                switch other.entity.relationships[inverse].storage {
+                case .column(let column): other.edit(column)?.reference == id
+                case .pairs: other.rarer?.toMany[inverse]?.added.contains(id) == true
+                case .inverseColumn, .transient: false
+                }
+            if leadsHere {
+                let isOrdered = relationship.description.isOrdered
+                object.toMany[index, default: ToManyState(isOrdered: isOrdered)].add(other.objectID)
+            }
+            return true
+        }
     }
 
     /// The members that are stored, as far as they were not read ahead.

@@ -180,6 +180,8 @@ public final class ManagedObjectContext {
     var readsNewestState = false
     /// Whether there may be faults whose entity is a guess, as their rows could not be read.
     @exclusivity(unchecked) var hasUnresolvedFaults = false
+    /// Whether an object was gone that others lead to by their edits: should it come back, these are members again.
+    var hasLostLinks = false
     /// Whether the row of an object was gone since the state that is read changed last.
     var hasGoneObjects = false
     /// A failure to read that a property could not throw.
@@ -416,6 +418,7 @@ public final class ManagedObjectContext {
     func forgetChanges() {
         prefetched = nil
         registry.enterWaiting()
+        hasLostLinks = false
         changed.removeAll()
     }
 

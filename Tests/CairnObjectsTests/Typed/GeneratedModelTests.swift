@@ -258,7 +258,6 @@ struct GeneratedModelTests {
             "canonical:(description)": "canonical:(description_)",
             "uppercase:(relationship.description)": "uppercase:(relationship.description_)",
             "entity.@count": "entity_.@count", "uppercase:(Shared)": "uppercase:(Shared_)",
-            "date.writer": "date.writer_",
         ]
         try compare(model, classes, Said(renamed: renamed, derivations: derivations))
         // Whoever computes them finds what they name.
