@@ -85,8 +85,14 @@ extension ManagedObjectContext {
         }
     }
 
+    @inline(never)
+    private func dropUnresolvedFaults(_ rows: StreamedRows) {
+        for index in 0..<rows.count { dropUnresolvedFault(rows.references[index], rows.entity) }
+    }
+
     /// Lets go of a fault of which nobody could tell what it is, if it turns out to be of another class than it was taken for:
     /// an object cannot become one of another class. Who holds it has an object that is gone.
+    @inline(never)
     private func dropUnresolvedFault(_ reference: UInt64, _ entity: Int) {
         guard let place = scope(at: entity).place,
             let known = registry.object(reference, isTemporary: false, at: place),
@@ -131,9 +137,7 @@ extension ManagedObjectContext {
     func appendObjects(for rows: StreamedRows, to objects: inout [ManagedObject]) {
         let scope = scope(at: rows.entity)
         guard let place = scope.place else { return }
-        if hasUnresolvedFaults {
-            for index in 0..<rows.count { dropUnresolvedFault(rows.references[index], rows.entity) }
-        }
+        if hasUnresolvedFaults { dropUnresolvedFaults(rows) }
         // Mostly that is all of them; else the array grows as arrays do.
         if objects.isEmpty { objects.reserveCapacity(rows.count) }
         registry.objects(rows.references, rows.count, at: place, in: &objects) { index, object in

@@ -98,13 +98,20 @@ extension ManagedObjectContext {
         _ rows: any RowStream, _ question: FetchQuestion, _ request: FetchRequest<Result>
     ) throws(StoreError) -> [Result] {
         let objects = try streamed(rows, question)
-        if !request.returnsObjectsAsFaults { for object in objects { wake(object) } }
-        for object in objects { check(object, of: request) }
+        if !request.returnsObjectsAsFaults { wakeAll(objects) }
+        checkAll(objects, of: request)
         // An array of references is one of references to the class that all of them are of.
         return unsafeBitCast(objects, to: [Result].self)
     }
 
+    /// Apart, since the optimizer of Swift 6.3 fails on it as a part of what calls it.
+    @inline(never)
+    private func wakeAll(_ objects: [ManagedObject]) {
+        for object in objects { wake(object) }
+    }
+
     /// The same as objects of any class: generic code would look the class of the array up for each of them.
+    @inline(never)
     private func streamed(_ rows: any RowStream, _ question: FetchQuestion) throws(StoreError)
         -> [ManagedObject]
     {
@@ -137,6 +144,15 @@ extension ManagedObjectContext {
     ) -> Result {
         check(object, of: request)
         return unsafeDowncast(object, to: Result.self)
+    }
+
+    /// Stops if one of the objects is not of the class that was asked for.
+    @inline(never) @_semantics("optimize.sil.specialize.generic.never")
+    private func checkAll<Result: ManagedObject>(
+        _ objects: [ManagedObject], of request: FetchRequest<Result>
+    ) {
+        if Result.self == ManagedObject.self { return }
+        for object in objects { check(object, of: request) }
     }
 
     /// Stops if an object is not of the class that was asked for.
