@@ -16,6 +16,8 @@ struct SaveWriter {
     /// Whether the commit may have written rows before: then these have their new versions already.
     private let mayRewrite: Bool
     private var pending = PendingRows()
+    /// Rows that the commit had written before, by their places in the plan.
+    private var rewritten: Set<Int> = []
     private var result = SaveResult()
 
     init(_ plan: SavePlanner, mayRewrite: Bool = false) {
@@ -28,7 +30,8 @@ struct SaveWriter {
     static func write(_ plan: SavePlanner, _ builder: inout CommitBuilder) throws(StoreError)
         -> SaveResult
     {
-        var writer = SaveWriter(plan)
+        // What was computed anew is written already, and may stand in a list whose order changes.
+        var writer = SaveWriter(plan, mayRewrite: plan.recomputed != nil)
         try writer.run(&builder)
         writer.report()
         return writer.result
@@ -56,7 +59,7 @@ struct SaveWriter {
             return row.fate == .live && row.isWritten
         }
         for index in writes { removeKeys(plan.rows[index], &builder) }
-        for index in writes { try add(plan.rows[index], &builder) }
+        for index in writes { try add(index, &builder) }
         for (entity, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
             try builder.write(rows, entity: entity)
         }
@@ -76,8 +79,8 @@ struct SaveWriter {
         }
     }
 
-    private mutating func add(_ row: WorkingRow, _ builder: inout CommitBuilder) throws(StoreError)
-    {
+    private mutating func add(_ index: Int, _ builder: inout CommitBuilder) throws(StoreError) {
+        let row = plan.rows[index]
         var key = KeyBuffer()
         for unique in catalog.entities[row.entity].uniques {
             let columns = catalog.uniques[unique].columns
@@ -95,7 +98,10 @@ struct SaveWriter {
         var kept: (handle: BlockHandle, slot: Int, columns: ColumnSet)?
         var isYoung = false
         if let stored = row.stored {
-            if mayRewrite { isYoung = builder.isYoung(stored.handle) }
+            if mayRewrite, builder.isYoung(stored.handle) {
+                isYoung = true
+                rewritten.insert(index)
+            }
             builder.kill(stored.handle, slot: stored.slot)
             if !isYoung { builder.updatedCount += 1 }
             kept = builder.kept(entity: row.entity, stored, row.values)
@@ -110,7 +116,7 @@ struct SaveWriter {
     }
 
     /// The version a row is written with. One that is created again goes on from what was known of it.
-    private func version(of row: WorkingRow, isYoung: Bool = false) -> UInt32 {
+    private func version(of row: WorkingRow, isYoung: Bool) -> UInt32 {
         if let stored = row.stored {
             return isYoung ? stored.version : DirectoryCell.next(stored.version)
         }
@@ -133,7 +139,7 @@ struct SaveWriter {
                 if row.isReverted { result.reverted.append(row.id) }
                 if row.isUndeleted { result.undeleted.append(row.id) }
                 if row.kind != .met || row.isWritten {
-                    result.rows[id] = stored(row, id)
+                    result.rows[id] = stored(row, id, isYoung: rewritten.contains(index))
                 }
             case .deleted:
                 if row.kind == .updated && row.stored == nil { result.reverted.append(row.id) }
@@ -144,7 +150,10 @@ struct SaveWriter {
             }
         }
         if let recomputed = plan.recomputed {
-            for row in recomputed.rows { result.rows[row.id] = row }
+            // Those whose places in lists were changed too have been told.
+            for row in recomputed.rows where result.rows[row.id] == nil {
+                result.rows[row.id] = row
+            }
             result.recomputed = recomputed.ids
         }
         result.displaced = plan.displaced.map { plan.rows[$0].id }
@@ -152,12 +161,13 @@ struct SaveWriter {
     }
 
     /// The row as it is stored now.
-    private func stored(_ row: WorkingRow, _ id: ObjectID) -> Row {
+    private func stored(_ row: WorkingRow, _ id: ObjectID, isYoung: Bool) -> Row {
         var cells = RowCellsBuilder(columns: row.values.count)
         for (column, value) in row.values.enumerated() { cells.set(column, value: value) }
         return Row(
             id: id, entity: row.entity,
-            version: row.isWritten ? version(of: row) : row.stored?.version ?? 1,
+            version: row.isWritten
+                ? version(of: row, isYoung: isYoung) : row.stored?.version ?? 1,
             cells: cells.finish())
     }
 }
