@@ -175,18 +175,27 @@ final class EngineRegistry: Sendable {
     {
         do {
             guard let log = try opener.open(lock: lock, schema: schema) else { return nil }
-            let engine = try Engine(log, options: opener.options)
-            try engine.makePlacesForOrder()
-            return engine
+            return try Self.begin(log, opener)
         } catch {
             guard error.code == .damaged else { throw error }
             var again = opener
             again.usesCheckpoints = false
             guard let log = try again.open(lock: lock, schema: schema) else { return nil }
-            let engine = try Engine(log, options: opener.options)
-            try engine.makePlacesForOrder()
-            return engine
+            return try Self.begin(log, again)
         }
+    }
+
+    /// An engine over a log; closed again if it cannot be made ready.
+    private static func begin(_ log: OpenedLog, _ opener: StoreOpener) throws(StoreError) -> Engine
+    {
+        let engine = try Engine(log, options: opener.options)
+        do throws(StoreError) {
+            try engine.makePlacesForOrder()
+        } catch {
+            try? engine.close()
+            throw error
+        }
+        return engine
     }
 
     /// One user less; the last one closes the engine.
