@@ -149,13 +149,18 @@ struct CommitBuilder: ~Copyable {
     /// A number that was never given before.
     mutating func issueNumber(tree: Int) throws(StoreError) -> UInt32 {
         let number = state.nextNumbers[tree]
-        guard number < FormatLimits.maximumNumber else {
+        try expectNumbers(1, tree: tree)
+        state.nextNumbers[tree] = number + 1
+        return number
+    }
+
+    /// Throws if the hierarchy has not so many numbers left.
+    func expectNumbers(_ count: Int, tree: Int) throws(StoreError) {
+        guard Int(state.nextNumbers[tree]) + count <= Int(FormatLimits.maximumNumber) else {
             throw StoreError(
                 .invalidRequest, "the hierarchy has used up its four billion object numbers",
                 context: .init(entity: catalog.entities[catalog.trees[tree].root].name))
         }
-        state.nextNumbers[tree] = number + 1
-        return number
     }
 
     /// A number for an id that is handed out before its object is saved. From time to time a range of them is

@@ -22,6 +22,9 @@ extension Engine {
 extension CommitBuilder {
     /// Writes the schema with the properties of order keys. The first frame of a commit.
     fileprivate mutating func makePlacesForOrder() throws(StoreError) {
+        guard catalog.version < UInt32.max else {
+            throw .damaged("the schema's version is the last that there can be")
+        }
         let catalog = Catalog(new: catalog.schema, version: catalog.version + 1)
             .indexed(by: catalog.fetchIndexes)
         if let excess = catalog.excess { throw StoreError(.invalidRequest, excess) }

@@ -48,7 +48,7 @@ extension SavePlanner {
     /// Step 7.
     mutating func planOrder(_ builder: inout CommitBuilder) throws(StoreError) {
         forgetPlaces()
-        let lists = OrderedLists(self, builder)
+        let lists = try OrderedLists(self, builder)
         var handled: Set<ListKey> = []
         var keysOfPairs: [UInt64: [Int64?]] = [:]
         for change in request.orderChanges {
@@ -122,7 +122,9 @@ extension SavePlanner {
         /// Pairs that go, as entity and number.
         var removed: Set<UInt64> = []
 
-        init(_ plan: borrowing SavePlanner, _ builder: borrowing CommitBuilder) {
+        init(
+            _ plan: borrowing SavePlanner, _ builder: borrowing CommitBuilder
+        ) throws(StoreError) {
             let catalog = plan.catalog
             for (index, row) in plan.rows.enumerated() where row.fate == .live {
                 let entity = catalog.entities[row.entity]
@@ -153,6 +155,9 @@ extension SavePlanner {
                     let owner = order.reference == 0 ? pair.source : pair.destination
                     newPairs[ListKey(reference: reference, owner: owner), default: []].append(place)
                 }
+            }
+            for (entity, count) in counts {
+                try builder.expectNumbers(count, tree: catalog.entities[entity].tree)
             }
             for (entity, number) in plan.pairRemovals {
                 removed.insert(UInt64(entity) << 32 | UInt64(number))
