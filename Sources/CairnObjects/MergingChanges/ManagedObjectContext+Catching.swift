@@ -24,7 +24,8 @@ extension ManagedObjectContext {
         moveGenerationOn()
         var merge = ChangeMerge(self)
         if changes.isEverything { merge.addAll() }
-        for id in changes.updated + changes.deleted { merge.add(id) }
+        for id in changes.updated { merge.add(id) }
+        for id in changes.deleted { merge.addDeleted(id) }
         for id in changes.inserted { merge.addNew(id) }
         withoutRecording { merge.run() }
         tellOfMerge(changes, merge)
@@ -72,6 +73,8 @@ private struct ChangeMerge {
     private var new: [ObjectID] = []
     /// The roots of the hierarchies with changes.
     private var roots: Set<Int> = []
+    /// Whether there may be objects that are no more.
+    private var hasDeletions = false
     private let isWatched: Bool
     /// Objects that show other values now, if anybody wants to know.
     private(set) var refreshed: Set<ObjectID> = []
@@ -94,9 +97,16 @@ private struct ChangeMerge {
     mutating func addAll() {
         for object in context.registry.objects { take(object) }
         roots.formUnion(context.schema.entities.map(\.root))
+        hasDeletions = true
     }
 
-    /// An object that was changed or deleted.
+    /// An object that was deleted.
+    mutating func addDeleted(_ id: ObjectID) {
+        hasDeletions = true
+        add(id)
+    }
+
+    /// An object that was changed.
     mutating func add(_ id: ObjectID) {
         guard isKnownAbove(id), let root = context.rootEntity(of: id) else { return }
         roots.insert(root.root)
@@ -117,7 +127,10 @@ private struct ChangeMerge {
     /// What commits changed.
     mutating func add(_ changes: [EntityChanges]) {
         let count = changes.reduce(0) { $0 + $1.updated.count + $1.deleted.count }
-        for entity in changes { roots.insert(context.schema.entities[entity.entity].root) }
+        for entity in changes {
+            roots.insert(context.schema.entities[entity.entity].root)
+            if !entity.deleted.isEmpty { hasDeletions = true }
+        }
         if count <= Self.fewChanges {
             for entity in changes {
                 for number in entity.updated {
@@ -173,6 +186,7 @@ private struct ChangeMerge {
             let state = try context.source()
             let gone = try bringUpToDate(state)
             delete(gone)
+            letGo(of: try vanishedTargets(state))
             renewMembers()
             try announce(state)
         } catch {
@@ -258,8 +272,47 @@ private struct ChangeMerge {
         return members.sorted { $0.objectID.reference < $1.objectID.reference }
     }
 
+    /// What edits lead to that is no more and that nobody holds, so that the context has no objects of it. They have no
+    /// inverse: else that would be an edit too.
+    private func vanishedTargets(_ state: any StoreSnapshot) throws(StoreError) -> Set<ObjectID> {
+        guard hasDeletions else { return [] }
+        var targets: Set<ObjectID> = []
+        for object in context.changedInOrder where !object.isDeleted {
+            for index in object.entity.relationships.indices {
+                for id in editedTargets(of: object, index)
+                where context.registry.object(for: id) == nil && isAffected(id) {
+                    targets.insert(id)
+                }
+            }
+        }
+        let ids = Array(targets)
+        for start in stride(from: 0, to: ids.count, by: Self.mostRows) {
+            let some = ids[start..<min(start + Self.mostRows, ids.count)]
+            for (id, row) in zip(some, try state.rows(Array(some))) where row != nil {
+                targets.remove(id)
+            }
+        }
+        return targets
+    }
+
+    private func isAffected(_ id: ObjectID) -> Bool {
+        guard isKnownAbove(id), let root = context.rootEntity(of: id) else { return false }
+        return roots.contains(root.root)
+    }
+
+    /// What edits of a relationship concern.
+    private func editedTargets(of object: ManagedObject, _ index: Int) -> [ObjectID] {
+        switch object.entity.relationships[index].storage {
+        case .column(let column): object.edit(column)?.reference.map { [$0] } ?? []
+        case .inverseColumn, .pairs:
+            object.rarer?.toMany[index].map { Array($0.added) + Array($0.removed) } ?? []
+        case .transient: object.rarer?.transientTargets[index].map { [$0] } ?? []
+        }
+    }
+
     /// What edits lead to objects that are no more leads nowhere.
     private func letGo(of gone: Set<ObjectID>) {
+        if gone.isEmpty { return }
         for object in context.changedInOrder where !object.isDeleted {
             for (index, relationship) in object.entity.relationships.enumerated() {
                 switch relationship.storage {

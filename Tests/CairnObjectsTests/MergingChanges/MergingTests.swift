@@ -284,6 +284,37 @@ struct MergingTests {
     }
 
     @Test(
+        "Edits without an inverse lead nowhere also if nobody holds what was deleted elsewhere",
+        arguments: Backend.allCases, [true, false])
+    func unheld(_ backend: Backend, _ mergesByItself: Bool) throws {
+        let stack = try Stack(Models.people, backend)
+        let ids = try stack.store { context in
+            "abcd".map { context.make("Person", ["name": String($0)]) }
+        }
+        let (mine, other) = (stack.context(), stack.context())
+        mine.automaticallyMergesChangesFromParent = mergesByItself
+        let person = mine.object(with: ids[0])
+        person["heroes"] = Set(ids[1...].map { mine.object(with: $0) })
+        person["mentor"] = mine.object(with: ids[2])
+        #expect(mine.registeredObjects == [person])
+        other.delete(other.object(with: ids[2]))
+        try other.save()
+        if mergesByItself {
+            mine.processPendingChanges()
+        } else {
+            ManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [.deletedObjectIDs: [ids[2]]], into: [mine])
+        }
+        #expect(person.objectIDs(forRelationshipNamed: "heroes") == [ids[1], ids[3]])
+        #expect(person.object("mentor") == nil)
+        try mine.save()
+        #expect(person.objectIDs(forRelationshipNamed: "heroes") == [ids[1], ids[3]])
+        let fresh = person.fresh(stack)
+        #expect(fresh.objectIDs(forRelationshipNamed: "heroes") == [ids[1], ids[3]])
+        #expect(fresh.object("mentor") == nil && fresh.string("name") == "a")
+    }
+
+    @Test(
         "A deletion that a rule would deny here has happened elsewhere all the same",
         arguments: Backend.allCases)
     func denied(_ backend: Backend) throws {
