@@ -53,9 +53,7 @@ struct ChangeNotificationTests {
     @Test("A run of edits is one change, with each object once", arguments: Backend.allCases)
     func oneChange(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
-        let ids = try stack.store { context in
-            (0..<3).map { context.make("Product", ["name": "\($0)"]) }
-        }
+        let ids = try stack.products(3)
         let context = stack.context()
         let recorder = NotificationRecorder(context)
         let objects = ids.map { context.object(with: $0) }
@@ -209,9 +207,7 @@ struct ChangeNotificationTests {
     @Test("Refreshed objects are told once", arguments: Backend.allCases)
     func refreshing(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
-        let ids = try stack.store { context in
-            (0..<3).map { context.make("Product", ["name": "\($0)"]) }
-        }
+        let ids = try stack.products(3)
         let context = stack.context()
         let recorder = NotificationRecorder(context)
         let objects = ids.map { context.object(with: $0) }
@@ -247,9 +243,7 @@ struct ChangeNotificationTests {
         arguments: Backend.allCases)
     func rollback(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
-        let ids = try stack.store { context in
-            (0..<2).map { context.make("Product", ["name": "\($0)"]) }
-        }
+        let ids = try stack.products(2)
         let context = stack.context()
         let recorder = NotificationRecorder(context)
         let told = context.make("Product")

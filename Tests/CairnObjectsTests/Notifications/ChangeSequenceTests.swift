@@ -11,9 +11,7 @@ struct ChangeSequenceTests {
     @Test("A run of edits is one element, with the ids of its objects", arguments: Backend.allCases)
     func changes(_ backend: Backend) async throws {
         let stack = try Stack(Models.shop, backend)
-        let stored = try stack.store { context in
-            (0..<3).map { context.make("Product", ["name": "\($0)"]) }
-        }
+        let stored = try stack.products(3)
         let background = stack.container.newBackgroundContext()
         let changes = await background.changes
         let new = try await background.perform { context in

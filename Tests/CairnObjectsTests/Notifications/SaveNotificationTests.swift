@@ -16,9 +16,7 @@ struct SaveNotificationTests {
         arguments: Backend.allCases)
     func counts(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
-        let ids = try stack.store { context in
-            (0..<2).map { context.make("Product", ["name": "\($0)"]) }
-        }
+        let ids = try stack.products(2)
         let context = stack.context()
         let recorder = NotificationRecorder(context)
         context.make("Product", ["serialCode": "a"])
@@ -191,9 +189,7 @@ struct SaveNotificationTests {
         arguments: Backend.allCases)
     func takenBack(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
-        let ids = try stack.store { context in
-            (0..<3).map { context.make("Product", ["name": "\($0)"]) }
-        }
+        let ids = try stack.products(3)
         let context = stack.context(.rollback)
         let recorder = NotificationRecorder(context)
         let objects = ids.map { context.object(with: $0) }

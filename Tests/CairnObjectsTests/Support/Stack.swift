@@ -36,6 +36,11 @@ struct Stack: Sendable {
         try context.save()
         return objects.map(\.objectID)
     }
+
+    /// Stores products of the shop's model, which are called "0", "1" and so on.
+    func products(_ count: Int) throws -> [ObjectID] {
+        try store { context in (0..<count).map { context.make("Product", ["name": "\($0)"]) } }
+    }
 }
 
 extension ManagedObjectContext {

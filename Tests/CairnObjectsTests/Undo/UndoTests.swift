@@ -2,6 +2,7 @@
 
 import CairnModel
 import CairnObjects
+import CairnStore
 import Testing
 
 @Suite("Undo and redo")
@@ -10,6 +11,17 @@ struct UndoTests {
         let context = stack.context()
         context.undoHistory = UndoHistory()
         return context
+    }
+
+    /// A parent, its child, and a friend whom it advises, stored.
+    private func family(_ stack: Stack) throws -> [ObjectID] {
+        try stack.store { context in
+            let parent = context.make("Person", ["name": "parent"])
+            let child = context.make("Person", ["name": "child", "parent": parent])
+            let friend = context.make(
+                "Person", ["name": "friend", "friends": Set([parent]), "mentor": parent])
+            return [parent, child, friend]
+        }
     }
 
     @Test("Without a history nothing is taken back", arguments: Backend.allCases)
@@ -98,13 +110,7 @@ struct UndoTests {
         "A deletion is taken back with all that it brought about", arguments: Backend.allCases)
     func deletion(_ backend: Backend) throws {
         let stack = try Stack(Models.people, backend)
-        let ids = try stack.store { context in
-            let parent = context.make("Person", ["name": "parent"])
-            let child = context.make("Person", ["name": "child", "parent": parent])
-            let friend = context.make(
-                "Person", ["name": "friend", "friends": Set([parent]), "mentor": parent])
-            return [parent, child, friend]
-        }
+        let ids = try family(stack)
         let context = context(stack)
         let people = ids.map { context.object(with: $0) }
         context.delete(people[0])
@@ -129,13 +135,7 @@ struct UndoTests {
         arguments: Backend.allCases)
     func savedDeletion(_ backend: Backend) throws {
         let stack = try Stack(Models.people, backend)
-        let ids = try stack.store { context in
-            let parent = context.make("Person", ["name": "parent"])
-            let child = context.make("Person", ["name": "child", "parent": parent])
-            let friend = context.make(
-                "Person", ["name": "friend", "friends": Set([parent]), "mentor": parent])
-            return [parent, child, friend]
-        }
+        let ids = try family(stack)
         let context = context(stack)
         let people = ids.map { context.object(with: $0) }
         context.delete(people[0])
