@@ -98,6 +98,8 @@ extension ManagedObject {
             if let index = entity.attributeIndex(named: key),
                 let transformer = entity.attributes[index].description.transformer
             {
+                // Bytes need not be the same twice: some transformers encrypt.
+                if Self.areEqual(old, new) { return true }
                 guard let one = try? transformer.data(old) else { return false }
                 return one == (try? transformer.data(new))
             }
@@ -109,6 +111,13 @@ extension ManagedObject {
             else { return false }
             return one == exact
         }
+    }
+
+    /// Whether two values are equal, as far as their type knows.
+    static func areEqual(_ one: Any, _ other: Any) -> Bool {
+        func isEqual<T: Equatable>(_ one: T) -> Bool { other as? T == one }
+        guard let one = one as? any Equatable else { return false }
+        return isEqual(one)
     }
 
     // MARK: One value
@@ -143,19 +152,30 @@ extension ManagedObject {
         let column = entity.columns[index]
         guard case .attribute(let type) = column.kind else { return }
         if let any = value, let transformer = transformer(ofColumn: index) {
-            do {
-                validate(.binary(try transformer.data(any)), column: index, &errors)
-            } catch {
-                errors.append(
-                    failure(
-                        .validation,
-                        "the \(Swift.type(of: any)) cannot be transformed: it is no \(transformer.typeName)",
-                        key: column.name))
+            if let exact = transformed(any, by: transformer, key: column.name, &errors) {
+                validate(exact, column: index, &errors)
             }
             return
         }
         if let exact = stored(&value, as: type, key: column.name, &errors) {
             validate(exact, column: index, &errors)
+        }
+    }
+
+    /// What a transformer stores of a value; nil if that is nothing, which is noted.
+    private func transformed(
+        _ value: Any, by transformer: RegisteredTransformer, key: String,
+        _ errors: inout [StoreError]
+    ) -> Value? {
+        do {
+            return .binary(try transformer.data(value))
+        } catch {
+            errors.append(
+                failure(
+                    .validation,
+                    "the \(Swift.type(of: value)) cannot be transformed: it is no \(transformer.typeName)",
+                    key: key))
+            return nil
         }
     }
 
@@ -211,10 +231,14 @@ extension ManagedObject {
         _ value: inout Any?, _ attribute: SchemaAttribute, _ errors: inout [StoreError]
     ) {
         let description = attribute.description
-        guard description.type != .undefined,
-            let exact = stored(&value, as: description.type, key: description.name, &errors),
-            !exact.isNull, let failure = attribute.validate(exact)
-        else { return }
+        guard description.type != .undefined else { return }
+        let exact =
+            if let any = value, let transformer = description.transformer {
+                transformed(any, by: transformer, key: description.name, &errors)
+            } else {
+                stored(&value, as: description.type, key: description.name, &errors)
+            }
+        guard let exact, !exact.isNull, let failure = attribute.validate(exact) else { return }
         errors.append(
             self.failure(
                 StoreError.Code(rawValue: failure.code.rawValue), failure.message,

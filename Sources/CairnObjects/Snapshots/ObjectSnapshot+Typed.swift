@@ -1,6 +1,7 @@
 // The values of a snapshot in the types that the class has for them.
 //
-// The compiler chooses among the overloads by the type of the property, as it does for the accessors of the class.
+// The compiler chooses among the overloads by the type of the property, as it does for the accessors of the class. Where the
+// class names a transformer, the type does not say what is stored: then the property does, in all of them.
 
 public import CairnModel
 import CairnStore
@@ -11,12 +12,16 @@ extension ObjectSnapshot where Entity: PersistentEntity {
     /// The value of a property.
     public subscript<V: PropertyValue>(dynamicMember path: KeyPath<Entity, V>) -> V {
         let (property, name) = property(path)
-        return value(named: name).flatMap { V._value($0) } ?? fallback(property) ?? V._empty
+        return value(named: name).flatMap { decode($0, property, V._value) } ?? fallback(property)
+            ?? V._empty
     }
 
     /// The value of an optional property.
     public subscript<V: PropertyValue>(dynamicMember path: KeyPath<Entity, V?>) -> V? {
-        value(named: property(path).name).flatMap { V._value($0) }
+        let (property, name) = property(path)
+        guard let value = value(named: name) else { return nil }
+        let decoded: V?? = decode(value, property) { $0.isNull ? .some(nil) : V._value($0) }
+        return decoded ?? nil
     }
 
     /// The value of a property with a raw value.
@@ -43,22 +48,8 @@ extension ObjectSnapshot where Entity: PersistentEntity {
     @_disfavoredOverload
     public subscript<V>(dynamicMember path: KeyPath<Entity, V>) -> V {
         let (property, name) = property(path)
-        let stored = value(named: name) ?? .null
-        if case .attribute(let attribute, _) = property.content,
-            attribute.valueTransformerName != JSONValue.transformerName,
-            case .binary(let data) = stored,
-            let transformer = AttributeTransformers.transformer(
-                named: attribute.valueTransformerName),
-            let value = try? transformer.value(data) as? V
-        {
-            return value
-        }
-        if let type = V.self as? any Codable.Type,
-            let value = Self.json(stored, type) as? V
-        {
-            return value
-        }
-        return fallback(property) ?? Self.none() ?? noValue(name)
+        return value(named: name).flatMap { decode($0, property) { _ in nil } }
+            ?? fallback(property) ?? Self.none() ?? noValue(name)
     }
 
     // MARK: Relationships
@@ -91,12 +82,20 @@ extension ObjectSnapshot where Entity: PersistentEntity {
 
     private func value<V>(_ path: PartialKeyPath<Entity>, _ kind: AttributeKind<V>) -> V {
         let (property, name) = property(path)
-        return value(named: name).flatMap { kind.decode($0) } ?? fallback(property) ?? kind.empty()
-            ?? noValue(name)
+        return value(named: name).flatMap { decode($0, property, kind.decode) }
+            ?? fallback(property) ?? kind.empty() ?? noValue(name)
+    }
+
+    /// A stored value as the property's transformer gives it, or else as its type is stored.
+    private func decode<V>(_ value: Value, _ property: TypedProperty, _ usual: (Value) -> V?) -> V?
+    {
+        guard let decoding = property.decoding else { return usual(value) }
+        return (decoding as? StoredDecoding<V>)?.decode(value)
     }
 
     private func composite<V>(_ path: PartialKeyPath<Entity>, _ kind: AttributeKind<V>) -> V {
         let (property, name) = property(path)
+        if property.decoding != nil { return self.value(path, kind) }
         var leaves: [Value] = []
         if case .attribute(let attribute, _) = property.content {
             leaves = EntityBinding.leafNames(attribute, prefix: name).map {
@@ -120,11 +119,6 @@ extension ObjectSnapshot where Entity: PersistentEntity {
 
     private func fallback<V>(_ property: TypedProperty) -> V? {
         (property.fallback as? DeclaredDefault<V>)?.make()
-    }
-
-    private static func json<V: Codable>(_ value: Value, _ type: V.Type) -> Any? {
-        let decoded: V? = JSONValue.decode(value)
-        return decoded
     }
 
     /// Nil, if that is a value of the type.

@@ -26,12 +26,12 @@ final class SnapshotKeys: Sendable {
         var names = entity.columns.map(\.name)
         var transformers: [String: String] = [:]
         for column in entity.columns where column.attribute?.type == .transformable {
-            transformers[column.name] = column.attribute?.valueTransformerName
+            transformers[column.name] = Self.transformer(column.attribute?.valueTransformerName)
         }
         for attribute in entity.attributes.map(\.description) where attribute.isTransient {
             names.append(attribute.name)
             if attribute.type == .transformable {
-                transformers[attribute.name] = attribute.valueTransformerName
+                transformers[attribute.name] = Self.transformer(attribute.valueTransformerName)
             }
         }
         for relationship in entity.relationships
@@ -39,6 +39,10 @@ final class SnapshotKeys: Sendable {
             names.append(relationship.description.name)
         }
         self.init(entityName: entity.name, names: names, transformers: transformers)
+    }
+
+    private static func transformer(_ name: String?) -> String {
+        name ?? AttributeTransformers.usual
     }
 
     /// The place of a name's value.

@@ -47,7 +47,7 @@ public enum AttributeTransformers {
     }
 
     /// What an attribute without a transformer has in Core Data.
-    private static let usual = "NSSecureUnarchiveFromData"
+    static let usual = "NSSecureUnarchiveFromData"
 
     /// What Core Data has by itself.
     private static let archivers: Set<String> = [usual, "NSKeyedUnarchiveFromData"]

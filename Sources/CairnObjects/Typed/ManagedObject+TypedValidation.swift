@@ -20,7 +20,9 @@ extension ManagedObject {
             // By key the value is what the transformer makes of the bytes.
             var typed = given
             try method(&typed)
-            if kind.encode(typed) != kind.encode(given) { value = typed }
+            if Self.areEqual(typed, given) { return }
+            let new = kind.encode(typed)
+            if new != kind.encode(given) { value = new.isNull ? nil : typed }
             return
         }
         var exact = Value.null

@@ -20,6 +20,9 @@ public struct TypedProperty: Sendable {
     let prepare: (@Sendable (ManagedObject, Int) -> Void)?
     /// What a composite attribute has in it.
     var parts: CompositeParts?
+    /// What a transformer makes of stored bytes, JSON among them, a `StoredDecoding` of the property's type; nil if none
+    /// does: then the type alone says how values are stored.
+    var decoding: AnyDecoding?
 }
 
 /// A declared default, its type forgotten.
@@ -33,6 +36,19 @@ final class DeclaredDefault<V>: AnyDefault, @unchecked Sendable {
     let make: @Sendable () -> V
 
     init(_ make: @escaping @Sendable () -> V) { self.make = make }
+}
+
+/// A way back from stored values, its type forgotten.
+class AnyDecoding: @unchecked Sendable {
+    // Subclasses have one immutable stored property, which is Sendable.
+}
+
+/// What a stored value is as one of the property's type.
+final class StoredDecoding<V>: AnyDecoding, @unchecked Sendable {
+    // Immutable, and the closure is Sendable.
+    let decode: @Sendable (Value) -> V?
+
+    init(_ decode: @escaping @Sendable (Value) -> V?) { self.decode = decode }
 }
 
 // MARK: Attributes
@@ -94,7 +110,8 @@ extension TypedProperty {
         return TypedProperty(
             name: name, content: .attribute(description, fits: fits),
             fallback: `default`.map { DeclaredDefault($0) }, prepare: prepare,
-            parts: kind.composite?.parts)
+            parts: kind.composite?.parts,
+            decoding: kind.transformerName == nil ? nil : StoredDecoding(kind.decode))
     }
 
     /// An attribute that is none.
