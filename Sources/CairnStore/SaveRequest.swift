@@ -18,13 +18,19 @@ public struct SaveRequest: Sendable {
         public var values: [Value]
         /// Which columns were set by somebody, as opposed to having their default.
         public var assigned: ColumnSet
+        /// The version that was last known of an object which is created again; 0 for one that never was. The new row's is
+        /// the next: whoever has read an earlier one sees that this is another.
+        public var version: UInt32
 
         /// Describes a new object.
-        public init(id: ObjectID, entity: Int, values: [Value], assigned: ColumnSet) {
+        public init(
+            id: ObjectID, entity: Int, values: [Value], assigned: ColumnSet, version: UInt32 = 0
+        ) {
             self.id = id
             self.entity = entity
             self.values = values
             self.assigned = assigned
+            self.version = version
         }
     }
 

@@ -108,7 +108,7 @@ struct SaveWriter {
         } else {
             builder.insertedCount += 1
         }
-        let version = version(of: row, isYoung: isYoung)
+        let version = version(index, isYoung: isYoung)
         pending.byEntity[row.entity, default: []].append(
             PendingRows.Row(
                 number: row.number, version: version, values: row.values, keys: row.keys, kept: kept
@@ -116,16 +116,18 @@ struct SaveWriter {
     }
 
     /// The version a row is written with. One that is created again goes on from what was known of it.
-    private func version(of row: WorkingRow, isYoung: Bool) -> UInt32 {
+    private func version(_ index: Int, isYoung: Bool) -> UInt32 {
+        let row = plan.rows[index]
         if let stored = row.stored {
             return isYoung ? stored.version : DirectoryCell.next(stored.version)
         }
-        if row.kind == .updated,
-            let base = plan.request.updated.first(where: { $0.id == row.id })?.base
-        {
-            return DirectoryCell.next(base.version)
+        let request = plan.request
+        switch row.kind {
+        case .inserted: return DirectoryCell.next(request.inserted[index].version)
+        case .updated:
+            return DirectoryCell.next(request.updated[index - request.inserted.count].base.version)
+        default: return 1
         }
-        return 1
     }
 
     // MARK: Telling
@@ -139,7 +141,7 @@ struct SaveWriter {
                 if row.isReverted { result.reverted.append(row.id) }
                 if row.isUndeleted { result.undeleted.append(row.id) }
                 if row.kind != .met || row.isWritten {
-                    result.rows[id] = stored(row, id, isYoung: rewritten.contains(index))
+                    result.rows[id] = stored(index, id)
                 }
             case .deleted:
                 if row.kind == .updated && row.stored == nil { result.reverted.append(row.id) }
@@ -161,13 +163,14 @@ struct SaveWriter {
     }
 
     /// The row as it is stored now.
-    private func stored(_ row: WorkingRow, _ id: ObjectID, isYoung: Bool) -> Row {
+    private func stored(_ index: Int, _ id: ObjectID) -> Row {
+        let row = plan.rows[index]
         var cells = RowCellsBuilder(columns: row.values.count)
         for (column, value) in row.values.enumerated() { cells.set(column, value: value) }
         return Row(
             id: id, entity: row.entity,
             version: row.isWritten
-                ? version(of: row, isYoung: isYoung) : row.stored?.version ?? 1,
+                ? version(index, isYoung: rewritten.contains(index)) : row.stored?.version ?? 1,
             cells: cells.finish())
     }
 }

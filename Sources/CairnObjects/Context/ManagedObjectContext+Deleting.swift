@@ -19,6 +19,8 @@ extension ManagedObjectContext {
             return
         }
         object.prepareForDeletion()
+        // What is deleted can come back only with values that have been read.
+        if recordsEdits { object.fulfillIfNeeded() }
         guard !object.isDeleted else { return }
         markDeleted(object)
     }

@@ -193,7 +193,8 @@ extension ManagedObjectContext {
                     SaveRequest.Inserted(
                         id: object.objectID, entity: entity.index,
                         values: entity.columns.indices.map { savedValue(object, $0) },
-                        assigned: object.ownSlots?.assigned ?? ColumnSet()))
+                        assigned: object.ownSlots?.assigned ?? ColumnSet(),
+                        version: object.version))
             } else if let row = object.row {
                 let changes = object.editedColumns.map {
                     (column: $0, value: savedValue(object, $0))

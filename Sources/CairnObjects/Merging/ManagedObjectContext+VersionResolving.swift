@@ -50,7 +50,9 @@ extension ManagedObjectContext {
             object.setEdit(column, object.presentValue(column))
             if isEdited { object.slotsToEdit().assign(column) }
         }
+        let version = object.version
         object.forgetRow()
+        object.version = version
         object.isInserted = true
         object.isRecreated = true
         object.isUpdated = false

@@ -103,6 +103,7 @@ struct DictionaryDraft {
                 entity: object.entity, version: 1, values: object.values.map(permanent))
             created.append(id)
             assigned[id] = object.assigned
+            if object.version > 0 { recreated[id] = object.version &+ 1 }
         }
         for object in request.updated {
             if let conflict = applyUpdate(object) { conflicts.append(conflict) }
