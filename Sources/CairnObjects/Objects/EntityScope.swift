@@ -10,7 +10,8 @@ import FoundationEssentials
 
 /// An entity as a context's objects know it.
 final class EntityScope: @unchecked Sendable {
-    // The memory of the layout is written in init; `isObservable` and `snapshotKeys` are the context's.
+    // The memory of the layout is written in init; `isObservable`, `snapshotKeys` and `spareObservation` are the
+    // context's.
 
     let entity: SchemaEntity
     let registry: ObjectRegistry
@@ -26,6 +27,8 @@ final class EntityScope: @unchecked Sendable {
     let hierarchy: UInt32
     /// Where the registry keeps objects of the hierarchy; nil for objects outside any context.
     let place: Int?
+    /// What the next object gets of which is read while somebody tracks.
+    lazy var spareObservation = ObjectObservation()
     /// The values of new objects, by column.
     let defaults: [Value]
     /// By column: the number of the hierarchy that a reference leads to.

@@ -32,12 +32,11 @@ extension ManagedObject {
     }
 
     @inline(never) final func noteAccess(_ place: PropertyPlace) {
-        guard AccessProbe.isTracking else { return }
-        let observation: ObjectObservation
-        if let known = rarer?.observation {
-            observation = known
-        } else {
-            observation = ObjectObservation()
+        let known = rarer?.observation
+        let observation = known ?? scope.spareObservation
+        guard observation.isTracked else { return }
+        if known == nil {
+            scope.spareObservation = ObjectObservation()
             extras.observation = observation
             flags.formUnion(.observed)
         }

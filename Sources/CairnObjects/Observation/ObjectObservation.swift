@@ -22,6 +22,9 @@ final class ObjectObservation {
     /// What was ever read by somebody who tracked.
     private(set) var places: Set<PropertyPlace> = []
 
+    /// Whether somebody tracks what is read just now.
+    var isTracked: Bool { AccessProbe.isTracking(registrar) }
+
     func access(_ object: ManagedObject, _ place: PropertyPlace) {
         places.insert(place)
         registrar.access(object, keyPath: \ManagedObject[observed: place])

@@ -66,6 +66,27 @@ struct ObservationTests {
         #expect(price.count == 1)
     }
 
+    @Test("A tracking that never comes to anything ends with the object")
+    func leaving() throws {
+        final class Token: Sendable {}
+        weak var token: Token?
+        do {
+            let other = stack.context()
+            other.isObservable = true
+            let product = other.insert(TypedProduct.self)
+            let held = Token()
+            token = held
+            withObservationTracking {
+                _ = product.name
+            } onChange: {
+                withExtendedLifetime(held) {}
+            }
+            #expect(token != nil)
+            other.reset()
+        }
+        #expect(token == nil)
+    }
+
     @Test("New objects are told of as well")
     func newObjects() {
         let product = context.insert(TypedProduct.self)
