@@ -52,7 +52,7 @@ final class CommitFeed: Sendable {
 
     /// Tells what waits, on a thread of its own.
     func deliverElsewhere() {
-        guard board.isObserved else { return }
+        guard board.hasWaiting else { return }
         if !SystemThread.start({ [board] in board.deliver() }) { board.deliver() }
     }
 

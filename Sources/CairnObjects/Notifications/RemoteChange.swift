@@ -160,7 +160,8 @@ final class RemoteChanges: Sendable {
         guard isAsked || feed.isListenedTo else {
             // What ends with it must not end under the lock.
             let over = observation.withLock { observation -> ChangeObservation? in
-                if feed.isListenedTo { return nil }
+                // Somebody may have asked just now.
+                if feed.isListenedTo || Self.known.withLock({ $0.isAsked }) { return nil }
                 defer { observation = nil }
                 return observation
             }

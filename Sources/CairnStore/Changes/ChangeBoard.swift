@@ -32,6 +32,11 @@ package final class ChangeBoard: Sendable {
     /// Whether anybody observes.
     package var isObserved: Bool { count.load(ordering: .relaxed) > 0 }
 
+    /// Whether something waits that nobody is telling of.
+    package var hasWaiting: Bool {
+        isObserved && state.withLock { !$0.isDelivering && !$0.waiting.isEmpty }
+    }
+
     /// Has a closure told of what is posted from now on.
     package func observe(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation {
         let number = state.withLock { state in
