@@ -5,39 +5,14 @@ import CairnModel
 import CairnStore
 
 extension CommitBuilder {
-    /// The order keys of a row that is written anew: who comes into a list stands at its end.
-    mutating func keys(of old: StoredRow, number: UInt32, _ values: [Value], entity: Int)
-        throws(StoreError) -> [Int64?]
-    {
+    /// The order keys of a row that is written anew: who leaves a list has none for it.
+    func keys(of old: StoredRow, _ values: [Value], entity: Int) -> [Int64?] {
         var keys = old.keys
         for (place, order) in catalog.entities[entity].orders.enumerated()
         where old.values[order.reference] != values[order.reference] {
             keys[place] = nil
-            guard let owner = Self.number(of: values[order.reference]),
-                let reference = catalog.reference(ofColumn: order.reference, entity: entity)
-            else { continue }
-            keys[place] = try keyAtEnd(
-                reference: reference, owner: owner, of: number)
         }
         return keys
-    }
-
-    /// A key behind those of all other members of a list.
-    private mutating func keyAtEnd(reference: Int, owner: UInt32, of number: UInt32)
-        throws(StoreError) -> Int64?
-    {
-        let definition = catalog.references[reference]
-        guard let place = definition.order else { return nil }
-        let tree = catalog.entities[definition.entity].tree
-        var members: [UInt32] = []
-        sources(reference: reference, target: owner, into: &members)
-        var last: Int64?
-        for member in members where member != number {
-            let key =
-                try orderKey(tree: tree, number: member, place) ?? OrderKeys.key(of: member)
-            last = max(last ?? key, key)
-        }
-        return last.map { OrderKeys.key(behind: $0, below: state.nextNumbers[tree]) }
     }
 
     /// The order key that a stored row has of its own.

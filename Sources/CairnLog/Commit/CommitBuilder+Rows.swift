@@ -50,7 +50,7 @@ extension CommitBuilder {
         if !isYoung { updatedCount += 1 }
         let row = PendingRows.Row(
             number: number, version: isYoung ? old.version : DirectoryCell.next(old.version),
-            values: values, keys: try keys(of: old, number: number, values, entity: entity),
+            values: values, keys: keys(of: old, values, entity: entity),
             kept: kept(entity: entity, old, values))
         return (row, taken)
     }

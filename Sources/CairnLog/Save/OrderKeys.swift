@@ -21,13 +21,6 @@ enum OrderKeys {
     /// The key of a row that has none; `number` is its own, be it a member or a pair.
     @inline(__always) static func key(of number: UInt32) -> Int64 { Int64(number) << 31 }
 
-    /// A key behind another one, and before those of all numbers to come.
-    static func key(behind last: Int64, below number: UInt32) -> Int64 {
-        let limit = key(of: number)
-        guard limit > last else { return last + 1 }
-        return last + min(max((limit - last) / 1024, 1), gap)
-    }
-
     /// A row of a list.
     struct Place {
         /// Its key as it is stored.

@@ -72,13 +72,13 @@ extension SavePlanner {
                         owner: identity.id(UInt64(owner), entity: change.entity),
                         relationship: change.relationship))
             }
-            try give(order, now, list, &keysOfPairs, &builder)
+            try give(order, now, list, lists, &keysOfPairs, &builder)
         }
         for (list, rows) in lists.arrivals where !handled.contains(list) {
             guard rows.contains(where: { needsKey($0, lists) }) else { continue }
             let now = try members(of: list, lists, &builder)
             let order = now.map(\.number)
-            try give(order, now, list, &keysOfPairs, &builder)
+            try give(order, now, list, lists, &keysOfPairs, &builder)
         }
         for (key, keys) in keysOfPairs.sorted(by: { $0.key < $1.key }) {
             pairKeys.append((Int(key >> 32), UInt32(truncatingIfNeeded: key), keys))
@@ -117,6 +117,8 @@ extension SavePlanner {
         var newPairs: [ListKey: [Int]] = [:]
         /// The first number of new pairs, by entity.
         var firstNumbers: [Int: UInt32] = [:]
+        /// How many new pairs there are, by entity.
+        private(set) var newCounts: [Int: UInt32] = [:]
         /// The place of a new pair among those of its entity.
         var places: [Int] = []
         /// Pairs that go, as entity and number.
@@ -158,6 +160,7 @@ extension SavePlanner {
             }
             for (entity, count) in counts {
                 try builder.expectNumbers(count, tree: catalog.entities[entity].tree)
+                newCounts[entity] = UInt32(count)
             }
             for (entity, number) in plan.pairRemovals {
                 removed.insert(UInt64(entity) << 32 | UInt64(number))
@@ -279,7 +282,7 @@ extension SavePlanner {
 
     /// Gives keys, so that the members of a list are in an order.
     private mutating func give(
-        _ order: [UInt32], _ members: [Member], _ list: ListKey,
+        _ order: [UInt32], _ members: [Member], _ list: ListKey, _ lists: OrderedLists,
         _ keysOfPairs: inout [UInt64: [Int64?]], _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let definition = catalog.references[list.reference]
@@ -288,9 +291,7 @@ extension SavePlanner {
         for (index, member) in members.enumerated() { memberOfNumber[member.number] = index }
         let ordered = order.compactMap { memberOfNumber[$0] }
         var next = builder.state.nextNumbers[stored.tree]
-        if stored.isHidden {
-            next += UInt32(pairAdditions.count { $0.entity == definition.entity })
-        }
+        next += lists.newCounts[definition.entity] ?? 0
         let keys = OrderKeys.assign(
             ordered.map {
                 OrderKeys.Place(key: members[$0].key, isWritten: members[$0].isWritten)
