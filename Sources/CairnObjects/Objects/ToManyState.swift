@@ -219,7 +219,10 @@ extension ToManyState {
 
     /// Whether the members stand as they did in an earlier state, be there more or less of them.
     func hasSameOrder(as earlier: ToManyState) -> Bool {
-        guard let order, order.isMoved || earlier.order?.isMoved == true else { return true }
-        return order.list == earlier.order?.list
+        guard let order else { return true }
+        if order.isMoved || earlier.order?.isMoved == true {
+            return order.list == earlier.order?.list
+        }
+        return order.returned == earlier.order?.returned ?? []
     }
 }

@@ -133,7 +133,7 @@ struct ObjectEdit {
             if change.0 == change.1 { continue }
             self.targets[index] = (target(change.0, index), target(change.1, index))
         }
-        for (index, var state) in rarer.toMany {
+        for (index, state) in rarer.toMany {
             let isOrdered = entity.relationships[index].description.isOrdered
             var before = earlier?.toMany[index] ?? ToManyState(isOrdered: isOrdered)
             if state.added == before.added, state.removed == before.removed,
@@ -141,10 +141,12 @@ struct ObjectEdit {
             {
                 continue
             }
-            // Who only came stands at the end, and stands there again when it comes again.
+            // One who came and stands at the end stands there again when it comes again. With several it depends on whose edit
+            // is applied first.
             let isGrown =
                 state.hasSameOrder(as: before) && state.removed == before.removed
                 && before.added.isSubset(of: state.added)
+                && state.added.count <= before.added.count + 1
             if isOrdered, !isGrown {
                 let now = context.orderedMembers(of: object, index)
                 // Members that were not known then stood as they are stored, with those who came at the end.
@@ -161,9 +163,7 @@ struct ObjectEdit {
                 went.subtract(current)
             }
             if came.isEmpty && went.isEmpty { continue }
-            let inOrder =
-                isOrdered && came.count > 1 ? state.inOrder().filter(came.contains) : Array(came)
-            members[index] = (targets(inOrder, index), targets(went, index))
+            members[index] = (targets(came, index), targets(went, index))
         }
         if isEmpty { return nil }
     }

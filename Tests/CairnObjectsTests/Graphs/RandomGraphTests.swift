@@ -106,6 +106,12 @@ private struct GraphWalk {
             if random.oneIn(5) { try check(contexts, states[here], "unsaved") }
             if random.oneIn(6) {
                 if try !save(contexts, states[here]) { return }
+                // A step back past the save would give people to a department that is no more: they stay where they are.
+                if states[..<here].contains(where: \.isForbidden) {
+                    for context in contexts { context.undoHistory?.removeAllActions() }
+                    states = [states[here]]
+                    here = 0
+                }
             }
         }
         if random.oneIn(6) {
