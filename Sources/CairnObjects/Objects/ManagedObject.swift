@@ -268,8 +268,8 @@ open class ManagedObject {
     /// Called when the object's values were read. What is set here is no edit. Call super.
     open func awakeFromFetch() {}
 
-    /// Called after the object got other values by something else than somebody's setting them: a rollback, a refresh that
-    /// kept its changes, a merge policy that ran in the context. What was computed from its values can be computed anew here,
+    /// Called after the object got other values by something else than somebody's setting them: undo and redo, a rollback, a
+    /// refresh that kept its changes, a merge policy that ran in the context. What was computed from its values can be computed anew here,
     /// with ``setPrimitiveValue(_:forKey:)``. Call super.
     open func awakeFromSnapshotEvents(_ events: SnapshotEvents) {}
 

@@ -4,7 +4,8 @@
 //   2. Of each run of the step, the last one first: objects that were there before it come back; then values are what they were,
 //      relationships on both sides; then objects that were not there leave, by the delete rules.
 //   3. Objects that are as they are stored are no longer changed.
-//   4. What has changed is told, as one run of edits; it is no step.
+//   4. The objects are told why they show other values. One whose insertion is taken back is told before it leaves.
+//   5. What has changed is told, as one run of edits; it is no step.
 //
 // Doing a step again is the same the other way round.
 
@@ -87,6 +88,7 @@ extension ManagedObjectContext {
         let recording = history.recording
         history.recording = .nothing
         defer { history.recording = recording }
+        var awakening: [ManagedObject: SnapshotEvents] = [:]
         for event in events {
             var returned: [ObjectEdit] = []
             for edit in event.objects where edit.isThere.after && !edit.isThere.before {
@@ -101,6 +103,13 @@ extension ManagedObjectContext {
             }
             for edit in event.objects where !edit.isThere.after && edit.isThere.before {
                 takeAway(edit.object)
+                if history.isUndoing, edit.object.managedObjectContext === self {
+                    edit.object.awakeFromSnapshotEvents(.undoInsertion)
+                }
+            }
+            for edit in event.objects {
+                awakening[edit.object, default: []].formUnion(
+                    snapshotEvents(edit, isUndoing: history.isUndoing))
             }
             applyDeleteRules()
         }
@@ -108,7 +117,22 @@ extension ManagedObjectContext {
             for edit in event.objects where !edit.isUpdated.after { settle(edit.object) }
         }
         revision += 1
+        for object in events.flatMap(\.objects).map(\.object) {
+            guard let reasons = awakening.removeValue(forKey: object), !reasons.isEmpty,
+                isHere(object)
+            else { continue }
+            object.awakeFromSnapshotEvents(reasons)
+        }
         endEvent()
+    }
+
+    /// Why an object shows other values after an edit was applied, as far as it is still there.
+    private func snapshotEvents(_ edit: ObjectEdit, isUndoing: Bool) -> SnapshotEvents {
+        switch (edit.isThere.before, edit.isThere.after) {
+        case (false, true): isUndoing ? .undoDeletion : .undoInsertion
+        case (true, false): isUndoing ? [] : .undoDeletion
+        default: .undoUpdate
+        }
     }
 
     /// Whether an object can be set. Deleted ones can: delete rules set them too.
