@@ -41,6 +41,7 @@ struct RegistryTests {
             }
             #expect(context.registeredObject(for: kept.objectID) === kept)
         }
+        #expect(context.registeredObjects.isEmpty)
     }
 
     @Test("are one for an id, however they are asked for, as long as somebody holds them")

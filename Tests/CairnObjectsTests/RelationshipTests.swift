@@ -259,6 +259,15 @@ struct MergedRelationshipTests {
         let fresh = stack.context()
         #expect(fresh.object(with: ids[1]).object("shop")?.objectID == ids[0])
         #expect(try fresh.count("Shop") == 1)
+        // The previous target is not the survivor: the new one is, as it stands for the one that went.
+        let second = stack.context(.mergeByPropertyObjectTrump)
+        let market = try stack.store { [$0.make("Shop", ["name": "market"])] }[0]
+        let twin = second.make("Shop", ["name": "market"])
+        let again = second.make("Product", ["serialCode": "A", "shop": twin])
+        try second.save()
+        #expect(twin.absorbedInto == market && again.absorbedInto == ids[1])
+        let shop2 = stack.context().object(with: ids[1]).object("shop")
+        #expect(shop2?.objectID == market && shop2?.string("name") == "market")
     }
 
     @Test("Overwriting clears what pointed at the displaced object", arguments: Backend.allCases)

@@ -198,6 +198,18 @@ struct UniquenessTests {
         context.make("SportCar", ["racingNumber": 2])
         let error = storeError { try context.save() }
         #expect(error?.violations.map(\.constraint) == [["permit"]])
+        // Conflicts of both are resolved at once, each by the attributes that its entity has.
+        for policy in [MergePolicy.mergeByPropertyObjectTrump, .overwrite, .rollback] {
+            let other = stack.context(policy)
+            let objects = [
+                other.make("Truck", ["permit": "1"]), other.make("SportCar", ["racingNumber": 1]),
+                other.make("Car"),
+            ]
+            try other.save()
+            #expect(
+                try ["Truck", "SportCar"].map { try stack.context().count($0) } == [1, 1],
+                "\(policy): \(objects.count) objects, two of them there already")
+        }
     }
 
     @Test(

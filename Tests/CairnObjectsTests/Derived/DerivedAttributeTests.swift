@@ -319,7 +319,8 @@ struct DerivedAttributeTests {
     }
 
     @Test(
-        "The store does not open with a derivation that is none", arguments: ["articles.@sum.age"])
+        "B145: The store does not open with a derivation that is none",
+        arguments: ["articles.@sum.age"])
     func opening(_ expression: String) {
         var model = Models.press
         model.entities[1].attributes.append(.derived("wrong", .integer64, expression))
