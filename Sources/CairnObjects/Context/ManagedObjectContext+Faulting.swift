@@ -267,7 +267,7 @@ extension ManagedObjectContext {
     }
 
     /// What the edits of an object that is gone have said of others is no edit of those any more: should the object come back,
-    /// it comes without them.
+    /// it comes without them. But a member that was added to both sides of a pair is an edit of either, and found again then.
     private func forgetLinks(of object: ManagedObject) {
         let id = object.objectID
         changed.look { other in
@@ -275,7 +275,8 @@ extension ManagedObjectContext {
             for (index, state) in rarer.toMany
             where state.added.contains(id) || state.removed.contains(id) {
                 // Without an inverse it is the other's own edit, and stays.
-                guard other.entity.relationships[index].inverse != nil else { continue }
+                guard relationship.inverse != nil else { continue }
+                if case .pairs = relationship.storage, state.added.contains(id) { continue }
                 rarer.toMany[index]?.forget([id])
                 rarer.toMany[index]?.unload()
             }

@@ -146,6 +146,10 @@ extension ManagedObjectContext {
                 object.toMany[index]?.commit(result.permanentIDs)
             }
         }
+        if hasLostLinks {
+            // Members that are gone were not saved.
+            for object in objects { object.unloadMembers() }
+        }
         if isPlain && gone.isEmpty { return }
         for object in registry.objects {
             if !isPlain { object.unloadMembers() }

@@ -240,6 +240,7 @@ extension ManagedObjectContext {
                 for id in ids.sorted(by: { SortingOrder.compare($0, $1) < 0 }) {
                     if id.isTemporary, registry.object(for: id) == nil { continue }
                     if let other = registry.object(for: id), other.isDeleted { continue }
+                    if hasLostLinks, isAddition, isGone(id) { continue }
                     let new = change(id, isAddition: isAddition)
                     let mirrored = SaveRequest.PairChange(
                         pairs: pairs, source: new.destination, destination: new.source,
@@ -249,6 +250,13 @@ extension ManagedObjectContext {
                 }
             }
         }
+    }
+
+    /// Whether there is no row of an id, where some objects were gone.
+    private func isGone(_ id: ObjectID) -> Bool {
+        if id.isTemporary { return false }
+        if let known = registry.object(for: id), known.isInserted || known.hasRow { return false }
+        return (try? read([id]))?[0] == nil
     }
 
     private func isOwnInverse(_ pairs: SchemaPairs) -> Bool {

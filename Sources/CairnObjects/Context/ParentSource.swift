@@ -134,8 +134,15 @@ final class ParentSource: StoreSnapshot, @unchecked Sendable {
             if let object = context.registry.object(for: owner) {
                 if object.isDeleted || object.isGone { continue }
                 members[index] = context.memberIDs(of: object, relationship)
+            } else if context.hasLostLinks {
+                // One that was gone for a while has members by edits of others that nobody has found yet.
+                let object = context.faults(with: [owner], of: schema.entities[entity])[0]
+                members[index] = context.memberIDs(of: object, relationship)
             } else if !owner.isTemporary || context.parent != nil {
                 unknown.append(index)
+            }
+            if context.hasLostLinks {
+                members[index].removeAll { context.registry.object(for: $0)?.isGone == true }
             }
         }
         try context.throwReadError()
