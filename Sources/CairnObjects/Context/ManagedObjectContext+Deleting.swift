@@ -19,6 +19,7 @@ extension ManagedObjectContext {
             return
         }
         object.prepareForDeletion()
+        object.flags.subtract(.cascaded)
         guard !object.isDeleted else { return }
         markDeleted(object)
     }
@@ -78,7 +79,10 @@ extension ManagedObjectContext {
             switch relationship.description.deleteRule {
             case .cascade:
                 let members = relatedObjects(of: object, index)
-                for member in members where !member.isDeleted { delete(member) }
+                for member in members where !member.isDeleted {
+                    delete(member)
+                    member.flags.formUnion(.cascaded)
+                }
                 for member in members { unlink(object, index, member) }
             case .nullify:
                 guard relationship.inverse != nil else { continue }

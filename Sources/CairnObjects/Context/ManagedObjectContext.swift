@@ -123,7 +123,7 @@ public final class ManagedObjectContext {
     /// Objects that a policy of one's own has merged into others since the last save.
     var absorbedObjects: [ManagedObject] = []
     /// Objects that the next save relies on without changing them.
-    var lockedObjects: [ManagedObject] = []
+    var lockedObjects: LockedObjects = []
     /// References that were found elsewhere since the last save.
     var moves = ReferenceMoves()
     /// What was read ahead of the objects that somebody will want; nil if nothing was.

@@ -77,6 +77,8 @@ open class ManagedObject {
         static let noted = Flags(rawValue: 8192)
         /// Somebody has read a property who tracks it.
         static let observed = Flags(rawValue: 16384)
+        /// A delete rule has deleted it, and not the program.
+        static let cascaded = Flags(rawValue: 1 << 21)
         /// It is a fault that has kept the row it had.
         static let keptRow = Flags(rawValue: 1 << 20)
     }
