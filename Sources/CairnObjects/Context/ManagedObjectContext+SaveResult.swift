@@ -102,7 +102,10 @@ extension ManagedObjectContext {
             object.absorbedInto = survivor
             absorbed[object.objectID] = survivor
         }
-        if !children.isEmpty { tellChildren(of: result, absorbed) }
+        if !children.isEmpty {
+            tellChildren(of: result, absorbed)
+            if result.commit != nil { outdateChildren(result.rows.keys + result.recomputed) }
+        }
         absorbedObjects = []
         lockedObjects = []
         forgetChanges()

@@ -39,7 +39,10 @@ extension ManagedObjectContext {
         // What others have written is not merged in the middle of it.
         let outer = isSaving
         isSaving = true
-        defer { isSaving = outer }
+        defer {
+            isSaving = outer
+            if hasMissedChanges { mergeMissedChanges() }
+        }
         try throwReadError()
         try readEditedFaults()
         processChangesToSave()

@@ -139,6 +139,15 @@ extension ManagedObjectContext {
         }
     }
 
+    /// Ends a turn of the context, and of those that work on it: what they save by themselves is saved along with it.
+    func endTurn(saves: Bool) {
+        if !children.isEmpty {
+            for child in livingChildren { child.endTurn(saves: saves) }
+        }
+        processPendingChanges()
+        if saves { autosave() }
+    }
+
     /// Saves if the context does that by itself.
     func autosave() {
         guard autosaveEnabled, hasChanges else { return }
@@ -169,7 +178,10 @@ extension ManagedObjectContext {
     /// Tells everybody.
     func tell(_ event: ContextEvent) {
         tellings += 1
-        defer { tellings -= 1 }
+        defer {
+            tellings -= 1
+            if hasMissedChanges { mergeMissedChanges() }
+        }
         var finished: [ContextObserver] = []
         for observer in observers where observer.kinds.contains(event.kind) {
             if !observer.receive(event, self) { finished.append(observer) }
