@@ -246,7 +246,7 @@ public final class ManagedObjectContext {
         registry = ObjectRegistry(
             identity: identity, temporaryStore: identifier, board: board)
         scopes = Array(repeating: nil, count: store.schema.entities.count)
-        knownRows = KnownRows(of: store)
+        knownRows = KnownRows(of: parent == nil ? store : nil)
         rowRoom = RowRoom(entities: store.schema.entities.count)
         var roots: [UInt32: Int] = [:]
         for entity in schema.entities where entity.parent == nil {
