@@ -78,7 +78,7 @@ extension ManagedObjectContext {
                     guard revision != before else { throw unresolved(conflicts) }
                     processChangesToSave()
                 }
-                if let error = validationError(objectsToSave) { throw error }
+                try validateMerged()
             }
         }
     }
@@ -126,7 +126,26 @@ extension ManagedObjectContext {
                 return
             }
         }
-        throw StoreError(
+        throw Self.restless
+    }
+
+    /// Validates what a merge policy has put together, again if validation has changed something.
+    private func validateMerged() throws {
+        for _ in 0..<Self.maximumRounds {
+            let before = revision
+            let error = validationError(objectsToSave)
+            processChangesToSave()
+            try throwReadError()
+            if revision == before {
+                if let error { throw error }
+                return
+            }
+        }
+        throw Self.restless
+    }
+
+    private static var restless: StoreError {
+        StoreError(
             .invalidRequest,
             "the objects still change after \(Self.maximumRounds) rounds of saving: a validation method, willSave, or "
                 + "somebody who is told of changes sets a value each time")

@@ -59,6 +59,25 @@ extension ManagedObjectContext {
     }
 
     func resolve(_ conflicts: [ConstraintConflict], by policy: MergePolicy) throws(StoreError) {
+        var seen: Set<ManagedObject> = []
+        let objects = conflicts.flatMap {
+            ($0.databaseObject.map { [$0] } ?? []) + $0.conflictingObjects
+        }.filter { seen.insert($0).inserted }
+        let edited = objects.filter(\.hasEdits)
+        try resolveKeys(conflicts, by: policy)
+        // Those that were given something, and those that went back to what is stored.
+        let survivors = Set(objects.compactMap(\.absorbedInto))
+        for object in objects
+        where object.managedObjectContext === self && !object.isDeleted && !object.isGone {
+            if survivors.contains(object.objectID) || edited.contains(object) && !object.hasEdits {
+                object.awakeFromSnapshotEvents(.mergePolicy)
+            }
+        }
+    }
+
+    private func resolveKeys(_ conflicts: [ConstraintConflict], by policy: MergePolicy)
+        throws(StoreError)
+    {
         if policy.mergeType == .mergeByPropertyObjectTrump { try refuseTwoRows(conflicts) }
         var places: [KeyConflict: Int] = [:]
         var groups: [[ConstraintConflict]] = []
