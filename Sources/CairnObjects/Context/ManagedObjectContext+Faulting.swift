@@ -161,6 +161,7 @@ extension ManagedObjectContext {
         let object = scope.makeFault()
         object.reference = reference
         object.managedObjectContext = self
+        if retained != nil { retained?.insert(object) }
         return object
     }
 
@@ -250,7 +251,7 @@ extension ManagedObjectContext {
                 hasLostLinks = true
             }
         }
-        noteLeaving(object)
+        noteVanishing(object)
         object.willChangeAll()
         defer { object.didChangeAll() }
         changed.remove(object)
@@ -274,6 +275,7 @@ extension ManagedObjectContext {
             guard other !== object, let rarer = other.rarer else { return true }
             for (index, state) in rarer.toMany
             where state.added.contains(id) || state.removed.contains(id) {
+                let relationship = other.entity.relationships[index]
                 // Without an inverse it is the other's own edit, and stays.
                 guard relationship.inverse != nil else { continue }
                 if case .pairs = relationship.storage, state.added.contains(id) { continue }

@@ -100,6 +100,15 @@ public final class ManagedObjectContext {
     /// Why the last save that the context made by itself has failed; nil if it did not. The changes are still there: they are
     /// saved with the next ones that can be.
     public internal(set) var autosaveError: (any Error)?
+    /// Whether the context keeps all objects alive that it has, and not only those with changes.
+    ///
+    /// Objects keep their context alive: one that was made by hand lives on with its objects until this is false again, or
+    /// until a ``reset()``.
+    public var retainsRegisteredObjects = false {
+        didSet { retained = retainsRegisteredObjects ? Set(registry.objects) : nil }
+    }
+    /// The objects that are kept alive, whatever becomes of them; nil if they are not.
+    @exclusivity(unchecked) var retained: Set<ManagedObject>?
     /// Whether the delete rules are applied at the end of each run of edits; else only a save applies them.
     public var propagatesDeletesAtEndOfEvent = true
     /// Values of the program's own, for whoever has the context. Nothing here looks at them.
@@ -438,6 +447,7 @@ public final class ManagedObjectContext {
         pendingDeletes = []
         absorbedObjects = []
         lockedObjects = []
+        retained = nil
     }
 
     /// Lets an object go that is no more: new ones that were deleted, deleted ones that were saved.
@@ -446,6 +456,7 @@ public final class ManagedObjectContext {
         defer { object.didChangeAll() }
         registry.remove(object)
         changed.remove(object)
+        if retained != nil { retained?.remove(object) }
         object.keepScope()
         object.managedObjectContext = nil
         object.isInserted = false

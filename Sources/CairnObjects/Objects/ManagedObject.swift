@@ -149,6 +149,7 @@ open class ManagedObject {
         let former = self.layout
         self.layout = layout
         managedObjectContext = context
+        if context.retained != nil { context.retained?.insert(self) }
         if has(.keepsScope) {
             set(.keepsScope, false)
             former.pointee.scope.release()
