@@ -58,6 +58,7 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         if !indexes.isEmpty { arguments.append("indexes: \(text(indexes))") }
         if !plan.validated.isEmpty { arguments.append("validated: \(plan.validated)") }
         if plan.overridesValidation { arguments.append("validates: true") }
+        if plan.validatesObjects { arguments.append("validatesObjects: true") }
         arguments.append("paths: { \(name)._paths($0, of: \(name).self) }")
         return """
             \(raw: access)struct Columns: Cairn.EntityColumns {

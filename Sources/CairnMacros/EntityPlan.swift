@@ -17,6 +17,8 @@ struct EntityPlan {
     let validated: [Int]
     /// Whether the class overrides `validateValue(_:forKey:)`.
     let overridesValidation: Bool
+    /// Whether the class overrides `validateForInsert()` or `validateForUpdate()`.
+    let validatesObjects: Bool
 
     var className: String { declaration.name.text }
     var access: String {
@@ -70,9 +72,10 @@ struct EntityPlan {
         validated = properties.indices.filter {
             names.contains(properties[$0].validatorName) && !properties[$0].isDerived
         }
-        overridesValidation = Self.methods(of: members).contains {
-            $0.name.text == "validateValue" && $0.modifiers.contains(.override)
-        }
+        let overrides = Set(
+            Self.methods(of: members).filter { $0.modifiers.contains(.override) }.map(\.name.text))
+        overridesValidation = overrides.contains("validateValue")
+        validatesObjects = !overrides.isDisjoint(with: ["validateForInsert", "validateForUpdate"])
     }
 
     /// The methods in the class's body, also those inside `#if`.

@@ -99,6 +99,10 @@ extension Misuse {
         "this is stored as bytes, which have no fixed form: it cannot be unique")
     static let transformedDerived = Misuse(
         "transformedDerived", "a derived attribute is computed: there is nothing to transform")
+    static let transformedWithoutDefault = Misuse(
+        "transformedWithoutDefault",
+        "stored bytes may turn out to be no value, and something has to be shown then: give the property a default, or make it optional"
+    )
     static let severalTransformers = Misuse(
         "severalTransformers", "an attribute is stored in one way: .codable or .transformable(by:)")
     static func rangeless(_ label: String) -> Misuse {

@@ -232,6 +232,11 @@ struct PropertyPlan {
             return Self.isPlain(type) && transformer == nil ? .bytesOnly : nil
         case "transformable", "codable":
             if isDerived { return .transformedDerived }
+            if name == "transformable", defaultValue == nil,
+                Self.wrapped(type).description == type.trimmed.description
+            {
+                return .transformedWithoutDefault
+            }
             return options.filter { $0 == "transformable" || $0 == "codable" }.count > 1
                 ? .severalTransformers : nil
         default: return nil

@@ -284,6 +284,15 @@ struct ExpansionTests {
             """,
             "properties: properties, validates: true, paths:"),
         Case(
+            "a class that looks at its objects as a whole says so",
+            """
+            @Entity public class A: ManagedObject {
+                var name: String
+                public override func validateForUpdate() throws { try super.validateForUpdate() }
+            }
+            """,
+            "properties: properties, validatesObjects: true, paths:"),
+        Case(
             "an overridden validation is called by the parent's code",
             """
             @Entity final class A: B {

@@ -65,6 +65,11 @@ struct TransformerMarkTests {
             "2:12 an attribute is stored in one way: .codable or .transformable(by:)",
             "2:22 an attribute is stored in one way: .codable or .transformable(by:)"),
         .member(
+            "nothing to be shown for bytes that are no value",
+            "@Attribute(.transformable(by: T.self)) var a: Paint",
+            "2:12 stored bytes may turn out to be no value, and something has to be shown then: give the property a default, or make it optional"
+        ),
+        .member(
             "derived and transformed",
             #"@Attribute(.transformable(by: T.self), derived: "b") var a: Paint?"#,
             "2:12 a derived attribute is computed: there is nothing to transform"),

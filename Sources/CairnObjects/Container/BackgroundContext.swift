@@ -54,17 +54,14 @@ public actor BackgroundContext {
     func mergeWaitingChanges() { context.mergeWaitingChanges() }
 
     /// Runs a closure on the context, in one turn, and gives its result. Pending changes are processed
-    /// afterwards.
+    /// afterwards, those of child contexts first.
     ///
     /// Objects cannot leave the closure; ids and plain values can.
     public func perform<R, E: Error>(
         _ body: sending (ManagedObjectContext) throws(E) -> sending R
     ) throws(E) -> sending R {
         var isDone = false
-        defer {
-            context.processPendingChanges()
-            if isDone { context.autosave() }
-        }
+        defer { context.endTurn(saves: isDone) }
         let result = try body(context)
         isDone = true
         return result

@@ -24,14 +24,14 @@ struct KnownRows {
     /// When an object was last refreshed.
     var refreshed: ContinuousClock.Instant?
 
-    init(of store: any PersistentStore) { floor = try? store.snapshot().commit }
+    /// - Parameter store: nil for a context that does not read the store itself.
+    init(of store: (any PersistentStore)?) { floor = try? store?.snapshot().commit }
 
     /// The context has saved.
     mutating func noteSave() { own += 1 }
 
-    /// The context has carried a batch request out, which began behind a commit.
-    mutating func noteBatch(from before: UInt64, to after: UInt64) {
-        if after == before { return }
+    /// The context has carried a batch request out that wrote something.
+    mutating func noteBatch() {
         own += 1
         hidesBatches = true
     }
@@ -48,6 +48,12 @@ struct KnownRows {
 }
 
 extension ManagedObjectContext {
+    /// The context has let go of all its rows.
+    func beginKnowingRows() {
+        // A child reads no store.
+        if parent == nil { knownRows.begin(at: try? store.snapshot().commit) }
+    }
+
     /// Whether an object that becomes a fault now shows the row that it has when it is touched again.
     var keepsRows: Bool {
         guard knownRows.hidesBatches, stalenessInterval != 0, readsNewest,

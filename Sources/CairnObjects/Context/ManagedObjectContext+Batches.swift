@@ -16,12 +16,12 @@ extension ManagedObjectContext {
         request.mergePolicy = request.mergePolicy ?? mergePolicy.mergeType
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
-        let before = try store.snapshot().commit
-        defer {
-            if let after = try? store.snapshot().commit {
-                knownRows.noteBatch(from: before, to: after)
-            }
-        }
+        let result = try carryOut(request)
+        if result.commit != nil { knownRows.noteBatch() }
+        return result
+    }
+
+    private func carryOut(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         guard board.wants(.batches) else { return try store.execute(request) }
         return try watched(BatchEvent(.insert, entity: request.entityName)) {
             () throws(StoreError) in

@@ -21,6 +21,7 @@ extension ManagedObjectContext {
         object.prepareForDeletion()
         // What is deleted can come back only with values that have been read.
         if recordsEdits { object.fulfillIfNeeded() }
+        object.flags.subtract(.cascaded)
         guard !object.isDeleted else { return }
         markDeleted(object)
     }
@@ -80,7 +81,10 @@ extension ManagedObjectContext {
             switch relationship.description.deleteRule {
             case .cascade:
                 let members = relatedObjects(of: object, index)
-                for member in members where !member.isDeleted { delete(member) }
+                for member in members where !member.isDeleted {
+                    delete(member)
+                    member.flags.formUnion(.cascaded)
+                }
                 for member in members { unlink(object, index, member) }
             case .nullify:
                 guard relationship.inverse != nil else { continue }

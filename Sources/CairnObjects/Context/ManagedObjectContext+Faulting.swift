@@ -161,6 +161,7 @@ extension ManagedObjectContext {
         let object = scope.makeFault()
         object.reference = reference
         object.managedObjectContext = self
+        if retained != nil { retained?.insert(object) }
         return object
     }
 
@@ -250,7 +251,7 @@ extension ManagedObjectContext {
                 hasLostLinks = true
             }
         }
-        noteLeaving(object)
+        noteVanishing(object)
         object.willChangeAll()
         defer { object.didChangeAll() }
         changed.remove(object)
@@ -267,15 +268,17 @@ extension ManagedObjectContext {
     }
 
     /// What the edits of an object that is gone have said of others is no edit of those any more: should the object come back,
-    /// it comes without them.
+    /// it comes without them. But a member that was added to both sides of a pair is an edit of either, and found again then.
     private func forgetLinks(of object: ManagedObject) {
         let id = object.objectID
         changed.look { other in
             guard other !== object, let rarer = other.rarer else { return true }
             for (index, state) in rarer.toMany
             where state.added.contains(id) || state.removed.contains(id) {
+                let relationship = other.entity.relationships[index]
                 // Without an inverse it is the other's own edit, and stays.
-                guard other.entity.relationships[index].inverse != nil else { continue }
+                guard relationship.inverse != nil else { continue }
+                if case .pairs = relationship.storage, state.added.contains(id) { continue }
                 rarer.toMany[index]?.forget([id])
                 rarer.toMany[index]?.unload()
             }

@@ -79,6 +79,15 @@ extension ManagedObjectContext {
             unloadsMembers: !absorbed.isEmpty || !result.displaced.isEmpty)
     }
 
+    /// What was saved here has another version now than the contexts know that work on this one: theirs is no word on what
+    /// somebody else has changed any more.
+    func outdateChildren(_ ids: [ObjectID]) {
+        for child in livingChildren {
+            for id in ids { child.registry.object(for: id)?.version = 0 }
+            child.outdateChildren(ids)
+        }
+    }
+
     /// Tells the contexts that work on this one of other ids.
     ///
     /// - Parameters:

@@ -61,7 +61,7 @@ extension ManagedObjectContext {
             detach(object)
         }
         forgetChanges()
-        knownRows.begin(at: try? store.snapshot().commit)
+        beginKnowingRows()
         revision += 1
         undoHistory?.removeAllActions()
         if !changes.isEmpty { tell(.didChange(changes)) }
@@ -118,7 +118,7 @@ extension ManagedObjectContext {
         var count = 0
         prefetched = nil
         let keepsRows = keepsRows
-        if !keepsRows, changed.count == 0 { knownRows.begin(at: try? store.snapshot().commit) }
+        if !keepsRows, changed.count == 0 { beginKnowingRows() }
         for object in registry.objects where !object.isInserted && !object.isGone {
             if object.isUpdated || object.isDeleted {
                 if bringUpToDate(object, mergeChanges: true) { count += 1 }

@@ -52,6 +52,19 @@ extension ManagedObjectContext {
         return objects(with: ids, under: schema.entities[relationship(object, index).destination])
     }
 
+    /// How many members a to-many has.
+    func memberCount(of object: ManagedObject, _ index: Int) -> Int {
+        object.rarer?.toMany[index]?.count ?? loadedMembers(of: object, index).count
+    }
+
+    /// Whether an object is a member of a to-many.
+    func isMember(_ id: ObjectID, of object: ManagedObject, _ index: Int) -> Bool {
+        if let state = object.rarer?.toMany[index], state.isLoaded {
+            return state.contains(id) == true
+        }
+        return loadedMembers(of: object, index).contains(id)
+    }
+
     /// The members of a to-many; asks the store once.
     func loadedMembers(of object: ManagedObject, _ index: Int) -> Set<ObjectID> {
         if let members = object.toMany[index]?.current { return members }

@@ -102,7 +102,10 @@ extension ManagedObjectContext {
             object.absorbedInto = survivor
             absorbed[object.objectID] = survivor
         }
-        if !children.isEmpty { tellChildren(of: result, absorbed) }
+        if !children.isEmpty {
+            tellChildren(of: result, absorbed)
+            if result.commit != nil { outdateChildren(result.rows.keys + result.recomputed) }
+        }
         absorbedObjects = []
         lockedObjects = []
         forgetChanges()
@@ -145,6 +148,10 @@ extension ManagedObjectContext {
             for index in object.toMany.keys {
                 object.toMany[index]?.commit(result.permanentIDs)
             }
+        }
+        if hasLostLinks {
+            // Members that are gone were not saved.
+            for object in objects { object.unloadMembers() }
         }
         if isPlain && gone.isEmpty { return }
         for object in registry.objects {

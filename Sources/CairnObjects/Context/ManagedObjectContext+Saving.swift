@@ -39,7 +39,10 @@ extension ManagedObjectContext {
         // What others have written is not merged in the middle of it.
         let outer = isSaving
         isSaving = true
-        defer { isSaving = outer }
+        defer {
+            isSaving = outer
+            if hasMissedChanges { mergeMissedChanges() }
+        }
         try throwReadError()
         try readEditedFaults()
         processChangesToSave()
@@ -75,7 +78,7 @@ extension ManagedObjectContext {
                     guard revision != before else { throw unresolved(conflicts) }
                     processChangesToSave()
                 }
-                if let error = validationError(objectsToSave) { throw error }
+                try validateMerged()
             }
         }
     }
@@ -123,7 +126,26 @@ extension ManagedObjectContext {
                 return
             }
         }
-        throw StoreError(
+        throw Self.restless
+    }
+
+    /// Validates what a merge policy has put together, again if validation has changed something.
+    private func validateMerged() throws {
+        for _ in 0..<Self.maximumRounds {
+            let before = revision
+            let error = validationError(objectsToSave)
+            processChangesToSave()
+            try throwReadError()
+            if revision == before {
+                if let error { throw error }
+                return
+            }
+        }
+        throw Self.restless
+    }
+
+    private static var restless: StoreError {
+        StoreError(
             .invalidRequest,
             "the objects still change after \(Self.maximumRounds) rounds of saving: a validation method, willSave, or "
                 + "somebody who is told of changes sets a value each time")
@@ -241,6 +263,7 @@ extension ManagedObjectContext {
                 for id in ids.sorted(by: { SortingOrder.compare($0, $1) < 0 }) {
                     if id.isTemporary, registry.object(for: id) == nil { continue }
                     if let other = registry.object(for: id), other.isDeleted { continue }
+                    if hasLostLinks, isAddition, isGone(id) { continue }
                     let new = change(id, isAddition: isAddition)
                     let mirrored = SaveRequest.PairChange(
                         pairs: pairs, source: new.destination, destination: new.source,
@@ -250,6 +273,13 @@ extension ManagedObjectContext {
                 }
             }
         }
+    }
+
+    /// Whether there is no row of an id, where some objects were gone.
+    private func isGone(_ id: ObjectID) -> Bool {
+        if id.isTemporary { return false }
+        if let known = registry.object(for: id), known.isInserted || known.hasRow { return false }
+        return (try? read([id]))?[0] == nil
     }
 
     private func isOwnInverse(_ pairs: SchemaPairs) -> Bool {

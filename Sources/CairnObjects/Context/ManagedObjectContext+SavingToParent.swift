@@ -150,7 +150,7 @@ extension ManagedObjectContext {
             switch relationship.storage {
             case .column(let column):
                 guard own.hasEdit(column) else { continue }
-                takeTarget(own.presentValue(column).reference, for: shown, index)
+                takeTarget(own.presentValue(column).reference, of: own, for: shown, index)
                 if shown.isInserted, own.isAssigned(column) {
                     shown.slotsToEdit().assign(column)
                 }
@@ -163,15 +163,17 @@ extension ManagedObjectContext {
                 if relationship.description.isToMany {
                     takeMembers(of: own, for: shown, index)
                 } else {
-                    takeTarget(own.rarer?.transientTargets[index], for: shown, index)
+                    takeTarget(own.rarer?.transientTargets[index], of: own, for: shown, index)
                 }
             }
         }
     }
 
-    private func takeTarget(_ id: ObjectID?, for shown: ManagedObject, _ index: Int) {
+    private func takeTarget(
+        _ id: ObjectID?, of own: ManagedObject, for shown: ManagedObject, _ index: Int
+    ) {
         let root = schema.entities[shown.entity.relationships[index].destination]
-        let target = id.flatMap { livingObject($0, root) }
+        let target = id.flatMap { livingObject($0, root, for: own) }
         guard targetID(of: shown, index) != target?.objectID else { return }
         setTarget(of: shown, index, target)
     }
@@ -180,11 +182,11 @@ extension ManagedObjectContext {
         guard let state = own.rarer?.toMany[index], state.hasChanges else { return }
         let root = schema.entities[shown.entity.relationships[index].destination]
         for id in state.removed.sorted(by: { SortingOrder.compare($0, $1) < 0 }) {
-            guard let member = livingObject(id, root) else { continue }
+            guard let member = livingObject(id, root, for: own) else { continue }
             if shown.toMany[index]?.current?.contains(id) ?? true { unlink(shown, index, member) }
         }
         for id in state.added.sorted(by: { SortingOrder.compare($0, $1) < 0 }) {
-            guard let member = livingObject(id, root) else { continue }
+            guard let member = livingObject(id, root, for: own) else { continue }
             if shown.toMany[index]?.current?.contains(id) != true { link(shown, index, member) }
         }
     }
@@ -201,10 +203,16 @@ extension ManagedObjectContext {
     }
 
     /// The object of an id that a child's object leads to; nil if it is known to be no more.
-    private func livingObject(_ id: ObjectID, _ root: SchemaEntity) -> ManagedObject? {
+    private func livingObject(_ id: ObjectID, _ root: SchemaEntity, for own: ManagedObject)
+        -> ManagedObject?
+    {
         // One that came and went between two saves of the child was never here.
         if id.isTemporary, !hasNewObject(id) { return nil }
         let object = object(with: id, under: root)
+        // Where some were gone, it is looked whether they are back.
+        if object.isFault, own.managedObjectContext?.hasLostLinks == true {
+            object.fulfillIfNeeded()
+        }
         return object.isDeleted || object.isGone ? nil : object
     }
 

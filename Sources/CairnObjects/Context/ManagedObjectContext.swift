@@ -100,6 +100,15 @@ public final class ManagedObjectContext {
     /// Why the last save that the context made by itself has failed; nil if it did not. The changes are still there: they are
     /// saved with the next ones that can be.
     public internal(set) var autosaveError: (any Error)?
+    /// Whether the context keeps all objects alive that it has, and not only those with changes.
+    ///
+    /// Objects keep their context alive: one that was made by hand lives on with its objects until this is false again, or
+    /// until a ``reset()``.
+    public var retainsRegisteredObjects = false {
+        didSet { retained = retainsRegisteredObjects ? Set(registry.objects) : nil }
+    }
+    /// The objects that are kept alive, whatever becomes of them; nil if they are not.
+    @exclusivity(unchecked) var retained: Set<ManagedObject>?
     /// Whether the delete rules are applied at the end of each run of edits; else only a save applies them.
     public var propagatesDeletesAtEndOfEvent = true
     /// Values of the program's own, for whoever has the context. Nothing here looks at them.
@@ -123,7 +132,7 @@ public final class ManagedObjectContext {
     /// Objects that a policy of one's own has merged into others since the last save.
     var absorbedObjects: [ManagedObject] = []
     /// Objects that the next save relies on without changing them.
-    var lockedObjects: [ManagedObject] = []
+    var lockedObjects: LockedObjects = []
     /// References that were found elsewhere since the last save.
     var moves = ReferenceMoves()
     /// What was read ahead of the objects that somebody will want; nil if nothing was.
@@ -246,7 +255,7 @@ public final class ManagedObjectContext {
         registry = ObjectRegistry(
             identity: identity, temporaryStore: identifier, board: board)
         scopes = Array(repeating: nil, count: store.schema.entities.count)
-        knownRows = KnownRows(of: store)
+        knownRows = KnownRows(of: parent == nil ? store : nil)
         rowRoom = RowRoom(entities: store.schema.entities.count)
         var roots: [UInt32: Int] = [:]
         for entity in schema.entities where entity.parent == nil {
@@ -438,6 +447,7 @@ public final class ManagedObjectContext {
         pendingDeletes = []
         absorbedObjects = []
         lockedObjects = []
+        retained = nil
     }
 
     /// Lets an object go that is no more: new ones that were deleted, deleted ones that were saved.
@@ -446,6 +456,7 @@ public final class ManagedObjectContext {
         defer { object.didChangeAll() }
         registry.remove(object)
         changed.remove(object)
+        if retained != nil { retained?.remove(object) }
         object.keepScope()
         object.managedObjectContext = nil
         object.isInserted = false

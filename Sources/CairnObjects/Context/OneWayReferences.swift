@@ -15,6 +15,8 @@ struct OneWayReferences {
     typealias Reference = (referrer: ManagedObject, way: ManagedObjectContext.OneWay)
 
     private var known: [ObjectID: [Reference]] = [:]
+    /// What leads where in the contexts above.
+    private var above = ChangedReferrers()
 
     init(_ context: ManagedObjectContext) {
         var ways: [Int: [ManagedObjectContext.OneWay]] = [:]
@@ -53,7 +55,8 @@ struct OneWayReferences {
                 && seen[way.key, default: []].insert(ObjectIdentifier(referrer)).inserted
         }
         for way in context.oneWays(to: object.entity) {
-            for referrer in context.storedReferrers(to: object, way, includingPairs: includingPairs)
+            for referrer in context.storedReferrers(
+                to: object, way, includingPairs: includingPairs, &above)
             where leads(referrer, way, to: object, in: context)
                 && seen[way.key, default: []].insert(ObjectIdentifier(referrer)).inserted
             {
@@ -115,16 +118,25 @@ extension ManagedObjectContext {
     }
 
     /// The objects that lead to another one by a relationship without inverse, as the store knows.
-    func storedReferrers(to object: ManagedObject, _ way: OneWay, includingPairs: Bool)
-        -> [ManagedObject]
-    {
+    fileprivate func storedReferrers(
+        to object: ManagedObject, _ way: OneWay, includingPairs: Bool,
+        _ above: inout ChangedReferrers
+    ) -> [ManagedObject] {
         guard !object.isInserted, !object.hasTemporaryID || parent != nil,
             way.relationship.storage != .transient,
             includingPairs || !way.relationship.description.isToMany
         else { return [] }
         do {
-            let ids = try source().referrers(
-                toTarget: object.objectID, relationship: way.index, entity: way.entity.index)
+            let ids =
+                if let parentSource {
+                    try parentSource.referrers(
+                        toTarget: object.objectID, relationship: way.index,
+                        entity: way.entity.index, &above)
+                } else {
+                    try source().referrers(
+                        toTarget: object.objectID, relationship: way.index,
+                        entity: way.entity.index)
+                }
             return objects(with: ids, under: way.entity)
         } catch {
             readError = error

@@ -134,8 +134,15 @@ final class ParentSource: StoreSnapshot, @unchecked Sendable {
             if let object = context.registry.object(for: owner) {
                 if object.isDeleted || object.isGone { continue }
                 members[index] = context.memberIDs(of: object, relationship)
+            } else if context.hasLostLinks {
+                // One that was gone for a while has members by edits of others that nobody has found yet.
+                let object = context.faults(with: [owner], of: schema.entities[entity])[0]
+                members[index] = context.memberIDs(of: object, relationship)
             } else if !owner.isTemporary || context.parent != nil {
                 unknown.append(index)
+            }
+            if context.hasLostLinks {
+                members[index].removeAll { context.registry.object(for: $0)?.isGone == true }
             }
         }
         try context.throwReadError()
@@ -159,26 +166,70 @@ final class ParentSource: StoreSnapshot, @unchecked Sendable {
     func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
         throws(StoreError) -> [ObjectID]
     {
+        var changed = ChangedReferrers()
+        return try referrers(
+            toTarget: target, relationship: relationship, entity: entity, &changed)
+    }
+
+    /// The same for one of many targets, between which the contexts above do not change.
+    func referrers(
+        toTarget target: ObjectID, relationship: Int, entity: Int,
+        _ changed: inout ChangedReferrers
+    ) throws(StoreError) -> [ObjectID] {
         context.processPendingChanges()
-        var found: Set<ObjectID> = []
-        if !target.isTemporary || context.parent != nil {
-            for id in try context.source().referrers(
+        var found = changed.referrers(
+            to: target, ChangedReferrers.Key(context, relationship, entity), in: context)
+        if let above = context.parentSource {
+            let ids = try above.referrers(
+                toTarget: target, relationship: relationship, entity: entity, &changed)
+            found.formUnion(ids.filter(isNotChanged))
+        } else if !target.isTemporary {
+            let ids = try context.source().referrers(
                 toTarget: target, relationship: relationship, entity: entity)
-            where context.registry.object(for: id)?.isNotChanged ?? true {
-                found.insert(id)
-            }
-        }
-        let owner = schema.entities[entity]
-        context.changed.look { object in
-            if !object.isDeleted, !object.isGone, object.entity.isKind(of: owner),
-                context.memberIDs(of: object, relationship).contains(target)
-            {
-                found.insert(object.objectID)
-            }
-            return true
+            found.formUnion(ids.filter(isNotChanged))
         }
         try context.throwReadError()
         return found.sorted { SortingOrder.compare($0, $1) < 0 }
+    }
+
+    /// Whether the object of an id leads where the context's source says.
+    private func isNotChanged(_ id: ObjectID) -> Bool {
+        context.registry.object(for: id)?.isNotChanged ?? true
+    }
+}
+
+/// Which changed objects of contexts lead where, found by one look at them for each relationship.
+struct ChangedReferrers {
+    /// A relationship in a context.
+    struct Key: Hashable {
+        let context: ObjectIdentifier
+        let relationship: Int
+        let entity: Int
+
+        init(_ context: ManagedObjectContext, _ relationship: Int, _ entity: Int) {
+            self.context = ObjectIdentifier(context)
+            self.relationship = relationship
+            self.entity = entity
+        }
+    }
+
+    private var known: [Key: [ObjectID: Set<ObjectID>]] = [:]
+
+    /// The changed objects of a context that lead to an object.
+    fileprivate mutating func referrers(
+        to target: ObjectID, _ key: Key, in context: ManagedObjectContext
+    ) -> Set<ObjectID> {
+        if let referrers = known[key] { return referrers[target] ?? [] }
+        var referrers: [ObjectID: Set<ObjectID>] = [:]
+        let owner = context.schema.entities[key.entity]
+        for object in context.changedInOrder
+        where !object.isDeleted && !object.isGone && object.entity.isKind(of: owner) {
+            for id in context.memberIDs(of: object, key.relationship) {
+                referrers[id, default: []].insert(object.objectID)
+            }
+        }
+        known[key] = referrers
+        return referrers[target] ?? []
     }
 }
 

@@ -10,6 +10,35 @@
 import CairnModel
 import CairnStore
 
+/// Who leads to the objects of conflicts, and what was changed in these.
+private struct KeyReferences {
+    private var references: OneWayReferences
+    /// Columns with edits when resolving began, by object.
+    private var edited: [ManagedObject: Set<Int>] = [:]
+
+    init(_ context: ManagedObjectContext, _ conflicts: [ConstraintConflict]) {
+        references = OneWayReferences(context)
+        for object in conflicts.flatMap(\.conflictingObjects) where !object.isInserted {
+            edited[object] = Set(object.columnsWithEdits)
+        }
+    }
+
+    /// Whether a stored object was changed, be it that what it was led to has turned out to be what it led to before.
+    func wasEdited(_ object: ManagedObject, _ column: Int) -> Bool {
+        object.hasEdit(column) || edited[object]?.contains(column) == true
+    }
+
+    mutating func take(
+        to object: ManagedObject, in context: ManagedObjectContext, includingPairs: Bool = false
+    ) -> [OneWayReferences.Reference] {
+        references.take(to: object, in: context, includingPairs: includingPairs)
+    }
+
+    mutating func add(_ reference: OneWayReferences.Reference, to target: ObjectID) {
+        references.add(reference, to: target)
+    }
+}
+
 extension ManagedObjectContext {
     /// What an absorbed object gives the survivor.
     enum Gift {
@@ -30,6 +59,25 @@ extension ManagedObjectContext {
     }
 
     func resolve(_ conflicts: [ConstraintConflict], by policy: MergePolicy) throws(StoreError) {
+        var seen: Set<ManagedObject> = []
+        let objects = conflicts.flatMap {
+            ($0.databaseObject.map { [$0] } ?? []) + $0.conflictingObjects
+        }.filter { seen.insert($0).inserted }
+        let edited = objects.filter(\.hasEdits)
+        try resolveKeys(conflicts, by: policy)
+        // Those that were given something, and those that went back to what is stored.
+        let survivors = Set(objects.compactMap(\.absorbedInto))
+        for object in objects
+        where object.managedObjectContext === self && !object.isDeleted && !object.isGone {
+            if survivors.contains(object.objectID) || edited.contains(object) && !object.hasEdits {
+                object.awakeFromSnapshotEvents(.mergePolicy)
+            }
+        }
+    }
+
+    private func resolveKeys(_ conflicts: [ConstraintConflict], by policy: MergePolicy)
+        throws(StoreError)
+    {
         if policy.mergeType == .mergeByPropertyObjectTrump { try refuseTwoRows(conflicts) }
         var places: [KeyConflict: Int] = [:]
         var groups: [[ConstraintConflict]] = []
@@ -44,7 +92,7 @@ extension ManagedObjectContext {
                 groups.append([conflict])
             }
         }
-        var references = OneWayReferences(self)
+        var references = KeyReferences(self, conflicts)
         for group in groups { fold(members(of: group), by: policy, &references) }
         // Who had the key all along comes first: what goes back to its own key may need it.
         var goesBack = false
@@ -117,7 +165,7 @@ extension ManagedObjectContext {
 
     /// New objects with one key: the one created first survives, in every policy.
     private func fold(
-        _ members: [ManagedObject], by policy: MergePolicy, _ references: inout OneWayReferences
+        _ members: [ManagedObject], by policy: MergePolicy, _ references: inout KeyReferences
     ) {
         let new = members.filter(isNew)
         let gives =
@@ -131,7 +179,7 @@ extension ManagedObjectContext {
     /// Objects with one key, the one that had it first; whether one of them went back to what is stored.
     private func resolve(
         _ members: [ManagedObject], _ conflict: ConstraintConflict, by policy: MergePolicy,
-        _ references: inout OneWayReferences
+        _ references: inout KeyReferences
     ) throws(StoreError) -> Bool {
         guard var first = members.first, !isNew(first) else { return false }
         var goesBack = false
@@ -161,7 +209,7 @@ extension ManagedObjectContext {
 
     private func absorb(
         _ loser: ManagedObject, into survivor: ManagedObject, giving gift: Gift,
-        _ references: inout OneWayReferences
+        _ references: inout KeyReferences
     ) {
         let common = commonAncestor(loser.entity, survivor.entity)
         let columns = common?.columns.indices ?? 0..<0
@@ -238,14 +286,14 @@ extension ManagedObjectContext {
 
     private func give(
         _ gift: Gift, _ columns: Range<Int>, from loser: ManagedObject,
-        to survivor: ManagedObject, _ references: inout OneWayReferences
+        to survivor: ManagedObject, _ references: inout KeyReferences
     ) {
         if case .nothing = gift { return }
         for column in columns {
             let isSet =
                 loser.isInserted
                 ? loser.isAssigned(column)
-                : loser.hasEdit(column) && !loser.untracked.contains(column)
+                : references.wasEdited(loser, column) && !loser.untracked.contains(column)
             guard let index = loser.entity.columns[column].relationship else {
                 if isSet || isEverything(gift) {
                     survivor.setColumn(column, loser.columnValue(column))
@@ -265,7 +313,7 @@ extension ManagedObjectContext {
     /// A new one-way reference may have to be led on, if its target is absorbed too.
     private func note(
         _ relationship: SchemaRelationship, _ index: Int, of owner: ManagedObject,
-        to target: ManagedObject, _ references: inout OneWayReferences
+        to target: ManagedObject, _ references: inout KeyReferences
     ) {
         guard relationship.inverse == nil else { return }
         let way = OneWay(
@@ -296,7 +344,7 @@ extension ManagedObjectContext {
 
     private func displace(
         _ object: ManagedObject, _ conflict: ConstraintConflict,
-        _ references: inout OneWayReferences
+        _ references: inout KeyReferences
     ) throws(StoreError) {
         for (index, relationship) in object.entity.relationships.enumerated() {
             guard let inverse = relationship.inverse else { continue }

@@ -28,8 +28,7 @@ extension ManagedObjectContext {
             object.managedObjectContext === self,
             "conflicts are detected for objects of the context")
         fulfill(object)
-        guard !object.isInserted, !object.isGone, !lockedObjects.contains(where: { $0 === object })
-        else { return }
+        if object.isInserted || object.isGone { return }
         lockedObjects.append(object)
     }
 

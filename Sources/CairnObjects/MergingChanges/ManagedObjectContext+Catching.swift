@@ -187,7 +187,7 @@ private struct ChangeMerge {
             let gone = try bringUpToDate(state)
             delete(gone)
             letGo(of: try vanishedTargets(state))
-            renewMembers()
+            try renewMembers(state)
             try announce(state)
         } catch {
             context.readError = error
@@ -352,7 +352,8 @@ private struct ChangeMerge {
     }
 
     /// Forgets what members were read and may be others now.
-    private mutating func renewMembers() {
+    private mutating func renewMembers(_ state: any StoreSnapshot) throws(StoreError) {
+        var forgotten: [(owner: ManagedObject, index: Int, members: [ObjectID])] = []
         for object in context.registry.objects {
             guard let rarer = object.rarer, !rarer.toMany.isEmpty, !object.isInserted,
                 !object.isDeleted
@@ -361,13 +362,43 @@ private struct ChangeMerge {
                 guard rarer.toMany[index]?.isLoaded == true,
                     isAffected(object.entity.relationships[index], of: object.entity)
                 else { continue }
-                let before =
-                    isWatched || notesRefreshed ? context.memberIDs(of: object, index) : nil
+                if isWatched || notesRefreshed {
+                    forgotten.append((object, index, context.memberIDs(of: object, index)))
+                }
                 rarer.toMany[index]?.unload()
-                guard let before, context.memberIDs(of: object, index) != before else { continue }
-                noteRefreshed(object)
             }
         }
+        if forgotten.isEmpty { return }
+        try readMembers(of: forgotten.map { ($0.owner, $0.index) }, state)
+        defer { context.prefetched = nil }
+        for (object, index, members) in forgotten
+        where context.memberIDs(of: object, index) != members {
+            noteRefreshed(object)
+        }
+    }
+
+    /// Reads the stored members of many owners ahead: one question for each relationship of an entity.
+    private func readMembers(
+        of owners: [(object: ManagedObject, index: Int)], _ state: any StoreSnapshot
+    ) throws(StoreError) {
+        struct Question: Hashable {
+            let entity: Int
+            let relationship: Int
+        }
+        var questions: [Question: [ObjectID]] = [:]
+        for (object, index) in owners where !object.isGone {
+            let question = Question(entity: object.entity.index, relationship: index)
+            questions[question, default: []].append(object.objectID)
+        }
+        var ahead = PrefetchedRows()
+        for (question, owners) in questions {
+            let members = try state.members(
+                ofRelationship: question.relationship, entity: question.entity, owners: owners)
+            for (owner, ids) in zip(owners, members) {
+                ahead.members[.init(owner: owner, index: question.relationship)] = ids
+            }
+        }
+        context.prefetched = ahead
     }
 
     // MARK: New objects

@@ -145,13 +145,18 @@ extension ManagedObjectContext {
         merge(waiting)
     }
 
+    /// Merges what the parent has saved while the context was saving, or told of a change, as soon as that is over.
+    @inline(never)
+    func mergeMissedChanges() {
+        guard !isSaving, tellings == 0 else { return }
+        hasMissedChanges = false
+        mergeChanges(.everything)
+    }
+
     /// The same from within a turn, for contexts that nobody wakes.
     @inline(never)
     func mergeBetweenEdits() {
-        if hasMissedChanges, !isSaving, tellings == 0 {
-            hasMissedChanges = false
-            mergeChanges(.everything)
-        }
+        if hasMissedChanges { mergeMissedChanges() }
         guard wake == nil, !isViewContext, let inbox, !inbox.isEmpty else { return }
         mergeWaitingChanges()
     }

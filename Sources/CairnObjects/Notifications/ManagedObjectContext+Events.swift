@@ -49,10 +49,19 @@ extension ManagedObjectContext {
         eventBegan()
     }
 
+    /// Notes that the row of an object is gone.
+    func noteVanishing(_ object: ManagedObject) {
+        guard isWatched(.changes) else { return }
+        // Of a new one nobody was told yet.
+        if object.isInserted, object.changedIndex >= changed.eventStart { return }
+        event.noteVanished(object)
+        eventBegan()
+    }
+
     /// Notes that an object shows what is stored now.
     func noteRefreshed(_ object: ManagedObject) {
         guard isWatched(.changes) else { return }
-        event.refreshed.append(object)
+        event.noteRefreshed(object)
         eventBegan()
     }
 
@@ -100,6 +109,10 @@ extension ManagedObjectContext {
         where object.isDeleted || object.managedObjectContext !== self {
             if seen.insert(ObjectIdentifier(object)).inserted { changes.deleted.append(object) }
         }
+        for noted in ended.vanished {
+            guard let object = goneObject(noted) else { continue }
+            if seen.insert(ObjectIdentifier(object)).inserted { changes.deleted.append(object) }
+        }
         for object in ended.noted
         where object.changedIndex >= 0 && object.changedIndex < start && !object.isDeleted {
             seen.insert(ObjectIdentifier(object))
@@ -117,13 +130,25 @@ extension ManagedObjectContext {
         where object.managedObjectContext === self && !object.isDeleted && !object.isInserted {
             if seen.insert(ObjectIdentifier(object)).inserted { changes.inserted.append(object) }
         }
-        for object in ended.refreshed
-        where object.managedObjectContext === self && !object.isDeleted
-            && (object.changedIndex < 0 || object.changedIndex < start)
-        {
+        let detached =
+            ended.refreshed.isEmpty
+            ? [] : Set(ended.left.lazy.filter { $0.managedObjectContext !== self }.map(\.objectID))
+        for noted in ended.refreshed where !detached.contains(noted.id) {
+            // Who is told gets an object, be it that nobody holds the one that was.
+            let object = faults(with: [noted.id], of: noted.entity)[0]
+            guard !object.isDeleted, object.changedIndex < start else { continue }
             if seen.insert(ObjectIdentifier(object)).inserted { changes.refreshed.append(object) }
         }
         return changes
+    }
+
+    /// An object whose row was gone, for those who are told; nil if it is there again.
+    private func goneObject(_ noted: NotedID) -> ManagedObject? {
+        if let known = registry.object(for: noted.id) { return known.isDeleted ? known : nil }
+        let object = faults(with: [noted.id], of: noted.entity)[0]
+        object.flags.formUnion([.fulfilled, .gone, .deleted])
+        hasGoneObjects = true
+        return object
     }
 
     /// Ends the run when the main actor is free again.
@@ -137,6 +162,15 @@ extension ManagedObjectContext {
             context.processPendingChanges()
             context.autosave()
         }
+    }
+
+    /// Ends a turn of the context, and of those that work on it: what they save by themselves is saved along with it.
+    func endTurn(saves: Bool) {
+        if !children.isEmpty {
+            for child in livingChildren { child.endTurn(saves: saves) }
+        }
+        processPendingChanges()
+        if saves { autosave() }
     }
 
     /// Saves if the context does that by itself.
@@ -169,7 +203,10 @@ extension ManagedObjectContext {
     /// Tells everybody.
     func tell(_ event: ContextEvent) {
         tellings += 1
-        defer { tellings -= 1 }
+        defer {
+            tellings -= 1
+            if hasMissedChanges { mergeMissedChanges() }
+        }
         var finished: [ContextObserver] = []
         for observer in observers where observer.kinds.contains(event.kind) {
             if !observer.receive(event, self) { finished.append(observer) }

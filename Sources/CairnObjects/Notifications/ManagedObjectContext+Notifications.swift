@@ -105,20 +105,36 @@ enum NotificationNames {
 
     static var willSave: Notification.Name { name("WillSaveObjects", .beginnings) }
     static var didSave: Notification.Name { name("DidSaveObjects", .saves) }
-    static var didSaveIDs: Notification.Name { name("DidSaveObjectIDs", .saves) }
+    static var didSaveIDs: Notification.Name {
+        name("DidSaveObjectIDs", .saves, bit: savedIDs)
+    }
     static var didChange: Notification.Name { name("DidChangeObjects", .changes) }
     static var didMerge: Notification.Name { name("DidMergeChangesObjectIDs", .merges) }
 
+    /// A bit beside those of the kinds: there are two names of saves.
+    private static let savedIDs: UInt32 = 1 << 31
+
     /// Not Core Data's own texts: where that exists too, its observers must not be given our objects.
-    private static func name(_ event: String, _ kind: ContextEvent.Kinds) -> Notification.Name {
-        asked.bitwiseOr(kind.rawValue, ordering: .relaxed)
+    private static func name(_ event: String, _ kind: ContextEvent.Kinds, bit: UInt32? = nil)
+        -> Notification.Name
+    {
+        asked.bitwiseOr(bit ?? kind.rawValue, ordering: .relaxed)
         return Notification.Name("CairnManagedObjectContext\(event)Notification")
     }
 
-    /// Whether somebody has asked for the names of one of some kinds of events.
+    /// Whether somebody has asked for a name of one of some kinds of events.
     static func areAsked(_ kinds: ContextEvent.Kinds) -> Bool {
-        asked.load(ordering: .relaxed) & kinds.rawValue != 0
+        let bits = kinds.contains(.saves) ? kinds.rawValue | savedIDs : kinds.rawValue
+        return asked.load(ordering: .relaxed) & bits != 0
     }
+
+    /// Whether somebody has asked for the name of saves that carries objects.
+    static var isDidSaveAsked: Bool {
+        asked.load(ordering: .relaxed) & ContextEvent.Kinds.saves.rawValue != 0
+    }
+
+    /// Whether somebody has asked for the name of saves that carries ids.
+    static var isDidSaveIDsAsked: Bool { asked.load(ordering: .relaxed) & savedIDs != 0 }
 }
 
 extension ManagedObjectContext {
@@ -136,20 +152,8 @@ extension ManagedObjectContext {
             }
             post(NotificationNames.didChange, info)
         case .didSave(let saved):
-            var info = Self.info([
-                (.insertedObjects, saved.inserted), (.updatedObjects, saved.updated),
-                (.deletedObjects, saved.deleted),
-            ])
-            // One that has not read anything yet stands for no state.
-            if let generation, generation.snapshot != nil {
-                info[NotificationKey.queryGeneration.rawValue] = generation
-            }
-            post(NotificationNames.didSave, info)
-            let ids = Self.info([
-                (.insertedObjectIDs, saved.insertedIDs), (.updatedObjectIDs, saved.updatedIDs),
-                (.deletedObjectIDs, saved.deletedIDs),
-            ])
-            post(NotificationNames.didSaveIDs, ids)
+            if NotificationNames.isDidSaveAsked { postObjects(saved) }
+            if NotificationNames.isDidSaveIDsAsked { postIDs(saved) }
         case .didMerge(let merged):
             let ids = Self.info([
                 (.insertedObjectIDs, merged.inserted), (.updatedObjectIDs, merged.updated),
@@ -157,6 +161,26 @@ extension ManagedObjectContext {
             ])
             post(NotificationNames.didMerge, ids)
         }
+    }
+
+    private func postObjects(_ saved: SavedObjects) {
+        var info = Self.info([
+            (.insertedObjects, saved.inserted), (.updatedObjects, saved.updated),
+            (.deletedObjects, saved.deleted),
+        ])
+        // One that has not read anything yet stands for no state.
+        if let generation, generation.snapshot != nil {
+            info[NotificationKey.queryGeneration.rawValue] = generation
+        }
+        post(NotificationNames.didSave, info)
+    }
+
+    private func postIDs(_ saved: SavedObjects) {
+        let ids = Self.info([
+            (.insertedObjectIDs, saved.insertedIDs), (.updatedObjectIDs, saved.updatedIDs),
+            (.deletedObjectIDs, saved.deletedIDs),
+        ])
+        post(NotificationNames.didSaveIDs, ids)
     }
 
     private static func info(_ sets: [(NotificationKey, Set<ObjectID>)]) -> [AnyHashable: Any] {

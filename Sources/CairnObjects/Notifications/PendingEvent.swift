@@ -5,10 +5,13 @@
 //   noted      objects that were in the list before, and what they were when they were first touched in the event; for a
 //              context that records edits, also those that entered and are not new
 //   left       objects that were deleted, or gave way to others
+//   vanished   objects whose rows turned out to be gone
 //   refreshed  objects whose values were brought up to date
 //   arrived    objects that others have made
 //
 // So inserting, and the first edit of an object, note nothing here.
+//
+// Objects that nobody has changed are noted by their ids: the context does not keep them alive, nor they the context.
 //
 // Invariants: an object has the flag `noted` exactly if it is among those that are noted.
 // Threads: the context's.
@@ -23,8 +26,10 @@ struct PendingEvent {
     private var earlier: [ObjectIdentifier: EarlierState] = [:]
     /// Objects that are no more, as far as anybody was told that they were there.
     var left: [ManagedObject] = []
+    /// Objects whose rows are gone.
+    private(set) var vanished: [NotedID] = []
     /// Objects that were brought up to date.
-    var refreshed: [ManagedObject] = []
+    private(set) var refreshed: [NotedID] = []
     /// Objects that others have made.
     var arrived: [ManagedObject] = []
 
@@ -38,14 +43,35 @@ struct PendingEvent {
         noted.append(object)
     }
 
+    mutating func noteVanished(_ object: ManagedObject) { vanished.append(NotedID(object)) }
+
+    mutating func noteRefreshed(_ object: ManagedObject) { refreshed.append(NotedID(object)) }
+
     /// Objects got other ids.
     mutating func rename(_ names: [ObjectID: ObjectID]) {
         for object in earlier.keys { earlier[object]?.rename(names) }
+        for index in vanished.indices { vanished[index].rename(names) }
+        for index in refreshed.indices { refreshed[index].rename(names) }
     }
 
     /// Takes the flags of the objects back: the event is over.
     func end() {
         for object in noted { object.flags.subtract(.noted) }
+    }
+}
+
+/// An object that somebody may hold.
+struct NotedID {
+    private(set) var id: ObjectID
+    let entity: SchemaEntity
+
+    init(_ object: ManagedObject) {
+        id = object.objectID
+        entity = object.entity
+    }
+
+    mutating func rename(_ names: [ObjectID: ObjectID]) {
+        if let new = names[id] { id = new }
     }
 }
 

@@ -23,7 +23,7 @@ final class EntityRules: Sendable {
 
     /// Whether values that are each allowed may not be allowed together: if a class looks at its objects itself, or if members
     /// are counted.
-    var looksAtMerged: Bool { !own.isNone || !counted.isEmpty }
+    let looksAtMerged: Bool
 
     init(_ entity: SchemaEntity, _ type: ManagedObject.Type) {
         own = OwnValidation(of: type)
@@ -61,5 +61,7 @@ final class EntityRules: Sendable {
             return description.isToMany
                 && (description.minimumCount > 0 || description.maximumCount > 0)
         }
+        looksAtMerged =
+            !own.isNone || !counted.isEmpty || type._typedEntity?.validatesObjects == true
     }
 }

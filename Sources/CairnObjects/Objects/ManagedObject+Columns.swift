@@ -74,6 +74,10 @@ extension ManagedObject {
     /// has inserted it again.
     @inline(never) func revive() {
         flags.subtract([.gone, .deleted, .fulfilled, .propagated, .displaced])
+        // While it was gone it had no members.
+        if rarer != nil {
+            for index in toMany.keys where !isTransient(index) { toMany[index] = nil }
+        }
         managedObjectContext?.noteRefreshed(self)
     }
 

@@ -146,7 +146,7 @@ extension ManagedObject {
         guard description.isToMany, description.minimumCount > 0 || description.maximumCount > 0,
             isInserted || toMany[index]?.hasChanges == true, let context = managedObjectContext
         else { return }
-        validate(count: context.memberIDs(of: self, index).count, relationship: index, &errors)
+        validate(count: context.memberCount(of: self, index), relationship: index, &errors)
     }
 
     /// Notes what the model forbids of a number of members.

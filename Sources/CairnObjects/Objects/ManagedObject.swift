@@ -77,6 +77,8 @@ open class ManagedObject {
         static let noted = Flags(rawValue: 8192)
         /// Somebody has read a property who tracks it.
         static let observed = Flags(rawValue: 16384)
+        /// A delete rule has deleted it, and not the program.
+        static let cascaded = Flags(rawValue: 1 << 21)
         /// It is a fault that has kept the row it had.
         static let keptRow = Flags(rawValue: 1 << 20)
     }
@@ -147,6 +149,7 @@ open class ManagedObject {
         let former = self.layout
         self.layout = layout
         managedObjectContext = context
+        if context.retained != nil { context.retained?.insert(self) }
         if has(.keepsScope) {
             set(.keepsScope, false)
             former.pointee.scope.release()

@@ -40,7 +40,7 @@ public struct MutableMembers: Sequence {
     public var objects: Set<ManagedObject> { Set(context.members(of: owner, index)) }
 
     /// How many members there are; makes no objects of them.
-    public var count: Int { context.memberIDs(of: owner, index).count }
+    public var count: Int { context.memberCount(of: owner, index) }
 
     /// Whether there are no members.
     public var isEmpty: Bool { count == 0 }
@@ -53,15 +53,15 @@ public struct MutableMembers: Sequence {
     /// Whether an object is a member.
     public func contains(_ member: ManagedObject) -> Bool {
         member.managedObjectContext === owner.managedObjectContext
-            && context.memberIDs(of: owner, index).contains(member.objectID)
+            && context.isMember(member.objectID, of: owner, index)
     }
 
     // MARK: Changing
 
-    /// Adds a member, and keeps the other side; whether it was none before.
+    /// Adds a member, and keeps the other side; whether it was none before. To an object whose row is gone nothing is added.
     @discardableResult
     public func insert(_ member: ManagedObject) -> Bool {
-        if contains(member) { return false }
+        if contains(member) || owner.isGone { return false }
         let context = context
         let destination = context.schema.entities[owner.entity.relationships[index].destination]
         precondition(

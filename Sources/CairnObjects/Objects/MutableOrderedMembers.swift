@@ -45,10 +45,10 @@ public struct MutableOrderedMembers: Sequence {
     public var objects: [ManagedObject] { context.members(of: owner, index) }
 
     /// How many members there are; makes no objects of them.
-    public var count: Int { ids.count }
+    public var count: Int { context.memberCount(of: owner, index) }
 
     /// Whether there are no members.
-    public var isEmpty: Bool { ids.isEmpty }
+    public var isEmpty: Bool { count == 0 }
 
     /// The places of the members.
     public var indices: Range<Int> { 0..<count }
@@ -76,7 +76,10 @@ public struct MutableOrderedMembers: Sequence {
     }
 
     /// Whether an object is a member.
-    public func contains(_ member: ManagedObject) -> Bool { firstIndex(of: member) != nil }
+    public func contains(_ member: ManagedObject) -> Bool {
+        member.managedObjectContext === owner.managedObjectContext
+            && context.isMember(member.objectID, of: owner, index)
+    }
 
     /// The place of a member; nil if the object is none.
     public func firstIndex(of member: ManagedObject) -> Int? {
@@ -89,7 +92,7 @@ public struct MutableOrderedMembers: Sequence {
     /// Adds a member at the end, and keeps the other side; whether it was none before. A member stays where it is.
     @discardableResult
     public func append(_ member: ManagedObject) -> Bool {
-        if contains(member) { return false }
+        if contains(member) || owner.isGone { return false }
         context.check(member, for: owner, index)
         context.link(owner, index, member)
         return true
@@ -104,7 +107,7 @@ public struct MutableOrderedMembers: Sequence {
     @discardableResult
     public func insert(_ member: ManagedObject, at place: Int) -> Bool {
         precondition(place >= 0 && place <= count, "\(name) has no place \(place)")
-        if contains(member) { return false }
+        if contains(member) || owner.isGone { return false }
         context.insert(member, into: owner, index, at: place)
         return true
     }

@@ -90,6 +90,21 @@ struct ToManyState {
         }
     }
 
+    /// How many members there are now; nil if the stored ones are unknown.
+    var count: Int? {
+        switch known {
+        case .unknown: nil
+        case .ids(let ids): ids.count - removed.count + added.count
+        case .numbers(let numbers, _): numbers.count - removed.count + added.count
+        }
+    }
+
+    /// Whether an object is a member now; nil if the stored ones are unknown.
+    func contains(_ id: ObjectID) -> Bool? {
+        if added.contains(id) { return true }
+        return hasStored(id).map { $0 && !removed.contains(id) }
+    }
+
     /// The members now; nil if the stored ones are unknown.
     var current: Set<ObjectID>? {
         stored.map { $0.subtracting(removed).union(added) }

@@ -32,7 +32,8 @@ public protocol AttributeTransformer: SendableMetatype {
     /// The bytes of a value. A value that has none is a mistake of the program, which ends with the error's words.
     static func data(from value: Transformed) throws -> Data
     /// The value of bytes. What cannot be read reads as the property's default or nil, and the context's next fetch or save
-    /// throws `.invalidRequest`.
+    /// throws `.invalidRequest`. So a property that is not optional needs a default; a class that was written without the
+    /// macro, and gives it none, ends the program.
     static func value(from data: Data) throws -> Transformed
 }
 

@@ -39,23 +39,28 @@ public final class TypedEntity: Sendable {
     let validated: [Int]
     /// What objects of the class validate themselves.
     let ownValidation: OwnValidation
+    /// Whether the class, or one that it inherits from, looks at its objects as a whole before they are saved.
+    let validatesObjects: Bool
 
     /// Describes a class. In an index a key whose values descend has a `-` before it.
     ///
     /// - Parameters:
     ///   - validated: the numbers, from 0, of its own properties that have a `validate…` method.
     ///   - validates: whether it overrides ``ManagedObject/validateValue(_:forKey:)``.
+    ///   - validatesObjects: whether it overrides ``ManagedObject/validateForInsert()`` or
+    ///     ``ManagedObject/validateForUpdate()``.
     public init(
         _ name: String, _ type: ManagedObject.Type, parent: ManagedObject.Type,
         isAbstract: Bool = false, originalName: String? = nil, hashModifier: String? = nil,
         properties: [TypedProperty], unique: [[String]] = [], indexes: [[String]] = [],
-        validated: [Int] = [], validates: Bool = false,
+        validated: [Int] = [], validates: Bool = false, validatesObjects: Bool = false,
         paths: @escaping @Sendable (Int) -> PropertyPaths? = { _ in nil },
         number: @escaping @Sendable (AnyKeyPath) -> Int?
     ) {
         self.name = name
         self.type = type
         self.parent = parent._typedEntity
+        self.validatesObjects = validatesObjects || self.parent?.validatesObjects == true
         self.isAbstract = isAbstract
         self.originalName = originalName
         self.hashModifier = hashModifier

@@ -44,9 +44,17 @@ private final class FamilyLayer {
     init(_ above: FamilyLayer?) { self.above = above }
 
     var base: PlainShops { above?.shown ?? stored }
+    /// The same with what leads to nobody: who has gone may come back.
+    private var looseBase: PlainShops { above?.loose ?? stored }
 
     var shown: PlainShops {
-        var world = base
+        var world = loose
+        world.tidy()
+        return world
+    }
+
+    private var loose: PlainShops {
+        var world = looseBase
         world.products.merge(new.products) { $1 }
         world.shops.formUnion(new.shops)
         world.tags.formUnion(new.tags)
@@ -59,7 +67,6 @@ private final class FamilyLayer {
             world.products[key]?.tags.subtract(removed[key] ?? [])
             world.products[key]?.tags.formUnion(added[key] ?? [])
         }
-        world.tidy()
         return world
     }
 
@@ -71,15 +78,17 @@ private final class FamilyLayer {
 
     /// Edits that say what is there anyway, and those of what is no more, are none.
     func refresh() {
-        let base = base
+        let (base, looseBase) = (base, looseBase)
         for key in Array(prices.keys) + Array(shops.keys) + Array(added.keys) + Array(removed.keys)
         where new.products[key] == nil {
             guard let product = base.products[key] else {
-                (prices[key], shops[key], added[key], removed[key]) = (nil, nil, nil, nil)
+                (prices[key], shops[key], removed[key]) = (nil, nil, nil)
+                // Where the other side is still there, it keeps what they have in common.
+                added[key]?.formIntersection(base.tags.union(new.tags))
                 continue
             }
             if prices[key] == product.price { prices[key] = nil }
-            if let shop = shops[key], shop == product.shop { shops[key] = nil }
+            if let shop = shops[key], shop == looseBase.products[key]?.shop { shops[key] = nil }
             added[key]?.subtract(product.tags)
             removed[key]?.formIntersection(product.tags)
         }
@@ -105,13 +114,14 @@ private final class FamilyLayer {
         let world = shown
         guard world.tags.contains(tag) else { return }
         for (key, product) in world.products where product.tags.contains(tag) { unlink(key, tag) }
+        for key in added.keys { added[key]?.remove(tag) }
         if new.tags.remove(tag) == nil { gone.tags.insert(tag) }
     }
 
     /// What is there anyway is no edit.
     func set(shop: Int?, of key: Int) {
         let isNew = new.products[key] != nil
-        shops[key] = !isNew && base.products[key]?.shop == shop ? nil : .some(shop)
+        shops[key] = !isNew && looseBase.products[key]?.shop == shop ? nil : .some(shop)
     }
 
     func set(price: Int, of key: Int) {
@@ -157,18 +167,16 @@ private final class FamilyLayer {
 
 @Suite("Random families of contexts")
 struct RandomFamilyTests {
+    /// Walks in which an object goes and comes back, which have ended otherwise once.
+    private static let returns: [UInt64] = [
+        273_346_899, 351_379_438, 417_963_237, 440_551_080, 530_648_843, 570_366_352, 746_573_796,
+    ]
+
     @Test(
         "A parent, two children and a grandchild show what the plain model says",
-        arguments: Backend.allCases, SeededRandom.seeds(6))
+        arguments: Backend.allCases, returns + SeededRandom.seeds(6))
     func family(_ backend: Backend, _ seed: UInt64) throws {
         print("random family, CAIRN_SEED=\(seed)")
-        // Some walks in which an object goes and comes back end otherwise: seeds 351379438, 530648843, 570366352.
-        withKnownIssue("an object that comes back may lack a member", isIntermittent: true) {
-            try walk(backend, seed)
-        }
-    }
-
-    private func walk(_ backend: Backend, _ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let stack = try Stack(Models.shop, backend)
         let parent = stack.context()

@@ -12,21 +12,34 @@ final class CountingStore: PersistentStore {
     fileprivate final class Counter: Sendable {
         let reads = Atomic<Int>(0)
         let saves = Atomic<Int>(0)
+        let snapshots = Atomic<Int>(0)
         let columnSaves = Atomic<Int>(0)
         let lastSave = Mutex<SaveRequest?>(nil)
         /// Called with each question before it is answered.
         let onQuestion: (@Sendable (StoreFetch) -> Void)?
+        /// Called before each batch insert.
+        let onBatch: (@Sendable () -> Void)?
 
-        init(_ onQuestion: (@Sendable (StoreFetch) -> Void)?) { self.onQuestion = onQuestion }
+        init(
+            _ onQuestion: (@Sendable (StoreFetch) -> Void)?, _ onBatch: (@Sendable () -> Void)?
+        ) {
+            self.onQuestion = onQuestion
+            self.onBatch = onBatch
+        }
     }
 
-    init(_ base: any PersistentStore, onQuestion: (@Sendable (StoreFetch) -> Void)? = nil) {
+    init(
+        _ base: any PersistentStore, onQuestion: (@Sendable (StoreFetch) -> Void)? = nil,
+        onBatch: (@Sendable () -> Void)? = nil
+    ) {
         self.base = base
-        counter = Counter(onQuestion)
+        counter = Counter(onQuestion, onBatch)
     }
 
     /// How often rows, members, referrers or a fetch were asked for.
     var reads: Int { counter.reads.load(ordering: .relaxed) }
+    /// How often a state was asked for.
+    var snapshots: Int { counter.snapshots.load(ordering: .relaxed) }
     /// How often something was saved.
     var saves: Int { counter.saves.load(ordering: .relaxed) }
 
@@ -41,7 +54,8 @@ final class CountingStore: PersistentStore {
     var isReadOnly: Bool { base.isReadOnly }
 
     func snapshot() throws(StoreError) -> any StoreSnapshot {
-        CountingSnapshot(base: try base.snapshot(), counter: counter)
+        counter.snapshots.add(1, ordering: .relaxed)
+        return CountingSnapshot(base: try base.snapshot(), counter: counter)
     }
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
         counter.saves.add(1, ordering: .relaxed)
@@ -49,7 +63,8 @@ final class CountingStore: PersistentStore {
         return try base.save(request)
     }
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
-        try base.execute(request)
+        counter.onBatch?()
+        return try base.execute(request)
     }
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try base.execute(request)

@@ -1,0 +1,99 @@
+// Deletions that are taken back because somebody else has changed the object.
+
+import CairnModel
+import CairnObjects
+import CairnStore
+import Testing
+
+@Suite("Deletions that are taken back")
+struct DiscardedDeletionTests {
+    /// A grandparent, a parent, a child and a friend of the parent.
+    private func family(_ backend: Backend) throws -> (Stack, [ObjectID]) {
+        let stack = try Stack(Models.people, backend)
+        let ids = try stack.store { context in
+            let old = context.make("Person", ["name": "old"])
+            let parent = context.make("Person", ["name": "parent", "parent": old])
+            let child = context.make("Person", ["name": "child", "parent": parent])
+            let friend = context.make("Person", ["name": "friend", "friends": Set([parent])])
+            return [old, parent, child, friend]
+        }
+        return (stack, ids)
+    }
+
+    private func rename(_ id: ObjectID, _ stack: Stack) throws {
+        let context = stack.context()
+        context.object(with: id)["name"] = "renamed"
+        try context.save()
+    }
+
+    @Test(
+        "With a deletion that is dropped goes what its cascade has deleted",
+        arguments: Backend.allCases)
+    func cascade(_ backend: Backend) throws {
+        let (stack, ids) = try family(backend)
+        let context = stack.context()
+        let people = ids.map { context.object(with: $0) }
+        context.delete(people[0])
+        try rename(ids[0], stack)
+        let error = try #require(storeError { try context.save() })
+        #expect(people[2].isDeleted && error.code == .mergeConflict)
+        let dropped = context.discard(error.conflicts)
+        #expect(Set(dropped) == Set(people[0...2]))
+        for person in people { #expect(!person.isDeleted) }
+        #expect(people[0].string("name") == "renamed")
+        #expect(people[0].members("children") == [people[1]])
+        #expect(people[2].object("parent") === people[1])
+        #expect(people[3].members("friends") == [people[1]])
+        try context.save()
+        #expect(try describePeople(stack.context()) == describePeople(context))
+        #expect(try stack.context().count("Person") == 4)
+    }
+
+    @Test("What the program has deleted itself stays deleted", arguments: Backend.allCases)
+    func deletedToo(_ backend: Backend) throws {
+        let (stack, ids) = try family(backend)
+        let context = stack.context()
+        let people = ids.map { context.object(with: $0) }
+        context.delete(people[0])
+        context.processPendingChanges()
+        context.delete(people[2])
+        try rename(ids[0], stack)
+        let error = try #require(storeError { try context.save() })
+        #expect(Set(context.discard(error.conflicts)) == Set(people[0...1]))
+        #expect(people[2].isDeleted && !people[1].isDeleted)
+        try context.save()
+        #expect(try stack.context().count("Person") == 3)
+        #expect(stack.context().object(with: ids[1]).members("children").isEmpty)
+    }
+
+    @Test(
+        "What was deleted before by itself stays deleted, with what it owns",
+        arguments: Backend.allCases)
+    func deletedBefore(_ backend: Backend) throws {
+        let (stack, ids) = try family(backend)
+        let context = stack.context()
+        let people = ids.map { context.object(with: $0) }
+        // Both are deleted, each by itself; only the first is taken back.
+        context.delete(people[1])
+        context.processPendingChanges()
+        context.delete(people[0])
+        try rename(ids[0], stack)
+        let error = try #require(storeError { try context.save() })
+        #expect(context.discard(error.conflicts) == [people[0]])
+        #expect(people[1].isDeleted && people[2].isDeleted)
+        try context.save()
+        #expect(try stack.context().count("Person") == 2)
+    }
+
+    @Test("Many objects can be relied on", arguments: Backend.allCases)
+    func lockedOnce(_ backend: Backend) throws {
+        let (stack, ids) = try family(backend)
+        let counting = CountingStore(stack.store)
+        let context = ManagedObjectContext(store: counting, classes: stack.container.classes)
+        for _ in 0..<3 { for id in ids { context.detectConflicts(for: context.object(with: id)) } }
+        context.make("Person", ["name": "new"])
+        context.object(with: ids[3])["name"] = "changed"
+        try context.save()
+        #expect(counting.lastSave?.locked.map(\.id) == ids)
+    }
+}
