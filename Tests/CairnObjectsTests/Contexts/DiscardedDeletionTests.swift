@@ -20,6 +20,13 @@ struct DiscardedDeletionTests {
         return (stack, ids)
     }
 
+    /// The objects of ids with their values: who was never read is deleted as he is.
+    private func read(_ ids: [ObjectID], _ context: ManagedObjectContext) -> [ManagedObject] {
+        let people = ids.map { context.object(with: $0) }
+        for person in people { #expect(person.string("name") != nil) }
+        return people
+    }
+
     private func rename(_ id: ObjectID, _ stack: Stack) throws {
         let context = stack.context()
         context.object(with: id)["name"] = "renamed"
@@ -32,7 +39,7 @@ struct DiscardedDeletionTests {
     func cascade(_ backend: Backend) throws {
         let (stack, ids) = try family(backend)
         let context = stack.context()
-        let people = ids.map { context.object(with: $0) }
+        let people = read(ids, context)
         context.delete(people[0])
         try rename(ids[0], stack)
         let error = try #require(storeError { try context.save() })
@@ -53,7 +60,7 @@ struct DiscardedDeletionTests {
     func deletedToo(_ backend: Backend) throws {
         let (stack, ids) = try family(backend)
         let context = stack.context()
-        let people = ids.map { context.object(with: $0) }
+        let people = read(ids, context)
         context.delete(people[0])
         context.processPendingChanges()
         context.delete(people[2])
@@ -72,7 +79,7 @@ struct DiscardedDeletionTests {
     func deletedBefore(_ backend: Backend) throws {
         let (stack, ids) = try family(backend)
         let context = stack.context()
-        let people = ids.map { context.object(with: $0) }
+        let people = read(ids, context)
         // Both are deleted, each by itself; only the first is taken back.
         context.delete(people[1])
         context.processPendingChanges()
