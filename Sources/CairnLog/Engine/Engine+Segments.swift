@@ -21,6 +21,15 @@ extension Engine {
         lastSegment.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
+    /// How far numbers are issued: the log never says less than it said before (DR1).
+    func counters(_ turn: borrowing Turn) -> [TreeCounter] {
+        let trees = turn.head.state.catalog.trees
+        return trees.indices.map {
+            TreeCounter(
+                tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.state.reserved[$0]))
+        }
+    }
+
     /// Begins a new segment though the newest one is not full, so that what it holds can be compacted.
     ///
     /// - Parameter number: the segment that is to be closed; nothing is done if another one takes commits by now.

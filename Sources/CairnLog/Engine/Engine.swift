@@ -590,13 +590,4 @@ final class Engine: Sendable {
             return try body()
         }
     }
-
-    /// How far numbers are issued: the log never says less than it said before (DR1).
-    func counters(_ turn: borrowing Turn) -> [TreeCounter] {
-        let trees = turn.head.state.catalog.trees
-        return trees.indices.map {
-            TreeCounter(
-                tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.state.reserved[$0]))
-        }
-    }
 }
