@@ -24,24 +24,24 @@ import FoundationEssentials
 
 /// Carries out a batch insert.
 struct BatchInserter: ~Copyable {
-    private let request: Choices
-    private let entityIndex: Int
-    private let entity: Catalog.StoredEntity
-    private let identity: StoreIdentity
+    let request: Choices
+    let entityIndex: Int
+    let entity: Catalog.StoredEntity
+    let identity: StoreIdentity
     private let updates: Bool
-    private var room: BatchRoom
-    private(set) var result = BatchInsertResult()
+    var room: BatchRoom
+    var result = BatchInsertResult()
 
     // The block that is being filled.
     private var handle = BlockHandle.none
     private var batch: ColumnBatch?
     private var firstRow = 0
-    private var touched = NumberSet()
+    var touched = NumberSet()
     private var listed = NumberSet()
     /// Keys that another object had when the row came: row, constraint, the row's object.
-    private var suspects: [(row: Int, unique: Int, number: UInt32, hash: UInt64)] = []
-    private var refused: [StoreError] = []
-    private var refusedCount = 0
+    var suspects: [(row: Int, unique: Int, number: UInt32, hash: UInt64)] = []
+    var refused: [StoreError] = []
+    var refusedCount = 0
     /// Whether the entity has derived attributes.
     private let derives: Bool
     /// The same of one of its descendants, or somebody is computed from their rows.
@@ -49,10 +49,10 @@ struct BatchInserter: ~Copyable {
     /// The moment that derived attributes know; any if there are none.
     private let moment: Date
     /// What is left to do for derived attributes; nil if there are none.
-    private let derivations: BatchDerivations?
+    let derivations: BatchDerivations?
 
     /// What the request chooses. A copy of the request itself would count the references to all it has.
-    private struct Choices {
+    struct Choices {
         let setOnly: Bool
         let prunesMissing: Bool
         let failsOnConflict: Bool
@@ -503,92 +503,7 @@ struct BatchInserter: ~Copyable {
         }
     }
 
-    // MARK: The end
-
-    /// Deletes what no row named, and refuses the batch if keys collide.
-    mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
-        if request.prunesMissing { try prune(&builder) }
-        for suspect in suspects { try judge(suspect, &builder) }
-        guard refusedCount > 0 else {
-            try derivations?.settle(entity.tree, identity, &builder)
-            return
-        }
-        let more =
-            refusedCount > refused.count ? ", the first \(refused.count) of them are listed" : ""
-        throw StoreError(
-            .constraintConflict,
-            "\(refusedCount) row\(refusedCount == 1 ? "" : "s") of the batch cannot be stored beside what is there\(more)",
-            context: .init(entity: entity.name), details: refused)
-    }
-
-    private mutating func prune(_ builder: inout CommitBuilder) throws(StoreError) {
-        var missing: [UInt32] = []
-        // A row may name an object of a descendant, so those that none names go too.
-        for entity in builder.catalog.family(of: entityIndex) {
-            try findMissing(ofEntity: entity, into: &missing, &builder)
-        }
-        var planner = DeletePlanner(
-            catalog: builder.catalog, identity: identity, derivations: derivations)
-        let outcome = try planner.delete(missing, tree: entity.tree, &builder)
-        result.deletedCount = outcome.requested
-    }
-
-    private func findMissing(
-        ofEntity entity: Int, into missing: inout [UInt32], _ builder: inout CommitBuilder
-    ) throws(StoreError) {
-        var handle = builder.state.blocks.first(ofEntity: entity)
-        while handle != .none {
-            let entry = builder.state.blocks.entry(handle)
-            if entry.live > 0 {
-                let block = try builder.block(handle)
-                let numbers = try block.numbers()
-                for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
-                    let number = numbers.number(slot)
-                    if !touched.contains(number) { missing.append(number) }
-                }
-            }
-            handle = builder.state.blocks.next(after: entry)
-        }
-    }
-
-    /// Whether a key that was noted is shared in the state after the batch.
-    private mutating func judge(
-        _ suspect: (row: Int, unique: Int, number: UInt32, hash: UInt64),
-        _ builder: inout CommitBuilder
-    ) throws(StoreError) {
-        guard try builder.hasRow(tree: entity.tree, suspect.number),
-            try builder.loadKey(of: suspect.number, unique: suspect.unique, into: &room.key),
-            room.key.hash(seed: builder.seed) == suspect.hash
-        else { return }
-        var cursor = builder.state.uniques[suspect.unique].firstCandidate(hash: suspect.hash)
-        while let number = cursor.next() {
-            guard number != suspect.number,
-                try builder.loadKey(of: number, unique: suspect.unique, into: &room.other),
-                room.other.equals(room.key)
-            else { continue }
-            return refuse(
-                row: suspect.row, suspect.unique, number, "the key belongs to another object",
-                &builder)
-        }
-    }
-
-    /// Remembers an error about a row; the first hundred are listed.
-    private mutating func refuse(
-        row: Int, _ unique: Int, _ number: UInt32, _ message: String, _ builder: inout CommitBuilder
-    ) {
-        refusedCount += 1
-        guard refused.count < 100 else { return }
-        let definition = builder.catalog.uniques[unique]
-        let owner = (try? builder.keyText(of: number, entity: entityIndex)) ?? "p\(number)"
-        let value = (try? builder.keyText(of: number, entity: entityIndex, unique: unique)) ?? ""
-        refused.append(
-            StoreError(
-                .constraintConflict, message,
-                context: .init(
-                    entity: entity.name, key: definition.names.joined(separator: ", "), row: row,
-                    objectID: identity.id(UInt64(number), entity: entityIndex),
-                    detail: "\(message): \(value) is \(owner)")))
-    }
+    // MARK: Telling
 
     private mutating func touch(_ number: UInt32) {
         if request.prunesMissing { touched.insert(number) }
