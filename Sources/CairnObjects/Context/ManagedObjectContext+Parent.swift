@@ -79,12 +79,18 @@ extension ManagedObjectContext {
             unloadsMembers: !absorbed.isEmpty || !result.displaced.isEmpty)
     }
 
-    /// What was saved here has another version now than the contexts know that work on this one: theirs is no word on what
-    /// somebody else has changed any more.
-    func outdateChildren(_ ids: [ObjectID]) {
+    /// What was saved here has another version now than the contexts know that work on this one. Who has read the one before
+    /// knows of all that others have changed: that this one is newer is no conflict for him.
+    func outdateChildren(_ rows: [ObjectID: Row]) {
         for child in livingChildren {
-            for id in ids { child.registry.object(for: id)?.version = 0 }
-            child.outdateChildren(ids)
+            for (id, row) in rows {
+                guard let object = child.registry.object(for: id), object.version > 0,
+                    object.version &+ 1 == row.version
+                else { continue }
+                object.version = row.version
+                object.flags.formUnion(.hasOlderCells)
+            }
+            child.outdateChildren(rows)
         }
     }
 

@@ -104,7 +104,7 @@ extension ManagedObjectContext {
         }
         if !children.isEmpty {
             tellChildren(of: result, absorbed)
-            if result.commit != nil { outdateChildren(result.rows.keys + result.recomputed) }
+            if result.commit != nil { outdateChildren(result.rows) }
         }
         absorbedObjects = []
         lockedObjects = []

@@ -89,8 +89,12 @@ extension ManagedObjectContext {
             return nil
         }
         if shown.isDeleted || shown.isGone { return nil }
-        if shown.isFault, !shown.hasEdits, own.version > 0, let row = own.row { shown.take(row) }
         do throws(StoreError) {
+            if shown.isFault, !shown.hasEdits, own.version > 0, let row = own.row {
+                // What is stored is newer than the values that the child has read, unless somebody else has written since.
+                let stored = own.flags.contains(.hasOlderCells) ? try read([id])[0] : nil
+                shown.take(stored?.version == row.version ? stored ?? row : row)
+            }
             try fulfillOrThrow(shown)
         } catch {
             if error.code == .objectNotFound { return nil }
@@ -116,9 +120,13 @@ extension ManagedObjectContext {
             shown.dropEdits()
             shown.forgetRow()
             shown.flags.subtract([.gone, .deleted, .updated, .propagated])
+            shown.isRecreated = own.isRecreated
+            shown.version = own.version
         } else {
             shown = fault(own.reference, scope(of: own.entity))
             shown.hasTemporaryID = own.hasTemporaryID
+            shown.isRecreated = own.isRecreated
+            shown.version = own.version
             registry.register(shown)
         }
         shown.flags.formUnion([.inserted, .fulfilled])

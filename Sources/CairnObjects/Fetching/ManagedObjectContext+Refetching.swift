@@ -82,12 +82,12 @@ extension ManagedObjectContext {
 
     /// Gives an object what is stored now; its changes stay.
     func refresh(_ object: ManagedObject, _ row: Row) {
-        if object.version != row.version { noteRefreshed(object) }
+        if object.version != row.version || row.version == 0 { noteRefreshed(object) }
         if object.isFault {
             object.take(row)
         } else if object.hasChanges || object.hasEdits {
             object.rebase(on: row)
-        } else if object.version != row.version {
+        } else if object.version != row.version || row.version == 0 {
             object.turnIntoFault(resetsTransients: false)
             object.take(row)
             wake(object)

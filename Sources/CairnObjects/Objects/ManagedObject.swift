@@ -79,6 +79,8 @@ open class ManagedObject {
         static let observed = Flags(rawValue: 16384)
         /// A delete rule has deleted it, and not the program.
         static let cascaded = Flags(rawValue: 1 << 21)
+        /// Its parent has saved it since: its version is the newer one, its values may be older ones.
+        static let hasOlderCells = Flags(rawValue: 1 << 22)
         /// It is a fault that has kept the row it had.
         static let keptRow = Flags(rawValue: 1 << 20)
     }

@@ -58,6 +58,27 @@ struct ChildTurnTests {
     }
 
     @Test(
+        "What somebody else has saved since the parent saved is a conflict, though the parent holds nothing of it",
+        arguments: Backend.allCases)
+    func laterSave(_ backend: Backend) throws {
+        let (stack, ids) = try stack(backend)
+        let parent = stack.context()
+        let child = parent.newChildContext()
+        let product = child.object(with: ids[1])
+        _ = product.string("note")
+        parent.object(with: ids[1])["price"] = 1.0
+        try parent.save()
+        #expect(parent.registeredObject(for: ids[1]) == nil)
+        let other = stack.context()
+        other.object(with: ids[1])["note"] = "B"
+        try other.save()
+        product["note"] = "C"
+        try child.save()
+        #expect(storeError { try parent.save() }?.code == .mergeConflict)
+        #expect(stack.context().object(with: ids[1]).string("note") == "B")
+    }
+
+    @Test(
         "What somebody else has saved since the child read is a conflict still",
         arguments: Backend.allCases)
     func otherSave(_ backend: Backend) throws {
