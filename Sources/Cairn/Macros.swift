@@ -50,8 +50,9 @@ public import CairnStore
 /// }
 /// ```
 ///
-/// Entities inherit by their classes. In a module whose code is on the main actor unless it says otherwise, write
-/// `@Entity nonisolated final class Product`.
+/// Entities inherit by their classes. In a module whose code is on the main actor unless it says otherwise, entities are not:
+/// an object works where its context does, and so do the methods of its class. `@Entity nonisolated final class Product`
+/// says the same.
 ///
 /// - Parameters:
 ///   - name: the entity's name; the class's if nil.

@@ -28,7 +28,7 @@ func importRecipes(
 }
 // ImportingWithoutFinding 1 ends
 
-// ImportingWithoutFinding 5 begins
+// ImportingWithoutFinding 6 begins
 @Entity
 final class Product: ManagedObject {
     @Attribute(.unique) var serialCode: String
@@ -48,7 +48,7 @@ final class Shop: ManagedObject {
     var name: String = ""
     var products: Set<Product>
 }
-// ImportingWithoutFinding 5 ends
+// ImportingWithoutFinding 6 ends
 
 @Suite("Import without find-or-create")
 struct ImportingWithoutFinding {
@@ -87,6 +87,32 @@ struct ImportingWithoutFinding {
         }
     }
 
+    @Test("What stands against it can be dropped, and the rest of the import be saved")
+    func discarded() async throws {
+        let container = try PersistentContainer(inMemoryFor: Recipe.self)
+        try await container.performBackgroundTask { context in
+            try importRecipes([(id: "1", title: "Borscht"), (id: "2", title: "Pho")], context)
+            var titlesOfDropped: [String] = []
+            // ImportingWithoutFinding 3 begins
+            do {
+                try importRecipes([(id: "2", title: "Pho bo"), (id: "3", title: "Ramen")], context)
+            } catch let error as StoreError where error.code == .constraintConflict {
+                let dropped = context.discard(error.conflicts)
+                // The new Pho bo, which has left the context.
+                // ImportingWithoutFinding 3 pauses
+                titlesOfDropped = dropped.compactMap { ($0 as? Recipe)?.title }
+                #expect(dropped.allSatisfy { $0.managedObjectContext == nil })
+                // ImportingWithoutFinding 3 goes on
+                try context.save()
+            }
+            // Borscht, Pho and Ramen are stored.
+            // ImportingWithoutFinding 3 ends
+            #expect(titlesOfDropped == ["Pho bo"])
+            #expect(!context.hasChanges)
+            #expect(try titles(context) == ["Borscht", "Pho", "Ramen"])
+        }
+    }
+
     @Test(
         "Five imports leave one object for each recipe, with the values of the last, also where they are nil"
     )
@@ -98,7 +124,7 @@ struct ImportingWithoutFinding {
             try context.save()
         }
         try await container.performBackgroundTask { context in
-            // ImportingWithoutFinding 3 begins
+            // ImportingWithoutFinding 4 begins
             context.mergePolicy = .mergeByPropertyObjectTrump
             for round in 1...5 {
                 try importRecipes(
@@ -107,7 +133,7 @@ struct ImportingWithoutFinding {
             }
             let recipes = try context.fetch(FetchRequest<Recipe>(sortBy: [SortKey("externalID")]))
             // Two recipes: Borscht 5 and Pho 5. Whatever note they had is nil, as it is on the new ones.
-            // ImportingWithoutFinding 3 ends
+            // ImportingWithoutFinding 4 ends
             #expect(recipes.map(\.title) == ["Borscht 5", "Pho 5"])
             #expect(recipes.map(\.note) == [nil, nil])
         }
@@ -122,12 +148,12 @@ struct ImportingWithoutFinding {
             try context.save()
         }
         try await container.performBackgroundTask { context in
-            // ImportingWithoutFinding 4 begins
+            // ImportingWithoutFinding 5 begins
             context.mergePolicy = MergePolicy(merge: .mergeByPropertyObjectTrump, setOnly: true)
             try importRecipes([(id: "1", title: "Borshch")], context)
             let recipe = try context.fetch(FetchRequest<Recipe>())[0]
             // Borshch, and the note is still "with beetroot": the import did not set it.
-            // ImportingWithoutFinding 4 ends
+            // ImportingWithoutFinding 5 ends
             #expect(recipe.title == "Borshch" && recipe.note == "with beetroot")
             #expect(try context.count(for: FetchRequest<Recipe>()) == 1)
         }
@@ -137,7 +163,7 @@ struct ImportingWithoutFinding {
     func tags() async throws {
         let container = try PersistentContainer(inMemoryFor: Product.self)
         let survived = try await container.performBackgroundTask { context in
-            // ImportingWithoutFinding 6 begins
+            // ImportingWithoutFinding 7 begins
             let anchor = context.insert(Product.self)
             anchor.serialCode = "A-1"
             anchor.price = 9.5
@@ -156,7 +182,7 @@ struct ImportingWithoutFinding {
             update.price = 7.25
             try context.save()
             // anchor costs 7.25 and has its tag and its shop; update is deleted.
-            // ImportingWithoutFinding 6 ends
+            // ImportingWithoutFinding 7 ends
             #expect(update.isDeleted && !anchor.isDeleted)
             #expect(anchor.tags == [tag] && tag.products == [anchor])
             #expect(anchor.shop == shop && shop.products == [anchor])
@@ -175,7 +201,7 @@ struct ImportingWithoutFinding {
     func twoNew() async throws {
         let container = try PersistentContainer(inMemoryFor: Product.self)
         try await container.performBackgroundTask { context in
-            // ImportingWithoutFinding 7 begins
+            // ImportingWithoutFinding 8 begins
             context.mergePolicy = .mergeByPropertyObjectTrump
             let first = context.insert(Product.self)
             first.serialCode = "A-1"
@@ -185,7 +211,7 @@ struct ImportingWithoutFinding {
             tag.products = [second]
             try context.save()
             // first is stored, second is deleted, and the tag is that of first.
-            // ImportingWithoutFinding 7 ends
+            // ImportingWithoutFinding 8 ends
             #expect(!first.isDeleted && second.isDeleted)
             #expect(first.tags == [tag] && tag.products == [first])
             #expect(try context.count(for: FetchRequest<Product>()) == 1)

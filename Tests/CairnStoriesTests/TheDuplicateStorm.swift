@@ -23,8 +23,10 @@ final class Address: ManagedObject {
 // TheDuplicateStorm 1 ends
 
 // TheDuplicateStorm 2 begins
-func repeatedAddresses(_ context: ManagedObjectContext) throws -> [String] {
-    var request = FetchRequest<DictionaryResult>(entityName: "Person")
+func repeatedAddresses(
+    _ context: ManagedObjectContext, where condition: PredicateNode? = nil
+) throws -> [String] {
+    var request = FetchRequest<DictionaryResult>(entityName: "Person", predicate: condition)
     let count = try ExpressionDescription("count", "count:(email)", resultType: .integer64)
     request.propertiesToFetch = ["email", .expression(count)]
     request.propertiesToGroupBy = ["email"]
@@ -51,6 +53,17 @@ func unite(_ emails: [String], _ context: ManagedObjectContext) throws {
     try context.save()
 }
 // TheDuplicateStorm 3 ends
+
+// TheDuplicateStorm 4 begins
+func repeatedAddresses(
+    of arrivals: [ObjectID], _ context: ManagedObjectContext
+) throws -> [String] {
+    let arrived = try FetchRequest<Person>(#Predicate { arrivals.contains($0.objectID) })
+    let emails = Set(try context.fetch(arrived).map(\.email))
+    let same = try FetchRequest<Person>(#Predicate { emails.contains($0.email) })
+    return try repeatedAddresses(context, where: same.predicate)
+}
+// TheDuplicateStorm 4 ends
 
 @Suite("The duplicate storm")
 struct TheDuplicateStorm {
@@ -100,5 +113,55 @@ struct TheDuplicateStorm {
         #expect(try await kept([2, 0, 1]) == forward)
         let marks = Set(devices.joined().map(\.mark))
         #expect(forward.values.allSatisfy(marks.contains))
+    }
+
+    @Test("Only those who have just arrived are looked at")
+    func arrivals() async throws {
+        let container = try PersistentContainer(inMemoryFor: Person.self)
+        try await container.performBackgroundTask { context in
+            for number in 0..<100 {
+                let person = context.insert(Person.self)
+                // Two of them have one address since long.
+                person.email = "person\(number == 99 ? 98 : number)@example.org"
+                person.mark = UUID()
+                context.insert(Address.self).person = person
+            }
+            try context.save()
+        }
+        // TheDuplicateStorm 5 begins
+        let background = container.newBackgroundContext()
+        let changes = container.remoteChanges
+        // TheDuplicateStorm 5 pauses
+        // Of twenty who arrive, five are known.
+        try await container.performBackgroundTask { context in
+            context.transactionAuthor = "sync"
+            for number in 0..<20 {
+                let person = context.insert(Person.self)
+                person.email = number < 5 ? "person\(number)@example.org" : "new\(number)"
+                person.mark = UUID()
+                context.insert(Address.self).person = person
+            }
+            try context.save()
+        }
+        // TheDuplicateStorm 5 goes on
+        for await change in changes where change.author == "sync" {
+            let arrived = change.insertedObjectIDs
+            try await background.perform { context in
+                try unite(repeatedAddresses(of: arrived, context), context)
+            }
+            // TheDuplicateStorm 5 pauses
+            break
+            // TheDuplicateStorm 5 goes on
+        }
+        // TheDuplicateStorm 5 ends
+        let people = try await background.perform { context in
+            try context.fetch(FetchRequest<Person>()).map(\.email)
+        }
+        #expect(people.count == 115 && people.count { $0.hasPrefix("new") } == 15)
+        // Those two have not arrived just now.
+        #expect(people.count { $0 == "person98@example.org" } == 2)
+        #expect(Set(people).count == 114)
+        #expect(
+            try await background.perform { try $0.count(for: FetchRequest<Address>()) } == 115)
     }
 }

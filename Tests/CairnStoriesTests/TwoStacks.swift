@@ -35,8 +35,8 @@ struct TwoStacks {
         let view = second.viewContext
         view.automaticallyMergesChangesFromParent = true
         let chores = try view.fetch(FetchRequest<Chore>(sortBy: [SortKey("title")]))
-        chores[1].title = "all the laundry"  // not saved
         let changes = view.changes
+        chores[1].title = "all the laundry"  // not saved
 
         try await first.performBackgroundTask { context in
             for chore in try context.fetch(FetchRequest<Chore>()) { chore.isDone = true }
@@ -46,7 +46,8 @@ struct TwoStacks {
         for await change in changes where !change.refreshedObjectIDs.isEmpty {
             // Two refreshed objects, one inserted.
             // TwoStacks 2 pauses
-            #expect(change.refreshedObjectIDs.count == 2 && change.insertedObjectIDs.count == 1)
+            #expect(change.refreshedObjectIDs.count == 2)
+            #expect(change.insertedObjectIDs.count == 1)
             // TwoStacks 2 goes on
             break
         }

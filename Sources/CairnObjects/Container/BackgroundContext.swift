@@ -57,6 +57,18 @@ public actor BackgroundContext {
     /// afterwards, those of child contexts first.
     ///
     /// Objects cannot leave the closure; ids and plain values can.
+    ///
+    /// If nobody else is inside, the closure runs at once, on the thread that the caller is on: the actor is one of Swift's
+    /// default ones, which a task enters without a queue in between. Otherwise the caller is suspended until its turn comes,
+    /// and no thread waits. From the main actor, or one with an executor of its own, it is suspended in any case: the closure
+    /// runs on another thread. Measured on two cores, a turn that does nothing takes 64 ns in the first case, 6.7 µs from the
+    /// main actor.
+    ///
+    /// A closure that works long keeps its thread, and all others waiting: split what can be split, or give it a context of its
+    /// own by ``PersistentContainer/performBackgroundTask(_:)``.
+    ///
+    /// Only what stands in the closure is one turn: between two calls others may come in. What has to hold together, as reading
+    /// a value and setting another by it, belongs into one.
     public func perform<R, E: Error>(
         _ body: sending (ManagedObjectContext) throws(E) -> sending R
     ) throws(E) -> sending R {

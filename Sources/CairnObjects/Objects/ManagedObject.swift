@@ -287,10 +287,16 @@ open class ManagedObject {
     /// Called when the object is deleted, its relationships still in place; again on every further delete.
     open func prepareForDeletion() {}
 
-    /// Called before the object lets go of its values.
+    /// Called before the object lets go of its values: by a refresh, a rollback, a reset, or a save that makes it read them
+    /// anew.
+    ///
+    /// Not called when the object itself goes. A context does not hold objects without changes, after a save no more than
+    /// after a fetch: the last one to let go of such an object ends it, on whatever thread that is, and a `deinit` can
+    /// neither touch the context nor call what a subclass overrides. What is to end with the object belongs into stored
+    /// properties of the class, which go along with it.
     open func willTurnIntoFault() {}
 
-    /// Called after the object has let go of its values.
+    /// Called after the object has let go of its values; see ``willTurnIntoFault()`` for when it is not.
     open func didTurnIntoFault() {}
 
     /// Checks a new object before it is saved. Call super.

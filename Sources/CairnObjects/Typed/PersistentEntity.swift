@@ -8,7 +8,10 @@
 /// }
 /// let tags = try context.fetch(FetchRequest<Tag>())
 /// ```
-public protocol PersistentEntity: ManagedObject {
+///
+/// Its metatype is `Sendable`, which keeps the class off the main actor in modules whose code is there by default, and the
+/// conformance usable in every context.
+public protocol PersistentEntity: ManagedObject, SendableMetatype {
     /// The columns of a batch insert; of a subclass, those that it inherits.
     associatedtype Columns: EntityColumns
 }
