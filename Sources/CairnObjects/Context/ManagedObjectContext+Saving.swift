@@ -279,7 +279,9 @@ extension ManagedObjectContext {
     private func isGone(_ id: ObjectID) -> Bool {
         if id.isTemporary { return false }
         if let known = registry.object(for: id), known.isInserted || known.hasRow { return false }
-        return (try? read([id]))?[0] == nil
+        // What cannot be read is not known to be gone: the save says what is wrong with it.
+        guard let rows = try? read([id]) else { return false }
+        return rows[0] == nil
     }
 
     private func isOwnInverse(_ pairs: SchemaPairs) -> Bool {

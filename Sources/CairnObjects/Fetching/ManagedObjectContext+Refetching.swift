@@ -82,12 +82,17 @@ extension ManagedObjectContext {
 
     /// Gives an object what is stored now; its changes stay.
     func refresh(_ object: ManagedObject, _ row: Row) {
-        if object.version != row.version || row.version == 0 { noteRefreshed(object) }
+        // What a parent has not saved has no version; what it has saved since it was read here has a newer one than its values.
+        let isOther =
+            object.version != row.version || row.version == 0
+            || object.flags.contains(.hasOlderCells)
+        object.flags.subtract(.hasOlderCells)
+        if isOther { noteRefreshed(object) }
         if object.isFault {
             object.take(row)
         } else if object.hasChanges || object.hasEdits {
             object.rebase(on: row)
-        } else if object.version != row.version || row.version == 0 {
+        } else if isOther {
             object.turnIntoFault(resetsTransients: false)
             object.take(row)
             wake(object)

@@ -63,7 +63,7 @@ extension ManagedObjectContext {
         let objects = conflicts.flatMap {
             ($0.databaseObject.map { [$0] } ?? []) + $0.conflictingObjects
         }.filter { seen.insert($0).inserted }
-        let edited = objects.filter(\.hasEdits)
+        let edited = Set(objects.filter(\.hasEdits))
         try resolveKeys(conflicts, by: policy)
         // Those that were given something, and those that went back to what is stored.
         let survivors = Set(objects.compactMap(\.absorbedInto))

@@ -79,6 +79,23 @@ struct ChildTurnTests {
     }
 
     @Test(
+        "Fetching with shouldRefreshRefetchedObjects shows a child what its parent has saved since",
+        arguments: Backend.allCases)
+    func refetching(_ backend: Backend) throws {
+        let (stack, ids) = try stack(backend)
+        let parent = stack.context()
+        let child = parent.newChildContext()
+        let product = child.object(with: ids[1])
+        #expect(product.string("note") == nil)
+        parent.object(with: ids[1])["note"] = "of the parent"
+        try parent.save()
+        var request = FetchRequest<ManagedObject>(entityName: "Product")
+        request.shouldRefreshRefetchedObjects = true
+        _ = try child.fetch(request)
+        #expect(product.string("note") == "of the parent")
+    }
+
+    @Test(
         "What somebody else has saved since the child read is a conflict still",
         arguments: Backend.allCases)
     func otherSave(_ backend: Backend) throws {
