@@ -278,7 +278,8 @@ private struct ChangeMerge {
         guard hasDeletions else { return [] }
         var targets: Set<ObjectID> = []
         for object in context.changedInOrder where !object.isDeleted {
-            for index in object.entity.relationships.indices {
+            for (index, relationship) in object.entity.relationships.enumerated()
+            where relationship.inverse == nil {
                 for id in editedTargets(of: object, index)
                 where context.registry.object(for: id) == nil && isAffected(id) {
                     targets.insert(id)
