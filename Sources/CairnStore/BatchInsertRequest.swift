@@ -1,6 +1,7 @@
 // Inserts and updates many rows as one unit, without objects.
 
 public import CairnModel
+public import FoundationEssentials
 
 /// A batch insert: rows that are inserted, or update what a uniqueness constraint says is the same.
 ///
@@ -56,6 +57,9 @@ public struct BatchInsertRequest: Sendable {
     public var failsOnConflict = false
     /// Whether the result lists what became of each row.
     public var reportsOutcomes = false
+    /// The stores that the rows may go to, by their identifiers, if there are several behind a coordinator: they go to the
+    /// first of the coordinator's that is among these, can be written and takes the entity. Nil = any.
+    public var affectedStores: [UUID]?
     /// Who writes.
     public var author: String?
     /// The name of the context that asks.

@@ -96,6 +96,22 @@ public struct RowCells: Equatable, @unchecked Sendable {
         return withTail(left) { a in other.withTail(right) { b in a.elementsEqual(b) } }
     }
 
+    /// The same row with the number of a store in its references, or with 0 none; see `StoreNumbers`.
+    ///
+    /// - Parameter references: the columns of references, of so many columns.
+    package func moved(to store: UInt32, _ references: [Int], columns count: Int) -> RowCells {
+        guard references.contains(where: { !isNull($0) }) else { return self }
+        let slab = CellSlab.make(byteCount: length)
+        let copy = slab.base
+        copy.copyMemory(from: base, byteCount: length)
+        for column in references where !isNull(column) {
+            copy.storeBytes(
+                of: UInt64(store) << 32 | word(column, columns: count) & StoreNumbers.mask,
+                toByteOffset: Self.start(count) + column * 8, as: UInt64.self)
+        }
+        return RowCells(copy, in: slab)
+    }
+
     func word(_ column: Int, columns count: Int) -> UInt64 {
         withExtendedLifetime(slab) {
             precondition(

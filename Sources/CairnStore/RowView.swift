@@ -84,6 +84,8 @@ public struct RowOrigin: Sendable {
         hierarchy = id.hierarchy
     }
 
+    func isOrigin(of id: ObjectID) -> Bool { id.store == store && id.hierarchy == hierarchy }
+
     package func id(_ reference: UInt64) -> ObjectID {
         ObjectID(store: store, hierarchy: hierarchy, reference: reference)
     }

@@ -4,6 +4,7 @@
 // values of that column; those that are kept as pairs are listed as additions and removals.
 
 public import CairnModel
+public import FoundationEssentials
 
 /// The changes of one save.
 public struct SaveRequest: Sendable {
@@ -204,6 +205,9 @@ public enum SaveOutcome: Sendable {
 public struct SaveResult: Sendable {
     /// The number of the commit; nil if there was nothing to write.
     public var commit: UInt64?
+    /// Of a save to a coordinator: the numbers of the commits, by the identifiers of the stores that were written. `commit` is
+    /// that of the last of them. Empty for a store alone.
+    public var commits: [UUID: UInt64] = [:]
     /// The permanent ids of new objects that had temporary ones.
     public var permanentIDs: [ObjectID: ObjectID] = [:]
     /// The rows that the save wrote, as they are now stored: those of inserted and updated objects, merged

@@ -7,6 +7,7 @@
 // fields of their own, and `fullDescription` shows them to whoever asks for it.
 
 public import CairnModel
+public import FoundationEssentials
 
 /// An error of a store, a save, a fetch or a batch request.
 public struct StoreError: Error, Sendable {
@@ -55,6 +56,8 @@ public struct StoreError: Error, Sendable {
         public static let invalidRequest = Code(rawValue: 134_060)
         /// The store is opened for reading only.
         public static let readOnly = Code(rawValue: 134_030)
+        /// Of several stores some were written and others not, or no store takes an object; see `StoreError.details`.
+        public static let incompleteSave = Code(rawValue: 134_040)
         /// Reading or writing failed in the operating system.
         public static let inputOutput = Code(rawValue: 134_070)
         /// The disk is full, or a quota is used up. Nothing was changed; writing works again once there is room.
@@ -89,6 +92,7 @@ public struct StoreError: Error, Sendable {
             var value: Value?
             var predicate: PredicateNode?
             var detail: String?
+            var affectedStores: [UUID] = []
         }
 
         private indirect enum Rare: Sendable, Hashable { case fields(Fields) }
@@ -128,6 +132,12 @@ public struct StoreError: Error, Sendable {
         public var detail: String? {
             get { fields.detail }
             set { fields.detail = newValue }
+        }
+
+        /// The identifiers of the stores that it is about, if there are several; see ``StoreError/affectedStores``.
+        public var affectedStores: [UUID] {
+            get { fields.affectedStores }
+            set { fields.affectedStores = newValue }
         }
 
         /// Says where something happened.
@@ -170,6 +180,15 @@ public struct StoreError: Error, Sendable {
         self.details = details
         self.conflicts = conflicts
         self.cause = cause
+    }
+}
+
+extension StoreError {
+    /// The identifiers of the stores that the error is about, if there are several behind a coordinator: of a save that some
+    /// stores have written and others not, those that have not.
+    public var affectedStores: [UUID] {
+        get { context.affectedStores }
+        set { context.affectedStores = newValue }
     }
 }
 

@@ -1,6 +1,7 @@
 // A question to a snapshot.
 
 public import CairnModel
+public import FoundationEssentials
 
 /// Which objects are wanted, in which order, and whether with their values.
 public struct StoreFetch: Sendable {
@@ -25,6 +26,8 @@ public struct StoreFetch: Sendable {
     public var limit: Int?
     /// How many results are left out first.
     public var offset = 0
+    /// The stores that are asked, by their identifiers, if there are several behind a coordinator; nil = all.
+    public var affectedStores: [UUID]?
     /// Whether the rows are wanted with their values.
     public var includesRows = false
     /// Asked between blocks while the store reads, by every thread that does: when it returns true, the store throws

@@ -23,10 +23,17 @@ public struct StoreIdentity: Sendable {
 
     /// The id of the object with that number in the hierarchy of an entity.
     public func id(_ reference: UInt64, entity: Int) -> ObjectID {
-        ObjectID(store: identifier, hierarchy: hierarchies[entity], reference: reference)
+        // No store has so many objects: behind a coordinator the upper half says which store it is.
+        if reference >> 32 != 0, let store = StoreNumbers.identity(of: reference) {
+            return ObjectID(
+                store: store.identifier, hierarchy: store.hierarchies[entity],
+                reference: reference & StoreNumbers.mask)
+        }
+        return ObjectID(store: identifier, hierarchy: hierarchies[entity], reference: reference)
     }
 
-    /// The bit of a reference's word that says that the number is one of a temporary id. Rows of a store never have it.
+    /// The bit of a reference's word that says that the number is one of a temporary id. Rows of a store never have it, and no
+    /// number of a store behind a coordinator is so great.
     package static let temporaryMark: UInt64 = 1 << 63
 
     /// The id that a reference's word stands for, which may be a temporary one.

@@ -93,6 +93,13 @@ extension StoreSnapshot {
     public func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)
         throws(StoreError)
     {
+        try readBatchesGenerally(request, body)
+    }
+
+    /// The same for a store that has a faster way for some questions.
+    package func readBatchesGenerally(
+        _ request: StoreRead, _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) {
         try check(request.entity, request.columns)
         var fetch = request.fetch
         fetch.entity = request.entity.index
@@ -100,7 +107,9 @@ extension StoreSnapshot {
         let gathered = GatheredRows(ColumnBatch(request.entity), columns: request.columns)
         var origin: RowOrigin?
         for (position, row) in try self.fetch(fetch).rows.enumerated() {
-            if let known = origin, gathered.isFull, !gathered.hand(origin: known, to: body) {
+            if let known = origin, gathered.isFull || !known.isOrigin(of: row.id),
+                !gathered.hand(origin: known, to: body)
+            {
                 return
             }
             origin = RowOrigin(like: row.id)
@@ -111,6 +120,14 @@ extension StoreSnapshot {
 
     /// Fetches the rows key by key and hands them over.
     public func lookUpBatches(
+        _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
+        _ body: (borrowing RowBatch) -> Bool
+    ) throws(StoreError) {
+        try lookUpBatchesGenerally(request, keys: keys, body)
+    }
+
+    /// The same for a store that has a faster way for some questions.
+    package func lookUpBatchesGenerally(
         _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
         _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) {
@@ -131,7 +148,9 @@ extension StoreSnapshot {
                     zip(constraint.names, values).map { .compare($0, .equal, $1) }))
             fetch.includesRows = true
             for row in try self.fetch(fetch).rows {
-                if let known = origin, gathered.isFull, !gathered.hand(origin: known, to: body) {
+                if let known = origin, gathered.isFull || !known.isOrigin(of: row.id),
+                    !gathered.hand(origin: known, to: body)
+                {
                     return
                 }
                 origin = RowOrigin(like: row.id)
@@ -163,7 +182,9 @@ extension ColumnBuffer {
         if cells.isNull(column) { return setNil(row: row) }
         if case .reference = entity.columns[column].kind {
             let word = cells.word(column, columns: entity.columns.count)
-            return setInteger(Int64(bitPattern: word), row: row)
+            let isTemporary = word & StoreIdentity.temporaryMark != 0
+            return setInteger(
+                Int64(bitPattern: isTemporary ? word : word & StoreNumbers.mask), row: row)
         }
         // The hierarchies name references alone.
         let noStore = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

@@ -44,10 +44,12 @@ package enum SortingOrder {
         return Number.order(one, other) ?? order(one.isNaN ? 1 : 0, other.isNaN ? 1 : 0)
     }
 
-    /// By number; temporary ids come after all others.
+    /// By number, and objects of several stores with one number by their store; temporary ids come after all others.
     package static func compare(_ left: ObjectID, _ right: ObjectID) -> Int {
         if left.isTemporary != right.isTemporary { return left.isTemporary ? 1 : -1 }
-        return order(left.reference, right.reference)
+        if left.reference != right.reference { return left.reference < right.reference ? -1 : 1 }
+        return left.store == right.store
+            ? 0 : compare(Value.uuid(left.store), Value.uuid(right.store))
     }
 
     private static func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }

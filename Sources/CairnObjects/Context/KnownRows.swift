@@ -27,8 +27,8 @@ struct KnownRows {
     /// - Parameter store: nil for a context that does not read the store itself.
     init(of store: (any PersistentStore)?) { floor = try? store?.snapshot().commit }
 
-    /// The context has saved.
-    mutating func noteSave() { own += 1 }
+    /// The context has saved, to one store or to several.
+    mutating func noteSave(_ stores: Int = 1) { own += UInt64(stores) }
 
     /// The context has carried a batch request out that wrote something.
     mutating func noteBatch() {

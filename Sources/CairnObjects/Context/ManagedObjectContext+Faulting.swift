@@ -110,7 +110,7 @@ extension ManagedObjectContext {
 
     /// The object of a row. If it is a fault, it will not need to read.
     func object(for row: Row) -> ManagedObject {
-        if hasUnresolvedFaults { dropUnresolvedFault(row.id.reference, row.entity) }
+        if hasUnresolvedFaults { dropUnresolvedFault(registry.number(of: row.id), row.entity) }
         let object =
             registry.object(for: row.id) ?? makeFault(row.id, schema.entities[row.entity])
         if object.isGone { object.revive() }
@@ -168,7 +168,7 @@ extension ManagedObjectContext {
     private func makeFault(_ id: ObjectID, _ entity: SchemaEntity) -> ManagedObject {
         let row = prefetched?.rows[id]
         let object = fault(
-            id.reference, row.map { scope(at: $0.entity) } ?? scope(of: entity))
+            registry.number(of: id), row.map { scope(at: $0.entity) } ?? scope(of: entity))
         object.hasTemporaryID = id.isTemporary
         registry.register(object)
         if let row { object.take(row) }

@@ -167,7 +167,7 @@ extension ManagedObject {
         for column in entity.columns.indices {
             let old = value(column)
             let new = old.reference.flatMap { names[$0] }.map(Value.objectID) ?? old
-            if new != .null { builder.set(column, value: new) }
+            if new != .null { scope.registry.put(new, column, into: &builder) }
         }
         self.cells = builder.finish()
     }

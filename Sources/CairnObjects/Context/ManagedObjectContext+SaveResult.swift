@@ -13,12 +13,16 @@ import CairnModel
 import CairnStore
 
 extension ManagedObjectContext {
-    func finishSave(_ result: SaveResult) {
-        let objects = changedInOrder
+    /// - Parameter isLeft: of which changed objects nothing was saved; nil: of none.
+    func finishSave(_ result: SaveResult, leaving isLeft: ((ManagedObject) -> Bool)? = nil) {
+        var objects = changedInOrder
+        let left = isLeft.map { objects.filter($0) } ?? []
+        if let isLeft { objects.removeAll(where: isLeft) }
         var saved = isWatched(.saves) ? SavedObjects() : nil
         saved?.isWritten = result.commit != nil
         saved?.commit = result.commit
-        if let inbox, let commit = result.commit { inbox.disown(commit) }
+        saved?.commits = result.commits
+        if let inbox { inbox.disown(result, of: identity.identifier) }
         let isPlain =
             result.absorbed.isEmpty && result.reverted.isEmpty && result.displaced.isEmpty
             && result.undeleted.isEmpty && absorbedObjects.isEmpty
@@ -112,12 +116,17 @@ extension ManagedObjectContext {
         revision += 1
         saves += 1
         if result.commit != nil {
-            knownRows.noteSave()
+            knownRows.noteSave(max(1, result.commits.count))
             moveGenerationOn()
         }
         // Before anybody is called who might save: listeners get saves in their order.
         if let saved { feed(saved) }
         endEvent()
+        if !left.isEmpty {
+            // They were changed before the run of edits that begins now.
+            for object in left { _ = changed.insert(object) }
+            changed.beginEvent()
+        }
         undoHistory?.recording = .steps
         for object in objects { object.didSave() }
         if let saved { tell(.didSave(saved)) }

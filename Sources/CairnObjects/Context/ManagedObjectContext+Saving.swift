@@ -4,9 +4,10 @@
 //   2. Rounds of willSave and validation until nothing changes any more, at most 1,000.
 //   3. A child context hands all to its parent; see ManagedObjectContext+SavingToParent.
 //   4. New objects alone go to a store that takes them as columns, if it does and nothing stands against them.
-//   5. Else one request to the store. A built-in merge policy is carried out by the store, within the save; any
-//      other is asked about the conflicts that the store reports, and the save is tried again. So is a built-in one if
-//      there is something to be validated in what it puts together that the store does not know of.
+//   5. Else one request to the store; to several stores one each, see ManagedObjectContext+Stores. A built-in merge policy
+//      is carried out by the store, within the save; any other is asked about the conflicts that the store reports, and
+//      the save is tried again. So is a built-in one if there is something to be validated in what it puts together that
+//      the store does not know of.
 //   6. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
 //   7. didSave of the objects; then those who watch are told what was saved.
 //
@@ -43,6 +44,7 @@ extension ManagedObjectContext {
             isSaving = outer
             if hasMissedChanges { mergeMissedChanges() }
         }
+        if let coordinator { noticeStores(coordinator) }
         try throwReadError()
         try readEditedFaults()
         processChangesToSave()
@@ -58,6 +60,7 @@ extension ManagedObjectContext {
         {
             return
         }
+        if let coordinator { return try saveChanges(to: coordinator) }
         var resolutions = 0
         while true {
             let request = makeRequest(resolutions)
@@ -70,17 +73,22 @@ extension ManagedObjectContext {
             case .conflicts(let conflicts):
                 tally?.conflicts += conflicts.count
                 resolutions += 1
-                let before = revision
-                try readingNewestState {
-                    if resolutions <= Self.maximumResolutions {
-                        try mergePolicy.resolve(mergeConflicts: conflictObjects(conflicts))
-                    }
-                    guard revision != before else { throw unresolved(conflicts) }
-                    processChangesToSave()
-                }
-                try validateMerged()
+                try resolve(conflicts, attempt: resolutions)
             }
         }
+    }
+
+    /// Asks the policy about conflicts that a store has reported, and validates what has come of it.
+    func resolve(_ conflicts: [SaveConflict], attempt: Int) throws {
+        let before = revision
+        try readingNewestState {
+            if attempt <= Self.maximumResolutions {
+                try mergePolicy.resolve(mergeConflicts: conflictObjects(conflicts))
+            }
+            guard revision != before else { throw unresolved(conflicts) }
+            processChangesToSave()
+        }
+        try validateMerged()
     }
 
     /// Whether the policy puts objects together of what is here and what is stored.
@@ -185,7 +193,7 @@ extension ManagedObjectContext {
     // MARK: The request
 
     /// - Parameter resolutions: how often conflicts have been resolved in this save.
-    private func makeRequest(_ resolutions: Int) -> SaveRequest {
+    func makeRequest(_ resolutions: Int) -> SaveRequest {
         var request = SaveRequest()
         request.author = transactionAuthor
         request.contextName = name
@@ -294,7 +302,7 @@ extension ManagedObjectContext {
 
 extension SaveRequest {
     /// Whether there is nothing to write.
-    fileprivate var isEmpty: Bool {
+    var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
             && orderChanges.isEmpty && locked.isEmpty
     }

@@ -130,6 +130,9 @@ extension ManagedObjectContext {
             registry.register(shown)
         }
         shown.flags.formUnion([.inserted, .fulfilled])
+        if coordinator != nil, let store = own.rarer?.assignedStore {
+            shown.extras.assignedStore = store
+        }
         objectDidChange(shown, isReal: true)
         return shown
     }

@@ -119,6 +119,12 @@ public final class ManagedObjectContext {
     let columnStore: (any ColumnStore)?
     /// The store, if it finds objects by their keys at once.
     let keyedStore: (any KeyedStore)?
+    /// The store, if it is a coordinator of several.
+    let coordinator: PersistentStoreCoordinator?
+    /// The version of the coordinator whose stores the context knows; 0 if it has not asked yet.
+    var knownStores = 0
+    /// By identifier: since which version of the coordinator each of these has been there.
+    var storesSince: [UUID: Int] = [:]
     let schema: Schema
     let identity: StoreIdentity
     let registry: ObjectRegistry
@@ -247,13 +253,15 @@ public final class ManagedObjectContext {
         // Who works on a context asks that, and nobody else.
         columnStore = parent == nil ? store as? any ColumnStore : nil
         keyedStore = parent == nil ? store as? any KeyedStore : nil
+        coordinator = store as? PersistentStoreCoordinator
         self.classes = classes
         schema = store.schema
         var identity = store.identity
         if parent != nil { identity.temporaryStore = identifier }
         self.identity = identity
         registry = ObjectRegistry(
-            identity: identity, temporaryStore: identifier, board: board)
+            identity: identity, coordinator: coordinator, temporaryStore: identifier,
+            board: board)
         scopes = Array(repeating: nil, count: store.schema.entities.count)
         knownRows = KnownRows(of: parent == nil ? store : nil)
         rowRoom = RowRoom(entities: store.schema.entities.count)
@@ -348,7 +356,10 @@ public final class ManagedObjectContext {
 
     /// The root entity of an id's hierarchy; nil if the id is of another store.
     func rootEntity(of id: ObjectID) -> SchemaEntity? {
-        guard id.store == identity.identifier || id.store == identifier else { return nil }
+        guard id.store == identity.identifier || id.store == identifier else {
+            return id.isTemporary
+                ? nil : coordinator?.place(of: id).map { schema.entities[$0.root] }
+        }
         return roots[id.hierarchy].map { schema.entities[$0] }
     }
 
@@ -483,7 +494,7 @@ public final class ManagedObjectContext {
             $0.objectID.isTemporary && $0.managedObjectContext === self && seen.insert($0).inserted
         }
         guard !waiting.isEmpty else { return }
-        let ids = try store.obtainPermanentIDs(forEntities: waiting.map(\.entity.index))
+        let ids = try permanentIDs(for: waiting)
         var names: [ObjectID: ObjectID] = [:]
         for (object, id) in zip(waiting, ids) { names[object.objectID] = id }
         // Those who work on one another have the same objects.
@@ -513,7 +524,7 @@ public final class ManagedObjectContext {
     /// Gives an object another id in the table.
     func rename(_ object: ManagedObject, _ id: ObjectID) {
         registry.remove(object)
-        object.reference = id.reference
+        object.reference = registry.number(of: id)
         object.hasTemporaryID = id.isTemporary
         registry.register(object)
     }

@@ -237,7 +237,7 @@ extension ManagedObjectContext {
         }
         saved?.isWritten = true
         saved?.commit = numbers.commit
-        if let inbox, let commit = numbers.commit { inbox.disown(commit) }
+        if let inbox, let commit = numbers.commit { inbox.disown(commit, of: identity.identifier) }
         saved?.inserted = rows.objects.filter(\.isInserted)
         saved?.updated += rows.others
         for object in rows.objects where object.isInserted {

@@ -261,8 +261,10 @@ extension ManagedObjectContext {
     /// The changed objects that a request to a store would be about.
     func pendingObjects(_ question: FetchQuestion) -> [ManagedObject] {
         guard changed.count > 0 else { return [] }
+        let stores = question.fetch.affectedStores
         return changed.inOrder {
-            question.fetch.includesSubentities
+            if let stores, !isObject($0, inOneOf: stores) { return false }
+            return question.fetch.includesSubentities
                 ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
         }
     }
@@ -281,7 +283,7 @@ extension ManagedObjectContext {
         var builder = RowCellsBuilder(columns: object.entity.columns.count)
         for column in object.entity.columns.indices {
             let value = object.presentValue(column)
-            if value != .null { builder.set(column, value: value) }
+            if value != .null { registry.put(value, column, into: &builder) }
         }
         return Row(
             id: object.objectID, entity: object.entity.index, version: 0, cells: builder.finish())

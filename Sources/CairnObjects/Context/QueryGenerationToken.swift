@@ -23,6 +23,9 @@ extension QueryGenerationToken: Hashable {
     /// Whether both are one state of one store.
     public static func == (left: QueryGenerationToken, right: QueryGenerationToken) -> Bool {
         guard let one = left.snapshot, let other = right.snapshot else { return left === right }
+        if let one = one as? CoordinatedSnapshot, let other = other as? CoordinatedSnapshot {
+            return one.isState(of: other)
+        }
         return one.commit == other.commit && one.identity.identifier == other.identity.identifier
     }
 

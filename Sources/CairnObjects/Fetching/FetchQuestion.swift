@@ -51,6 +51,7 @@ extension ManagedObjectContext {
     func question(
         _ terms: FetchTerms, _ entity: SchemaEntity, _ sort: [SortPath] = []
     ) throws(StoreError) -> FetchQuestion {
+        if let coordinator { noticeStores(coordinator) }
         var evaluator: PredicateEvaluator?
         if let predicate = terms.predicate {
             evaluator = try PredicateEvaluator(
@@ -61,6 +62,9 @@ extension ManagedObjectContext {
         fetch.sort = terms.sortDescriptors
         fetch.limit = terms.fetchLimit > 0 ? terms.fetchLimit : nil
         fetch.offset = max(0, terms.fetchOffset)
+        if let rarer = terms.box?.terms, let stores = rarer.affectedStores {
+            fetch.affectedStores = try identifiers(of: stores, entity)
+        }
         return FetchQuestion(fetch: fetch, entity: entity, evaluator: evaluator, sort: sort)
     }
 

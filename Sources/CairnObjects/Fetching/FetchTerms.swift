@@ -53,4 +53,5 @@ struct RarerFetchTerms: Sendable, Hashable {
     var fetchBatchSize = 0
     var includesPropertyValues = true
     var shouldRefreshRefetchedObjects = false
+    var affectedStores: AffectedStores?
 }

@@ -22,8 +22,10 @@ extension ManagedObjectContext {
     /// The changed objects that the request is about, if it looks at changes.
     func pendingObjects(_ terms: FetchTerms, _ question: FetchQuestion) -> [ManagedObject] {
         guard terms.includesPendingChanges, changed.count > 0 else { return [] }
+        let stores = question.fetch.affectedStores
         return changed.inOrder {
-            terms.includesSubentities
+            if let stores, !isObject($0, inOneOf: stores) { return false }
+            return terms.includesSubentities
                 ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
         }
     }

@@ -6,10 +6,11 @@
 //
 // What waits is runs of numbers. Beyond a bound they are dropped, and the context reads all of its objects anew instead.
 //
-// Invariants: commits come in their order, so nothing comes of a commit below the last one.
+// Invariants: commits of a store come in their order, so nothing comes of one below the last one.
 // Threads: any.
 
 import CairnStore
+import FoundationEssentials
 import Synchronization
 
 /// What waits to be merged into a context.
@@ -30,15 +31,22 @@ final class ChangeInbox: Sendable {
         }
     }
 
+    /// A commit of one of the stores.
+    fileprivate struct StoreCommit: Hashable, Sendable {
+        let store: UUID
+        let commit: UInt64
+    }
+
     fileprivate struct State: Sendable {
         /// The newest ones, so that the context can take out its own.
-        var commits: [(commit: UInt64, changes: [EntityChanges])] = []
+        var commits: [(commit: StoreCommit, changes: [EntityChanges])] = []
         var older = Waiting()
         /// Runs in all that is kept.
         var runs = 0
-        var lastCommit: UInt64 = 0
+        /// By store.
+        var lastCommits: [UUID: UInt64] = [:]
         /// The context's own commits that are still to come.
-        var own: Set<UInt64> = []
+        var own: Set<StoreCommit> = []
         var isWoken = false
 
         var isEmpty: Bool { commits.isEmpty && older.isEmpty }
@@ -48,6 +56,8 @@ final class ChangeInbox: Sendable {
     private let observation = Mutex<ChangeObservation?>(nil)
     /// Has the context come and take what waits; nil if it comes by itself.
     private let wake: (@Sendable () -> Void)?
+    /// Says which numbers the objects of a store have in the context, if there are several.
+    private let coordinator: PersistentStoreCoordinator?
 
     /// So many commits are kept apart, and so many runs at all.
     fileprivate static let mostCommits = 64
@@ -55,6 +65,7 @@ final class ChangeInbox: Sendable {
 
     init(_ store: (any PersistentStore)?, wake: (@Sendable () -> Void)?) {
         self.wake = wake
+        coordinator = store as? PersistentStoreCoordinator
         guard let store else { return }
         let observation = store.observeChanges { [weak self] in self?.receive($0) }
         self.observation.withLock { $0 = observation }
@@ -64,27 +75,38 @@ final class ChangeInbox: Sendable {
     var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
     private func receive(_ set: ChangeSet) {
-        let changes = try? set.entities()
+        var changes = try? set.entities()
         if changes?.isEmpty == true { return }
+        let store = set.identity.identifier
+        if let coordinator { changes = changes.map { coordinator.moved($0, from: store) } }
         let isToWake = state.withLock { state in
-            state.lastCommit = set.commit
-            if state.own.remove(set.commit) != nil { return false }
-            state.own = state.own.filter { $0 > set.commit }
-            if let changes { state.add(set.commit, changes) } else { state.forget() }
+            let commit = StoreCommit(store: store, commit: set.commit)
+            state.lastCommits[store] = set.commit
+            if state.own.remove(commit) != nil { return false }
+            state.own = state.own.filter { $0.store != store || $0.commit > set.commit }
+            if let changes { state.add(commit, changes) } else { state.forget() }
             return state.wakes()
         }
         if isToWake { wake?() }
     }
 
     /// Takes out what the context has written itself.
-    func disown(_ commit: UInt64) {
+    func disown(_ commit: UInt64, of store: UUID) {
+        let own = StoreCommit(store: store, commit: commit)
         state.withLock { state in
-            if commit > state.lastCommit {
-                state.own.insert(commit)
+            if commit > state.lastCommits[store] ?? 0 {
+                state.own.insert(own)
             } else {
-                state.commits.removeAll { $0.commit == commit }
+                state.commits.removeAll { $0.commit == own }
             }
         }
+    }
+
+    /// Takes out what a save has written, to one store or to several.
+    func disown(_ result: SaveResult, of store: UUID) {
+        guard let commit = result.commit else { return }
+        if result.commits.isEmpty { return disown(commit, of: store) }
+        for (store, commit) in result.commits { disown(commit, of: store) }
     }
 
     /// All that waits; nil if that is nothing.
@@ -115,7 +137,9 @@ final class ChangeInbox: Sendable {
 }
 
 extension ChangeInbox.State {
-    fileprivate mutating func add(_ commit: UInt64, _ changes: [EntityChanges]) {
+    fileprivate mutating func add(
+        _ commit: ChangeInbox.StoreCommit, _ changes: [EntityChanges]
+    ) {
         if older.isIncomplete { return }
         runs += changes.reduce(0) { $0 + $1.runs }
         commits.append((commit, changes))

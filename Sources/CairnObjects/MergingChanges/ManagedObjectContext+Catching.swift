@@ -178,6 +178,7 @@ private struct ChangeMerge {
     /// Merges; false if the store could not be read.
     @discardableResult
     mutating func run() -> Bool {
+        if let coordinator = context.coordinator { context.noticeStores(coordinator) }
         guard !roots.isEmpty else { return true }
         context.prefetched = nil
         // What is read beside the context just now may be of an older state.

@@ -3,6 +3,7 @@
 // Threads: the context's.
 
 import CairnModel
+import FoundationEssentials
 
 /// Something that happened in a context.
 enum ContextEvent {
@@ -70,6 +71,8 @@ struct SavedObjects {
     var isWritten = false
     /// The number of the commit; nil if nothing was written to the store.
     var commit: UInt64?
+    /// By store, if there are several.
+    var commits: [UUID: UInt64] = [:]
 
     var insertedIDs: Set<ObjectID> { Set(inserted.lazy.map(\.objectID)) }
     var updatedIDs: Set<ObjectID> { Set(updated.lazy.map(\.objectID)).union(updatedElsewhere) }

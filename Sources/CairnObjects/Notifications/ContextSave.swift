@@ -1,6 +1,8 @@
 // What contexts save, as an asynchronous sequence of ids.
 
 public import CairnModel
+import CairnStore
+public import FoundationEssentials
 
 /// What one save of a context wrote.
 public struct ContextSave: Sendable, Hashable, Numbered {
@@ -8,8 +10,11 @@ public struct ContextSave: Sendable, Hashable, Numbered {
     /// many saves.
     public internal(set) var number = 0
     /// The number of the commit, by which `StoreSnapshot.commit`, ``RemoteChange/commits`` and results of batch requests name
-    /// states of the store; nil if a parent context was saved to.
+    /// states of the store; nil if a parent context was saved to. Of several stores behind a coordinator it is that of the
+    /// store that was written last: see ``commits``.
     public let commit: UInt64?
+    /// The numbers of the commits, by the identifiers of the stores that were written; empty if a parent context was saved to.
+    public let commits: [UUID: UInt64]
     /// The name of the context.
     public let contextName: String?
     /// Who wrote.
@@ -24,6 +29,9 @@ public struct ContextSave: Sendable, Hashable, Numbered {
 
     init(_ saved: SavedObjects, _ context: ManagedObjectContext) {
         commit = saved.commit
+        commits =
+            saved.commits.isEmpty
+            ? saved.commit.map { [context.identity.identifier: $0] } ?? [:] : saved.commits
         contextName = context.name
         transactionAuthor = context.transactionAuthor
         insertedObjectIDs = saved.insertedIDs

@@ -104,8 +104,10 @@ final class EntityScope: @unchecked Sendable {
         isTemporary
             ? ObjectID(
                 temporary: reference, hierarchy: hierarchy, context: registry.temporaryStore)
-            : ObjectID(
-                store: registry.identity.identifier, hierarchy: hierarchy, reference: reference)
+            : reference >> 32 == 0
+                ? ObjectID(
+                    store: registry.identity.identifier, hierarchy: hierarchy, reference: reference)
+                : registry.identity.id(reference, entity: entity.index)
     }
 
     /// The id of what a column's reference leads to.
@@ -113,8 +115,18 @@ final class EntityScope: @unchecked Sendable {
         isTemporary
             ? ObjectID(
                 temporary: reference, hierarchy: targets[column], context: registry.temporaryStore)
-            : ObjectID(
-                store: registry.identity.identifier, hierarchy: targets[column],
-                reference: reference)
+            : reference >> 32 == 0
+                ? ObjectID(
+                    store: registry.identity.identifier, hierarchy: targets[column],
+                    reference: reference)
+                : targetIDElsewhere(reference, column)
+    }
+
+    @inline(never)
+    private func targetIDElsewhere(_ reference: UInt64, _ column: Int) -> ObjectID {
+        guard case .reference(let root) = entity.columns[column].kind else {
+            preconditionFailure("only a reference leads to an object")
+        }
+        return registry.identity.id(reference, entity: root)
     }
 }

@@ -4,6 +4,7 @@
 
 import CairnModel
 import CairnStore
+import FoundationEssentials
 
 /// The rarer parts of an object.
 final class ObjectExtras {
@@ -25,4 +26,6 @@ final class ObjectExtras {
     var fetched: [String: [ObjectID]] = [:]
     /// The object that took this one's place.
     var absorbedInto: ObjectID?
+    /// The store that a new object will be saved to, if somebody has said.
+    var assignedStore: UUID?
 }

@@ -18,6 +18,8 @@ import Synchronization
 final class ObjectRegistry: Sendable {
     /// How the store of the context names its objects; objects decode their cells with it.
     let identity: StoreIdentity
+    /// The coordinator of the context's stores, if there are several.
+    let coordinator: PersistentStoreCoordinator?
     /// What stands for the store in temporary ids.
     let temporaryStore: UUID
     /// Who is told of what happens to the objects.
@@ -52,8 +54,12 @@ final class ObjectRegistry: Sendable {
     // Touched by the context's thread alone.
     private let state: Mutex<State>
 
-    init(identity: StoreIdentity, temporaryStore: UUID, board: InstrumentBoard) {
+    init(
+        identity: StoreIdentity, coordinator: PersistentStoreCoordinator? = nil,
+        temporaryStore: UUID, board: InstrumentBoard
+    ) {
         self.identity = identity
+        self.coordinator = coordinator
         self.board = board
         self.temporaryStore = temporaryStore
         hierarchies = Set(identity.hierarchies).sorted()
@@ -72,8 +78,33 @@ final class ObjectRegistry: Sendable {
 
     /// The object of that id, if somebody holds it.
     func object(for id: ObjectID) -> ManagedObject? {
-        guard let place = place(id) else { return nil }
+        guard let place = place(id) else { return coordinator.flatMap { object(for: id, of: $0) } }
         return object(id.reference, isTemporary: id.isTemporary, at: place)
+    }
+
+    @inline(never)
+    private func object(for id: ObjectID, of coordinator: PersistentStoreCoordinator)
+        -> ManagedObject?
+    {
+        guard !id.isTemporary, let (number, root) = coordinator.place(of: id),
+            let place = place(ofHierarchy: identity.hierarchies[root])
+        else { return nil }
+        return object(number, isTemporary: false, at: place)
+    }
+
+    /// The number that stands for an id in the objects of the context.
+    @inline(__always) func number(of id: ObjectID) -> UInt64 {
+        guard let coordinator, !id.isTemporary else { return id.reference }
+        return coordinator.place(of: id)?.number ?? id.reference
+    }
+
+    /// Sets a cell of a row that is made of what objects of the context show.
+    func put(_ value: Value, _ column: Int, into cells: inout RowCellsBuilder) {
+        if coordinator != nil, case .objectID(let id) = value, !id.isTemporary {
+            cells.set(column, word: number(of: id))
+        } else {
+            cells.set(column, value: value)
+        }
     }
 
     /// The object of a number in the tables at a place, if somebody holds it.

@@ -214,7 +214,7 @@ extension ObjectSlots {
         case .date(let value):
             set(column, word: value.timeIntervalSinceReferenceDate.bitPattern)
         case .objectID(let id):
-            set(column, word: id.reference, second: id.isTemporary ? 1 : 0)
+            set(column, word: number(of: id), second: id.isTemporary ? 1 : 0)
         case .uuid(let value):
             let (low, high) = withUnsafeBytes(of: value.uuid) {
                 (
@@ -233,6 +233,11 @@ extension ObjectSlots {
                 set(column, data: Data(DecimalCoding.encode(value)))
             }
         }
+    }
+
+    private func number(of id: ObjectID) -> UInt64 {
+        guard layout.pointee.isCoordinated else { return id.reference }
+        return layout.pointee.registry._withUnsafeGuaranteedRef { $0.number(of: id) }
     }
 
     /// The value of a slot that counts.

@@ -97,6 +97,8 @@ struct SlotLayout {
     let hasComputedDefaults: Bool
     /// Whether there is a column of references.
     let hasReferences: Bool
+    /// Whether the objects may be in several stores: references say in which.
+    let isCoordinated: Bool
     /// The class whose properties these are.
     let type: ObjectIdentifier
     /// The same for reading; none if whoever reads has to look for somebody who tracks.
@@ -132,6 +134,7 @@ struct SlotLayout {
         self.kinds = UnsafePointer(kinds)
         self.managed = UnsafePointer(managed)
         self.hasReferences = hasReferences
+        isCoordinated = scope.registry.coordinator != nil
         self.type = ObjectIdentifier(scope.type)
         readableType = type
         properties = scope.binding.slots

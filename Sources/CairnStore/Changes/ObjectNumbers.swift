@@ -38,6 +38,15 @@ public struct ObjectNumbers: Sendable, Hashable {
         }
     }
 
+    /// The same numbers with that of a store in the upper half; see `StoreNumbers`.
+    package func moved(to store: UInt32) -> ObjectNumbers {
+        var moved = ObjectNumbers()
+        let upper = UInt64(store) << 32
+        moved.runs = runs.map { upper | $0.lowerBound...upper | $0.upperBound }
+        moved.count = count
+        return moved
+    }
+
     /// Whether a number is there.
     ///
     /// - Complexity: O(log runs).

@@ -160,7 +160,9 @@ func plainOrder(_ left: Value, _ right: Value) -> Int {
             withUnsafeBytes(of: b.uuid) { b in bytes(a, b) }
         }
     case (.objectID(let a), .objectID(let b)):
-        return a == b ? 0 : order(a.reference, b.reference)
+        // One of another store is none that could be equal.
+        return a.store == b.store
+            ? order(a.reference, b.reference) : order(a.store.uuidString, b.store.uuidString)
     default: return 1
     }
 }

@@ -1,0 +1,103 @@
+// Opens several stores for one container.
+
+public import CairnLog
+public import CairnModel
+public import CairnObjects
+public import CairnStore
+
+/// A store that is to be opened for a coordinator.
+public struct PersistentStoreDescription: Sendable {
+    /// The folder; nil: in memory.
+    public var path: String?
+    /// The configuration of the model whose entities the store is for; nil: all entities.
+    public var configuration: String?
+    /// How it is opened. In memory most of this has no meaning.
+    public var options: LogStoreOptions
+
+    /// Whether nothing can be written.
+    public var isReadOnly: Bool {
+        get { options.isReadOnly }
+        set { options.isReadOnly = newValue }
+    }
+
+    /// The store in a folder, which is made if it is missing.
+    public init(
+        at path: String, configuration: String? = nil, options: LogStoreOptions = LogStoreOptions()
+    ) {
+        self.path = path
+        self.configuration = configuration
+        self.options = options
+    }
+
+    /// A store in memory: it is gone when it is closed.
+    public init(inMemoryFor configuration: String? = nil) {
+        path = nil
+        self.configuration = configuration
+        options = LogStoreOptions()
+    }
+}
+
+extension PersistentStoreCoordinator {
+    /// Opens a store and adds it. The coordinator closes it when it is removed.
+    ///
+    /// ```swift
+    /// let archive = try coordinator.addPersistentStore(.init(at: "archive.cairn", configuration: "Archive"))
+    /// ```
+    ///
+    /// - Throws: `StoreError` if the store cannot be opened, and as ``add(_:configuration:)``.
+    @discardableResult
+    public func addPersistentStore(_ description: PersistentStoreDescription) throws(StoreError)
+        -> LogStore
+    {
+        let store: LogStore
+        if let path = description.path {
+            store = try LogStore.open(at: path, schema: schema, options: description.options)
+        } else {
+            store = try LogStore.inMemory(schema: schema, options: description.options)
+        }
+        do throws(StoreError) {
+            try add(store, configuration: description.configuration)
+        } catch {
+            // Nothing was written to it.
+            try? store.close()
+            throw error
+        }
+        return store
+    }
+}
+
+extension PersistentContainer {
+    /// A container over several stores, in this order: new objects go to the first that can be written and is for their
+    /// entity.
+    ///
+    /// ```swift
+    /// let container = try PersistentContainer(
+    ///     model: model,
+    ///     stores: [
+    ///         PersistentStoreDescription(at: "user.cairn", configuration: "User"),
+    ///         PersistentStoreDescription(at: "catalogue.cairn", configuration: "Catalogue"),
+    ///     ])
+    /// ```
+    ///
+    /// - Throws: `ModelError` if the model is invalid, `StoreError` if a store cannot be opened; none is open then.
+    public convenience init(
+        model: ManagedObjectModel, stores: [PersistentStoreDescription],
+        classes: ObjectClasses = ObjectClasses(),
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
+    ) throws {
+        let coordinator = try PersistentStoreCoordinator(model)
+        do {
+            for store in stores { try coordinator.addPersistentStore(store) }
+        } catch {
+            // What went wrong first is what counts.
+            try? coordinator.close()
+            throw error
+        }
+        self.init(store: coordinator, classes: classes, mergePolicy: mergePolicy())
+    }
+
+    /// The coordinator of the container's stores; nil if it has one store alone, without a coordinator.
+    public var persistentStoreCoordinator: PersistentStoreCoordinator? {
+        store as? PersistentStoreCoordinator
+    }
+}

@@ -1,0 +1,189 @@
+// What a context does only if there are several stores behind it.
+//
+//   Assigning   which store a new object will go to
+//   Noticing    at each fetch, save and merge: objects of a store that was removed are gone, those of one that was replaced
+//               are read anew
+//   Saving      store by store; what a later one refuses stays changed here
+//
+// Threads: the context's.
+
+import CairnModel
+public import CairnStore
+import FoundationEssentials
+import Synchronization
+
+extension ManagedObjectContext {
+    /// The coordinator of the context's stores; nil if it has one store alone, without a coordinator.
+    public var persistentStoreCoordinator: PersistentStoreCoordinator? { coordinator }
+
+    /// Says to which store a new object will be saved. Without it, it goes to the first store that can be written and is for
+    /// its entity.
+    ///
+    /// ```swift
+    /// let draft = context.insert("Note")
+    /// try context.assign(draft, to: drafts)
+    /// ```
+    ///
+    /// What it is related to must be in the same store when it is saved: new objects have to be assigned as well.
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` if the object has its permanent id already, or the store is none of the
+    ///   context's or not for the entity; `.readOnly` if it cannot be written.
+    public func assign(_ object: ManagedObject, to store: any PersistentStore) throws(StoreError) {
+        let identifier = store.identity.identifier
+        func refusal(_ message: String) -> StoreError {
+            StoreError(
+                .invalidRequest, message,
+                context: .init(entity: object.entity.name, objectID: object.objectID))
+        }
+        guard object.managedObjectContext === self else {
+            throw refusal("the object is not in the context")
+        }
+        guard object.hasTemporaryID else {
+            if object.objectID.store == identifier { return }
+            throw refusal("the object is in another store for good")
+        }
+        guard let coordinator else {
+            if identifier == identity.identifier { return }
+            throw refusal("the store is not the context's")
+        }
+        guard let store = coordinator.store(identifier) else {
+            throw StoreError(notAttached: object.objectID, entity: object.entity)
+        }
+        guard store.entities[object.entity.index] else {
+            throw refusal("the store is for a configuration without the entity")
+        }
+        if store.isReadOnly {
+            throw StoreError(
+                .readOnly, "the store is opened for reading only",
+                context: .init(entity: object.entity.name, objectID: object.objectID))
+        }
+        object.extras.assignedStore = identifier
+    }
+
+    /// The store that an object is in, or that it was assigned to; nil for a new object that was not.
+    public func persistentStore(of object: ManagedObject) -> (any PersistentStore)? {
+        guard let coordinator else { return object.hasTemporaryID ? nil : store }
+        if !object.hasTemporaryID { return coordinator.persistentStore(for: object.objectID) }
+        return assignedStore(of: object).flatMap { coordinator.store($0)?.store }
+    }
+
+    /// The stores of new objects that were assigned to one.
+    private var assignedStores: [ObjectID: UUID] {
+        var stores: [ObjectID: UUID] = [:]
+        for object in changed.inOrder where object.hasTemporaryID {
+            if let store = object.rarer?.assignedStore { stores[object.objectID] = store }
+        }
+        return stores
+    }
+
+    /// The store that a new object was assigned to, here or in the context that it is one of.
+    private func assignedStore(of object: ManagedObject) -> UUID? {
+        if let store = object.rarer?.assignedStore { return store }
+        guard let parent, object.hasTemporaryID else { return nil }
+        return parent.registry.object(for: object.objectID).flatMap(parent.assignedStore)
+    }
+
+    /// Whether an object is in one of some stores, or would be saved there.
+    func isObject(_ object: ManagedObject, inOneOf stores: [UUID]) -> Bool {
+        if !object.hasTemporaryID { return stores.contains(object.objectID.store) }
+        if let assigned = assignedStore(of: object) { return stores.contains(assigned) }
+        guard let coordinator else { return stores.contains(identity.identifier) }
+        let entity = object.entity.index
+        return coordinator.attached.first { $0.takes(entity) }
+            .map { stores.contains($0.identifier) } ?? false
+    }
+
+    /// The stores of a request by their identifiers.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if one is none of the context's.
+    func identifiers(of affected: AffectedStores, _ entity: SchemaEntity) throws(StoreError)
+        -> [UUID]
+    {
+        let identifiers = affected.stores.map(\.identity.identifier)
+        for identifier in identifiers {
+            let isOurs =
+                coordinator.map { $0.store(identifier) != nil }
+                ?? (identifier == identity.identifier)
+            if !isOurs { throw StoreError(notAttached: nil, entity: entity) }
+        }
+        return identifiers
+    }
+
+    /// Permanent ids for new objects, of the stores that they will go to.
+    func permanentIDs(for objects: [ManagedObject]) throws(StoreError) -> [ObjectID] {
+        let entities = objects.map(\.entity.index)
+        guard let coordinator else { return try store.obtainPermanentIDs(forEntities: entities) }
+        return try coordinator.obtainPermanentIDs(
+            forEntities: entities, in: objects.map(assignedStore))
+    }
+
+    // MARK: Noticing
+
+    /// Objects of stores that were removed are gone, those of stores that were added again are there again, and those of stores
+    /// in the place of others are read anew. A context that reads a pinned state has the stores of that state.
+    @inline(__always) func noticeStores(_ coordinator: PersistentStoreCoordinator) {
+        if knownStores == coordinator.version.load(ordering: .acquiring), root.generation == nil {
+            return
+        }
+        noticeOtherStores(coordinator)
+    }
+
+    @inline(never)
+    private func noticeOtherStores(_ coordinator: PersistentStoreCoordinator) {
+        parent?.noticeStores(coordinator)
+        let pinned = root.generation?.snapshot as? CoordinatedSnapshot
+        if let pinned, pinned.version == knownStores { return }
+        let (version, stores) =
+            pinned.map { ($0.version, $0.stores) }
+            ?? coordinator.state.withLock { ($0.version, $0.attached) }
+        if version == knownStores { return }
+        knownStores = version
+        let before = storesSince
+        storesSince = Dictionary(uniqueKeysWithValues: stores.map { ($0.identifier, $0.since) })
+        prefetched = nil
+        saves += 1
+        for object in registry.objects where !object.hasTemporaryID {
+            let identifier = object.objectID.store
+            guard let since = storesSince[identifier] else {
+                if !object.isGone { vanish(object) }
+                continue
+            }
+            if object.isGone {
+                object.revive()
+            } else if let known = before[identifier], known != since, !object.isInserted {
+                refresh(object, mergeChanges: object.isUpdated || object.isDeleted)
+                object.unloadMembers()
+            }
+        }
+    }
+
+    // MARK: Saving
+
+    /// Saves to the stores of a coordinator, one after the other.
+    func saveChanges(to coordinator: PersistentStoreCoordinator) throws {
+        var resolutions = 0
+        while true {
+            let request = makeRequest(resolutions)
+            guard !request.isEmpty else { return finishSave(SaveResult()) }
+            tally?.count(request)
+            let outcome = try coordinator.write(request, assigned: assignedStores)
+            tally?.absorbed += outcome.result.absorbed.count
+            switch outcome.end {
+            case .done: return finishSave(outcome.result)
+            case .failed(let error):
+                guard outcome.isPartial else { throw error }
+                finishSave(outcome.result) { outcome.leaves($0.objectID) }
+                throw StoreError(incomplete: error, outcome.leftStores)
+            case .conflicts(let conflicts):
+                if outcome.isPartial {
+                    // The policy must not meet objects that are saved without knowing.
+                    finishSave(outcome.result) { outcome.leaves($0.objectID) }
+                    undoHistory?.recording = .nothing
+                }
+                tally?.conflicts += conflicts.count
+                resolutions += 1
+                try resolve(conflicts, attempt: resolutions)
+            }
+        }
+    }
+}

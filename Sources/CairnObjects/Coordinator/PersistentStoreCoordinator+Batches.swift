@@ -1,0 +1,123 @@
+// Requests without objects, and permanent ids, of several stores.
+
+public import CairnModel
+public import CairnStore
+import FoundationEssentials
+
+extension PersistentStoreCoordinator {
+    /// Inserts and updates many rows as one unit: in the first store that can be written and is for the entity, among
+    /// ``BatchInsertRequest/affectedStores`` if the request names some. Rows of other stores are not looked at.
+    ///
+    /// - Throws: `StoreError` that names row and key; `.incompleteSave` if there is no such store. Nothing is written then.
+    public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        guard let entity = schema.entity(named: request.entityName) else {
+            throw StoreError(
+                .invalidRequest, "the model has no entity of this name",
+                context: .init(entity: request.entityName))
+        }
+        let store = attached.first {
+            $0.takes(entity.index) && request.affectedStores?.contains($0.identifier) ?? true
+        }
+        guard let store else { throw StoreError(noStoreFor: entity) }
+        return try store.store.execute(request)
+    }
+
+    /// Deletes many objects, in each store as one unit: in all that can be written, or in those that
+    /// ``StoreFetch/affectedStores`` of the request names.
+    ///
+    /// - Throws: `StoreError`: `.readOnly` if the request names a store, or the id of an object in one, that is opened for
+    ///   reading only; nothing is deleted then. What a store throws; `.incompleteSave` if others are written by then.
+    public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        var requests: [(store: CoordinatedStore, request: BatchDeleteRequest)] = []
+        switch request.target {
+        case .fetch(let fetch):
+            var fetch = fetch
+            let named = fetch.affectedStores
+            let stores = attached.filter { named?.contains($0.identifier) ?? !$0.isReadOnly }
+            fetch.affectedStores = stores.map(\.identifier)
+            if fetch.limit == nil, fetch.offset == 0 {
+                guard schema.entities.indices.contains(fetch.entity) else {
+                    throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
+                }
+                let family =
+                    fetch.includesSubentities
+                    ? schema.entities[fetch.entity].family : [fetch.entity]
+                for store in stores where family.contains(where: { store.entities[$0] }) {
+                    requests.append((store, request))
+                }
+            } else {
+                // Which objects these are only all stores together can tell.
+                fetch.includesRows = false
+                let ids = try snapshot().fetch(fetch).ids
+                requests = divide(ids, fetch.entity, request)
+            }
+        case .ids(let ids, let entity): requests = divide(ids, entity, request)
+        }
+        if requests.contains(where: \.store.isReadOnly) {
+            throw StoreError(.readOnly, "one of the stores is opened for reading only")
+        }
+        var result = BatchDeleteResult()
+        for (index, part) in requests.enumerated() {
+            do throws(StoreError) {
+                let deleted = try part.store.store.execute(part.request)
+                result.deletedCount += deleted.deletedCount
+                result.cascadedCount += deleted.cascadedCount
+                result.objectIDs += deleted.objectIDs
+                result.commit = deleted.commit ?? result.commit
+            } catch {
+                if index == 0 { throw error }
+                throw StoreError(incomplete: error, requests[index...].map(\.store.identifier))
+            }
+        }
+        return result
+    }
+
+    /// Requests for objects by their ids. What is in no store is passed over, as what does not exist.
+    private func divide(_ ids: [ObjectID], _ entity: Int, _ request: BatchDeleteRequest)
+        -> [(store: CoordinatedStore, request: BatchDeleteRequest)]
+    {
+        let groups = Dictionary(grouping: ids, by: \.store)
+        return attached.compactMap { store in
+            groups[store.identifier].map { ids in
+                var part = request
+                part.target = .ids(ids, entity: entity)
+                return (store, part)
+            }
+        }
+    }
+
+    /// Permanent ids for new objects of these entities, in the same order: of the stores that they would go to.
+    ///
+    /// - Throws: `StoreError`: `.incompleteSave` if no store takes an entity.
+    public func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
+        try obtainPermanentIDs(forEntities: entities, in: entities.map { _ in nil })
+    }
+
+    /// The same for objects that were assigned to stores, or nil.
+    func obtainPermanentIDs(forEntities entities: [Int], in assigned: [UUID?]) throws(StoreError)
+        -> [ObjectID]
+    {
+        let stores = attached
+        var places: [Int: [Int]] = [:]
+        for (index, entity) in entities.enumerated() {
+            let place: Int?
+            if let identifier = assigned[index] {
+                place = stores.firstIndex { $0.identifier == identifier }
+                if place == nil {
+                    throw StoreError(notAttached: nil, entity: schema.entities[entity])
+                }
+            } else {
+                place = stores.firstIndex { $0.takes(entity) }
+            }
+            guard let place else { throw StoreError(noStoreFor: schema.entities[entity]) }
+            places[place, default: []].append(index)
+        }
+        var ids = [ObjectID?](repeating: nil, count: entities.count)
+        for (place, indexes) in places.sorted(by: { $0.key < $1.key }) {
+            let given = try stores[place].store.obtainPermanentIDs(
+                forEntities: indexes.map { entities[$0] })
+            for (index, id) in zip(indexes, given) { ids[index] = id }
+        }
+        return ids.compactMap { $0 }
+    }
+}

@@ -1,0 +1,226 @@
+// Writing to several stores: one after the other, each all or nothing.
+//
+//   1. The request is divided; what no store may write is refused.
+//   2. Stores that are only compared with are asked first. Those behind the first that is written are looked at beforehand:
+//      if somebody has changed an object of the save since it was read, nothing is written at all. The merge policies that
+//      decide about that themselves, within the store, need not be asked.
+//   3. The stores are written in the order in which they were added, up to the first that refuses. What only a store can
+//      tell, whether a key is unique or the disk has room, it can tell when others are written.
+
+import CairnModel
+public import CairnStore
+import FoundationEssentials
+
+/// How far a save to several stores has come.
+struct CoordinatedOutcome {
+    /// How it ended.
+    enum End {
+        case done
+        /// Nothing of the store that reports them, and of those behind it, is written.
+        case conflicts([SaveConflict])
+        /// Nothing of the store that fails, and of those behind it, is written.
+        case failed(StoreError)
+    }
+
+    var end = End.done
+    /// What became of the objects of the stores that were written.
+    var result = SaveResult()
+    /// Whether a store was written, and another was not.
+    var isPartial = false
+    /// The stores that were not written, and the new objects that were to go there.
+    fileprivate(set) var leftStores: [UUID] = []
+    fileprivate var leftObjects: Set<ObjectID> = []
+
+    /// Whether an object is as unsaved as it was.
+    func leaves(_ id: ObjectID) -> Bool {
+        leftObjects.contains(id) || !id.isTemporary && leftStores.contains(id.store)
+    }
+}
+
+extension PersistentStoreCoordinator {
+    /// Writes a request to the stores that it concerns.
+    ///
+    /// - Parameter assigned: the stores of new objects that were assigned to one.
+    /// - Throws: `StoreError` that says what is refused before anything is written.
+    func write(_ request: SaveRequest, assigned: [ObjectID: UUID]) throws(StoreError)
+        -> CoordinatedOutcome
+    {
+        let division = try SaveDivision(request, assigned: assigned, self)
+        let parts = division.parts.filter { $0.request.writes && !$0.store.isReadOnly }
+        var outcome = CoordinatedOutcome()
+        var conflicts: [SaveConflict] = []
+        for part in division.parts where part.store.identifier != parts.first?.store.identifier {
+            conflicts += try versionConflicts(part)
+        }
+        if !conflicts.isEmpty {
+            if request.resolution == .policy(.error) { throw StoreError(conflicts) }
+            outcome.end = .conflicts(conflicts)
+            return outcome
+        }
+        for (index, part) in parts.enumerated() {
+            do throws(StoreError) {
+                switch try part.store.store.save(part.request) {
+                case .saved(let result):
+                    outcome.result.add(result, part, self)
+                    continue
+                case .conflicts(let conflicts):
+                    outcome.end = .conflicts(conflicts.map { moved($0, part) })
+                }
+            } catch {
+                outcome.end = .failed(moved(error, part))
+            }
+            outcome.isPartial = index > 0
+            for left in parts[index...] {
+                outcome.leftStores.append(left.store.identifier)
+                for object in left.request.inserted {
+                    outcome.leftObjects.insert(left.names[object.id] ?? object.id)
+                }
+            }
+            return outcome
+        }
+        return outcome
+    }
+
+    /// What somebody has changed since it was read, of the objects of a save that are in one of the stores; none if the policy
+    /// is one that the store carries out.
+    private func versionConflicts(_ part: SaveDivision.Part) throws(StoreError) -> [SaveConflict] {
+        guard [.policy(.error), .report].contains(part.request.resolution) else { return [] }
+        var objects: [(id: ObjectID, entity: Int, version: UInt32, base: Row?, isDeletion: Bool)]
+        objects = part.request.updated.map { ($0.id, $0.entity, $0.base.version, $0.base, false) }
+        objects += part.request.locked.map { ($0.id, $0.entity, $0.base.version, $0.base, false) }
+        for object in part.request.deleted {
+            guard let version = object.version else { continue }
+            objects.append((object.id, object.entity, version, object.base, true))
+        }
+        if objects.isEmpty { return [] }
+        let rows = try part.store.store.snapshot().rows(objects.map(\.id))
+        var known: Set<ObjectID> = []
+        var conflicts: [SaveConflict] = []
+        for (object, row) in zip(objects, rows) {
+            // Whoever deletes what is deleted has what he wants.
+            if row == nil, object.isDeletion { continue }
+            if row?.version == object.version || isUnchanged(row, since: object.base) { continue }
+            guard known.insert(object.id).inserted else { continue }
+            let conflict = VersionConflict(
+                id: object.id, entity: object.entity, base: object.isDeletion ? nil : object.base,
+                stored: row, isDeletion: object.isDeletion)
+            conflicts.append(moved(.version(conflict), part))
+        }
+        return conflicts
+    }
+
+    /// Whether a row of another version differs from the one that was read in nothing but derived attributes and its place in
+    /// lists, as stores look at it.
+    private func isUnchanged(_ stored: Row?, since base: Row?) -> Bool {
+        guard let stored, let base, stored.entity == base.entity else { return false }
+        let derived = schema.derivations.entities[stored.entity]
+        if derived.isEmpty, schema.orderedReferences[stored.entity].isEmpty { return false }
+        let entity = schema.entities[stored.entity]
+        return entity.columns.indices.allSatisfy { column in
+            derived.contains { $0.column == column }
+                || stored.cells.isEqual(base.cells, column: column, of: entity)
+        }
+    }
+
+    /// Writes changes: to each store its own, all or nothing there. A context that saves does more: it keeps what a later
+    /// store has refused when earlier ones are written.
+    ///
+    /// - Throws: `StoreError`: what a store throws; `.incompleteSave` if other stores are written by then; what is refused
+    ///   before anything is written.
+    public func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
+        let outcome = try write(request, assigned: [:])
+        switch outcome.end {
+        case .done: return .saved(outcome.result)
+        case .failed(let error):
+            if outcome.isPartial { throw StoreError(incomplete: error, outcome.leftStores) }
+            throw error
+        case .conflicts(let conflicts):
+            if outcome.isPartial {
+                throw StoreError(incomplete: StoreError(conflicts), outcome.leftStores)
+            }
+            return .conflicts(conflicts)
+        }
+    }
+
+    // MARK: Answers of a store
+
+    func moved(_ row: Row, _ part: SaveDivision.Part) -> Row {
+        row.moved(to: part.store.number, references, in: schema)
+    }
+
+    private func moved(_ error: StoreError, _ part: SaveDivision.Part) -> StoreError {
+        var error = error
+        error.conflicts = error.conflicts.map { moved($0, part) }
+        error.details = error.details.map { moved($0, part) }
+        error.context.objectID = error.context.objectID.map { part.names[$0] ?? $0 }
+        return error
+    }
+
+    private func moved(_ conflict: SaveConflict, _ part: SaveDivision.Part) -> SaveConflict {
+        switch conflict {
+        case .version(var conflict):
+            conflict.base = conflict.base.map { moved($0, part) }
+            conflict.stored = conflict.stored.map { moved($0, part) }
+            return .version(conflict)
+        case .constraint(var violation):
+            violation.stored = violation.stored.map { moved($0, part) }
+            violation.objects = violation.objects.map { part.names[$0] ?? $0 }
+            violation.values = violation.values.map { value in
+                guard case .objectID(let id) = value else { return value }
+                return .objectID(part.names[id] ?? id)
+            }
+            return .constraint(violation)
+        }
+    }
+}
+
+extension SaveResult {
+    /// Adds what one more store has done.
+    fileprivate mutating func add(
+        _ other: SaveResult, _ part: SaveDivision.Part, _ coordinator: PersistentStoreCoordinator
+    ) {
+        func name(_ id: ObjectID) -> ObjectID { part.names[id] ?? id }
+        if let written = other.commit {
+            commit = written
+            commits[part.store.identifier] = written
+        }
+        for (id, permanent) in other.permanentIDs { permanentIDs[name(id)] = permanent }
+        for (id, row) in other.rows { rows[id] = coordinator.moved(row, part) }
+        for (id, survivor) in other.absorbed { absorbed[name(id)] = survivor }
+        recomputed += other.recomputed
+        reordered += other.reordered
+        reverted += other.reverted
+        displaced += other.displaced
+        undeleted += other.undeleted
+    }
+}
+
+extension SaveRequest {
+    /// Whether there is anything to write, beyond what is only compared.
+    fileprivate var writes: Bool {
+        !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || !pairChanges.isEmpty
+            || !orderChanges.isEmpty
+    }
+}
+
+extension StoreError {
+    /// A save that one store has refused when others were written.
+    init(incomplete error: StoreError, _ stores: [UUID]) {
+        self.init(
+            .incompleteSave,
+            "some stores are written, and a later one has refused: its changes, and those of the stores behind it, are not saved",
+            details: [error], conflicts: error.conflicts)
+        affectedStores = stores
+    }
+
+    /// The error of a save that conflicts stand against.
+    fileprivate init(_ conflicts: [SaveConflict]) {
+        let hasVersions = conflicts.contains { if case .version = $0 { true } else { false } }
+        self.init(
+            hasVersions ? .mergeConflict : .constraintConflict,
+            hasVersions
+                ? "somebody else changed objects of the save since they were read"
+                : "objects of the save violate uniqueness constraints",
+            conflicts: conflicts)
+    }
+}

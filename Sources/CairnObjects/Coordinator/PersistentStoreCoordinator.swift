@@ -1,0 +1,186 @@
+// Several stores as one.
+//
+// A coordinator is a store itself: contexts and containers work on it as on any other. What it is asked it asks its stores,
+// and puts the answers together; what it is to write it divides among them.
+//
+//   CoordinatedStore      a store with what the coordinator knows of it
+//   CoordinatedSnapshot   what is read
+//   SaveDivision          one request becomes one for each store
+//   Stores                adding, removing and replacing stores, and who is told of it
+//   Saving, Batches       writing, store by store
+//   Changes               what is committed to any of the stores
+//   ManagedObjectContext+Stores   what contexts do only here: assigning, noticing that stores are gone
+//
+// Every store holds the whole model; its configuration says of which entities it takes new objects, and is asked. Rows that
+// come from here have the number of their store in their references (see `StoreNumbers`); ids name the store itself.
+//
+// Invariants: no two attached stores have one identifier; a store keeps its number for as long as the coordinator lives.
+// Threads: any.
+
+public import CairnModel
+public import CairnStore
+public import FoundationEssentials
+import Synchronization
+
+/// Several stores that contexts work on as if they were one.
+///
+/// ```swift
+/// let coordinator = try PersistentStoreCoordinator(model)
+/// try coordinator.add(library, configuration: "Library")
+/// try coordinator.add(notes, configuration: "Notes")
+/// let container = PersistentContainer(store: coordinator)
+/// ```
+///
+/// A store is added for the entities of a configuration of the model, or for all. New objects go to the first store that can
+/// be written and takes their entity, unless ``ManagedObjectContext/assign(_:to:)`` says otherwise. Fetches ask all stores of
+/// an entity and put what they find into one order; ``FetchRequest/affectedStores`` restricts them.
+///
+/// A relationship stays within a store: a save that would lead one into another store is refused with `.foreignObject`.
+///
+/// A save writes store by store, in the order in which they were added; each is all or nothing, together they are not. What
+/// can be refused beforehand is, before anything is written: relationships into another store, objects that no store takes or
+/// one that is read-only, and, under the error policy and policies of one's own, objects that somebody else has changed since.
+/// If a later store refuses all the same, since a key is not unique in it or its disk is full, the context has saved the
+/// objects of the earlier ones and keeps the changes of the others, and the save throws `.incompleteSave`, whose
+/// `affectedStores` are those that were not written. Likewise what is read is one state of each store, taken one after the
+/// other.
+public final class PersistentStoreCoordinator: PersistentStore {
+    /// The model of all stores.
+    public let schema: Schema
+    /// How the coordinator names objects that no store has yet. The ids of all others name their stores.
+    public let identity: StoreIdentity
+    /// By entity: the columns that are references.
+    let references: [[Int]]
+    /// Rises with every store that is added, removed or replaced.
+    let version = Atomic<Int>(0)
+    let state = Mutex(State())
+    /// Who is told of what is committed to any of the stores.
+    let board = ChangeBoard()
+    /// By identifier of the store: what is observed for them; nil if nobody wants to know. Locked before all else.
+    let observations = Mutex<[UUID: ChangeObservation]?>(nil)
+    /// Who listens to stores that come and go.
+    let feed = Feed<StoresChange>()
+
+    struct State {
+        /// In the order in which they were added.
+        var attached: [CoordinatedStore] = []
+        /// All that were ever attached, by identifier.
+        var known: [UUID: KnownStore] = [:]
+        /// Rises with every store that is added, removed or replaced.
+        var version = 0
+    }
+
+    /// What stays of a store when it is removed: ids of its objects may still be about.
+    struct KnownStore {
+        let number: UInt32
+        let hierarchies: [UInt32]
+        /// The root entities by the store's numbers of their hierarchies.
+        let roots: [UInt32: Int]
+    }
+
+    /// A coordinator without stores.
+    public init(_ schema: Schema) {
+        self.schema = schema
+        identity = StoreIdentity(
+            identifier: UUID(), hierarchies: schema.entities.map { UInt32($0.root + 1) })
+        references = schema.entities.map { entity in
+            entity.columns.indices.filter {
+                if case .reference = entity.columns[$0].kind { true } else { false }
+            }
+        }
+    }
+
+    /// A coordinator without stores.
+    ///
+    /// - Throws: `ModelError` if the model is invalid.
+    public convenience init(_ model: ManagedObjectModel) throws(ModelError) {
+        self.init(try Schema(model))
+    }
+
+    /// Whether there are stores and none of them can be written.
+    public var isReadOnly: Bool {
+        let stores = attached
+        return !stores.isEmpty && stores.allSatisfy(\.isReadOnly)
+    }
+
+    var attached: [CoordinatedStore] { state.withLock { $0.attached } }
+
+    /// Closes all stores.
+    ///
+    /// - Throws: The first `StoreError` that closing one of them throws; all are closed all the same.
+    public func close() throws(StoreError) {
+        var failure: StoreError?
+        for store in attached {
+            do throws(StoreError) {
+                try store.store.close()
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    // MARK: Objects
+
+    /// The store that an object is in; nil if it is none of the coordinator's, or the id a temporary one.
+    public func persistentStore(for id: ObjectID) -> (any PersistentStore)? {
+        id.isTemporary ? nil : store(id.store)?.store
+    }
+
+    /// The configuration that a store was added for; nil if that was all entities, or it is none of the coordinator's.
+    public func configuration(of store: any PersistentStore) -> String? {
+        self.store(store.identity.identifier)?.configuration
+    }
+
+    /// The id that a URI stands for; nil if it is none, or none of a store of the coordinator.
+    ///
+    /// The object need not be there: ``ManagedObjectContext/existingObject(with:)`` looks.
+    public func managedObjectID(forURIRepresentation url: URL) -> ObjectID? {
+        guard let id = ObjectID(uriRepresentation: url), !id.isTemporary,
+            store(id.store) != nil, place(of: id) != nil
+        else { return nil }
+        return id
+    }
+
+    /// An attached store.
+    func store(_ identifier: UUID) -> CoordinatedStore? {
+        state.withLock { $0.attached.first { $0.identifier == identifier } }
+    }
+
+    /// What a permanent id is in a context: the number of the object with that of its store, and the root entity of its
+    /// hierarchy. Nil if the store was never attached.
+    func place(of id: ObjectID) -> (number: UInt64, root: Int)? {
+        guard let store = state.withLock({ $0.known[id.store] }),
+            let root = store.roots[id.hierarchy]
+        else { return nil }
+        return (UInt64(store.number) << 32 | id.reference & StoreNumbers.mask, root)
+    }
+
+    /// One state of each store: the newest ones that are published.
+    ///
+    /// - Throws: `StoreError` if one of the stores was closed.
+    public func snapshot() throws(StoreError) -> any StoreSnapshot {
+        let (version, stores) = state.withLock { ($0.version, $0.attached) }
+        var parts: [CoordinatedSnapshot.Part] = []
+        for store in stores {
+            parts.append(.init(store: store, snapshot: try store.store.snapshot()))
+        }
+        return CoordinatedSnapshot(self, parts, version: version)
+    }
+}
+
+/// A store with what the coordinator knows of it.
+struct CoordinatedStore: Sendable {
+    let store: any PersistentStore
+    let identity: StoreIdentity
+    /// What stands for it in references.
+    let number: UInt32
+    let configuration: String?
+    /// By entity: whether it is for objects of it.
+    let entities: [Bool]
+    /// The version of the coordinator since which it is there.
+    let since: Int
+
+    var identifier: UUID { identity.identifier }
+    var isReadOnly: Bool { store.isReadOnly }
+}
