@@ -81,6 +81,17 @@ public final class LogStore: PersistentStore {
     /// Whether nothing can be written.
     public var isReadOnly: Bool { engine.isReadOnly }
 
+    /// The folder, as it was named when the store was opened; nil in memory.
+    public var path: String? {
+        engine.files.fileSystem is MemoryFileSystem ? nil : "\(engine.files.folder)"
+    }
+
+    /// Whether both are one open store: changes of one are changes of the other.
+    package func isOneStore(with other: LogStore) -> Bool { engine === other.engine }
+
+    /// When commits of the store return.
+    package var durability: LogStoreOptions.Durability { engine.durability }
+
     /// What opening the store found.
     public var recovery: RecoveryReport { engine.recovery }
 
