@@ -99,14 +99,18 @@ struct RandomCoordinatorTests {
             }
         }
 
-        /// The names of what a context shows of an entity, of one home.
+        /// The names of what a context shows of an entity, of one home. Both are asked: what one of them has read, and shows
+        /// from then on, the other has to have read as well.
         func names(_ pair: Pair, _ entity: String, of home: Int) throws -> [String] {
-            try pair.naive.all(entity, sortedBy: "name").compactMap { $0.string("name") }
-                .filter { homes[$0] == home }
+            let names = try pair.both.map { context in
+                try context.all(entity, sortedBy: "name").compactMap { $0.string("name") }
+            }
+            #expect(names[0] == names[1], "CAIRN_SEED=\(random.seed)")
+            return names[1].filter { homes[$0] == home }
         }
 
         func step(_ pair: Pair) throws {
-            // What follows asks only one of them: in both it is a run of edits of its own.
+            // In both it is a run of edits of its own.
             defer { for context in pair.both { context.processPendingChanges() } }
             let home = random.below(2)
             let folders = try names(pair, "Folder", of: home)
