@@ -33,7 +33,9 @@ extension PersistentStoreCoordinator {
     /// - Parameter options: how it is opened; nil: for reading only if the store before was, and with its durability.
     /// - Returns: The store that is there now. The one before is no longer of use.
     /// - Throws: `StoreError`: what opening the store throws, `.invalidRequest` as ``replace(_:with:closes:)``, or if the store
-    ///   has no folder, or is the same one under another name. The coordinator has the store that it had then.
+    ///   has no folder, or is the same one under another name, or there already and `options` are given. The coordinator has the
+    ///   store that it had then. And what closing that store throws, when the other is in its place already: see
+    ///   ``persistentStore(for:)``.
     @discardableResult
     public func setURL(
         _ url: URL, for store: any PersistentStore, options: LogStoreOptions? = nil
@@ -42,7 +44,13 @@ extension PersistentStoreCoordinator {
             throw StoreError(
                 .invalidRequest, "the store is none of the coordinator's, or has no folder")
         }
-        if Self.resolved(path) == Self.resolved(url) { return old }
+        if Self.resolved(path) == Self.resolved(url) {
+            if options == nil { return old }
+            throw StoreError(
+                .invalidRequest,
+                "the store is in this folder, and open: to open it otherwise, remove it and add it again",
+                context: .init(path: url.path))
+        }
         var choices = options ?? LogStoreOptions()
         choices.createsIfMissing = false
         if options == nil {

@@ -53,7 +53,8 @@ public struct ObjectID: Sendable, Hashable {
         guard parts.count == 3, let store = UUID(uuidString: String(parts[0])),
             parts[1].first == "h", let hierarchy = UInt32(parts[1].dropFirst()),
             let kind = parts[2].first, kind == "p" || kind == "t",
-            let reference = UInt64(parts[2].dropFirst())
+            let reference = UInt64(parts[2].dropFirst()),
+            kind == "t" || reference <= UInt64(UInt32.max)
         else { return nil }
         if kind == "t" {
             self.init(temporary: reference, hierarchy: hierarchy, context: store)

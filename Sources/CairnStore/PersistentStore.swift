@@ -37,7 +37,8 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - Throws: `StoreError`; nothing is deleted then.
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult
 
-    /// Permanent ids for new objects of these entities, in the same order. They are never given again.
+    /// Permanent ids for new objects of these entities, in the same order. They are never given again. The numbers in them,
+    /// ``ObjectID/reference``, have 32 bits.
     func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID]
 
     /// Has a closure told of every commit from now on, as long as the result lives: of those of saves and batches, whoever

@@ -89,9 +89,9 @@ extension ManagedObjectContext {
             object.turnIntoFault(resetsTransients: false)
         }
         for id in moves.ends where !handled.contains(id) && result.rows[id] == nil {
-            guard let object = registry.object(for: id), !object.isFault, !object.isGone else {
-                continue
-            }
+            guard let object = registry.object(for: id), !object.isFault, !object.isGone,
+                isLeft == nil || object.changedIndex < 0
+            else { continue }
             object.turnIntoFault(resetsTransients: false)
             noteRefreshed(object)
         }
@@ -110,9 +110,14 @@ extension ManagedObjectContext {
             tellChildren(of: result, absorbed)
             if result.commit != nil { outdateChildren(result.rows) }
         }
-        absorbedObjects = []
-        lockedObjects = []
+        // What the rest relies on, it still does.
+        if isLeft == nil {
+            absorbedObjects = []
+            lockedObjects = []
+        }
+        let hadLostLinks = hasLostLinks && !left.isEmpty
         forgetChanges()
+        hasLostLinks = hadLostLinks
         revision += 1
         saves += 1
         if result.commit != nil {

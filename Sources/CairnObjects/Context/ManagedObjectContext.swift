@@ -121,10 +121,10 @@ public final class ManagedObjectContext {
     let keyedStore: (any KeyedStore)?
     /// The store, if it is a coordinator of several.
     let coordinator: PersistentStoreCoordinator?
-    /// The version of the coordinator whose stores the context knows; 0 if it has not asked yet.
-    var knownStores = 0
+    /// The version of the coordinator whose stores the context knows.
+    var knownStores: Int
     /// By identifier: since which version of the coordinator each of these has been there.
-    var storesSince: [UUID: Int] = [:]
+    var storesSince: [UUID: Int]
     let schema: Schema
     let identity: StoreIdentity
     let registry: ObjectRegistry
@@ -254,6 +254,7 @@ public final class ManagedObjectContext {
         columnStore = parent == nil ? store as? any ColumnStore : nil
         keyedStore = parent == nil ? store as? any KeyedStore : nil
         coordinator = store as? PersistentStoreCoordinator
+        (knownStores, storesSince) = coordinator?.presentStores ?? (0, [:])
         self.classes = classes
         schema = store.schema
         var identity = store.identity

@@ -42,6 +42,14 @@ extension ManagedObjectContext {
             if object.objectID.store == identifier { return }
             throw refusal("the object is in another store for good")
         }
+        var above = object.isInserted ? nil : parent
+        while let context = above {
+            // It goes where the one goes that it shows.
+            if let shown = context.registry.object(for: object.objectID), shown.isInserted {
+                return try context.assign(shown, to: store)
+            }
+            above = context.parent
+        }
         guard let coordinator else {
             if identifier == identity.identifier { return }
             throw refusal("the store is not the context's")
@@ -93,6 +101,12 @@ extension ManagedObjectContext {
             .map { stores.contains($0.identifier) } ?? false
     }
 
+    /// Whether fetches find an object that is not changed: whether its store is asked for objects of its entity.
+    func isFound(_ object: ManagedObject, by coordinator: PersistentStoreCoordinator) -> Bool {
+        if object.hasTemporaryID { return true }
+        return coordinator.store(object.objectID.store)?.entities[object.entity.index] ?? true
+    }
+
     /// The stores of a request by their identifiers.
     ///
     /// - Throws: `StoreError` with `.invalidRequest` if one is none of the context's.
@@ -133,19 +147,21 @@ extension ManagedObjectContext {
         parent?.noticeStores(coordinator)
         let pinned = root.generation?.snapshot as? CoordinatedSnapshot
         if let pinned, pinned.version == knownStores { return }
-        let (version, stores) =
-            pinned.map { ($0.version, $0.stores) }
-            ?? coordinator.state.withLock { ($0.version, $0.attached) }
+        let (version, since) =
+            pinned.map { ($0.version, $0.stores.since) } ?? coordinator.presentStores
         if version == knownStores { return }
         knownStores = version
         let before = storesSince
-        storesSince = Dictionary(uniqueKeysWithValues: stores.map { ($0.identifier, $0.since) })
+        storesSince = since
         prefetched = nil
         saves += 1
         for object in registry.objects where !object.hasTemporaryID {
             let identifier = object.objectID.store
             guard let since = storesSince[identifier] else {
-                if !object.isGone { vanish(object) }
+                // New ones stay, and can be saved when the store is there again. What somebody else has deleted is a change
+                // still, though it is gone.
+                let isLeft = object.isInserted || object.isGone && object.changedIndex < 0
+                if !isLeft { vanish(object) }
                 continue
             }
             if object.isGone {
@@ -161,29 +177,48 @@ extension ManagedObjectContext {
 
     /// Saves to the stores of a coordinator, one after the other.
     func saveChanges(to coordinator: PersistentStoreCoordinator) throws {
+        // The stores that were not written when others were; nil as long as none is.
+        var left: [UUID]?
         var resolutions = 0
-        while true {
-            let request = makeRequest(resolutions)
-            guard !request.isEmpty else { return finishSave(SaveResult()) }
-            tally?.count(request)
-            let outcome = try coordinator.write(request, assigned: assignedStores)
-            tally?.absorbed += outcome.result.absorbed.count
-            switch outcome.end {
-            case .done: return finishSave(outcome.result)
-            case .failed(let error):
-                guard outcome.isPartial else { throw error }
-                finishSave(outcome.result) { outcome.leaves($0.objectID) }
-                throw StoreError(incomplete: error, outcome.leftStores)
-            case .conflicts(let conflicts):
+        do {
+            while true {
+                var request = makeRequest(resolutions)
+                leaveOut(deletedElsewhere: &request, coordinator)
+                guard !request.isEmpty else { return finishSave(SaveResult()) }
+                tally?.count(request)
+                let outcome = try coordinator.write(request, assigned: assignedStores)
+                tally?.absorbed += outcome.result.absorbed.count
+                if case .done = outcome.end { return finishSave(outcome.result) }
                 if outcome.isPartial {
-                    // The policy must not meet objects that are saved without knowing.
+                    left = outcome.leftStores
+                    // A policy must not meet objects that are saved without knowing.
                     finishSave(outcome.result) { outcome.leaves($0.objectID) }
                     undoHistory?.recording = .nothing
                 }
-                tally?.conflicts += conflicts.count
-                resolutions += 1
-                try resolve(conflicts, attempt: resolutions)
+                switch outcome.end {
+                case .done: break
+                case .failed(let error): throw error
+                case .conflicts(let conflicts):
+                    tally?.conflicts += conflicts.count
+                    resolutions += 1
+                    try resolve(conflicts, attempt: resolutions)
+                }
             }
+        } catch {
+            guard let left else { throw error }
+            throw StoreError(incomplete: error, left)
+        }
+    }
+
+    /// What somebody else has deleted is to be compared with its store, unless that cannot be written or was removed: there is
+    /// nothing to write then.
+    private func leaveOut(
+        deletedElsewhere request: inout SaveRequest, _ coordinator: PersistentStoreCoordinator
+    ) {
+        if request.deleted.isEmpty { return }
+        let stores = Set(coordinator.attached.lazy.filter { !$0.isReadOnly }.map(\.identifier))
+        request.deleted.removeAll {
+            !stores.contains($0.id.store) && registry.object(for: $0.id)?.isDisplaced == true
         }
     }
 }

@@ -40,9 +40,24 @@ struct CoordinatedOutcome {
 extension PersistentStoreCoordinator {
     /// Writes a request to the stores that it concerns.
     ///
+    /// A store that was removed while it was about to be written is closed, and has written nothing. Another may be in its
+    /// place by now: as long as no other store is written either, it begins anew.
+    ///
     /// - Parameter assigned: the stores of new objects that were assigned to one.
     /// - Throws: `StoreError` that says what is refused before anything is written.
     func write(_ request: SaveRequest, assigned: [ObjectID: UUID]) throws(StoreError)
+        -> CoordinatedOutcome
+    {
+        while true {
+            let version = presentStores.version
+            let outcome = try writeOnce(request, assigned: assigned)
+            guard case .failed(let error) = outcome.end, !outcome.isPartial,
+                error.code == .unusable, presentStores.version != version
+            else { return outcome }
+        }
+    }
+
+    private func writeOnce(_ request: SaveRequest, assigned: [ObjectID: UUID]) throws(StoreError)
         -> CoordinatedOutcome
     {
         let division = try SaveDivision(request, assigned: assigned, self)
@@ -50,7 +65,12 @@ extension PersistentStoreCoordinator {
         var outcome = CoordinatedOutcome()
         var conflicts: [SaveConflict] = []
         for part in division.parts where part.store.identifier != parts.first?.store.identifier {
-            conflicts += try versionConflicts(part)
+            do throws(StoreError) {
+                conflicts += try versionConflicts(part)
+            } catch {
+                outcome.end = .failed(moved(error, part))
+                return outcome
+            }
         }
         if !conflicts.isEmpty {
             if request.resolution == .policy(.error) { throw StoreError(conflicts) }
@@ -204,12 +224,14 @@ extension SaveRequest {
 }
 
 extension StoreError {
-    /// A save that one store has refused when others were written.
-    init(incomplete error: StoreError, _ stores: [UUID]) {
+    /// A save that something stood against when some stores were written already.
+    init(incomplete error: any Error, _ stores: [UUID]) {
+        let refusal = error as? StoreError
         self.init(
             .incompleteSave,
             "some stores are written, and a later one has refused: its changes, and those of the stores behind it, are not saved",
-            details: [error], conflicts: error.conflicts)
+            details: refusal.map { [$0] } ?? [], conflicts: refusal?.conflicts ?? [],
+            cause: refusal == nil ? error : nil)
         affectedStores = stores
     }
 

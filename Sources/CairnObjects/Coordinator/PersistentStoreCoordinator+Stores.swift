@@ -48,21 +48,33 @@ extension PersistentStoreCoordinator {
     /// - Parameter closes: whether the store is closed as well.
     /// - Throws: `StoreError`: `.invalidRequest` if it is none of the coordinator's; what closing it throws.
     public func remove(_ store: any PersistentStore, closes: Bool = true) throws(StoreError) {
-        let identifier = store.identity.identifier
-        guard let old = self.store(identifier)?.store else { throw StoreError(notAttached: nil) }
-        let change = StoresChange(added: [], removed: [old])
-        tell(change, .isComing)
-        let removed = state.withLock { state -> CoordinatedStore? in
-            guard let place = state.attached.firstIndex(where: { $0.identifier == identifier })
-            else { return nil }
-            state.version += 1
-            version.store(state.version, ordering: .releasing)
-            return state.attached.remove(at: place)
+        guard attached.contains(where: { $0.store === store }) else {
+            throw StoreError(notAttached: nil)
         }
-        guard let removed else { throw StoreError(notAttached: nil) }
-        endObservation(of: identifier)
+        let change = StoresChange(added: [], removed: [store])
+        tell(change, .isComing)
+        guard detach(store) else { throw StoreError(notAttached: nil) }
         tell(change, .isThere)
-        if closes { try removed.store.close() }
+        if closes { try store.close() }
+    }
+
+    /// Takes a store out, and what is observed of it; whether it was there.
+    private func detach(_ store: any PersistentStore) -> Bool {
+        // What ends with an observation must not end under the lock.
+        var ended: ChangeObservation?
+        let isDetached = observations.withLock { observations in
+            let removed = state.withLock { state -> CoordinatedStore? in
+                guard let place = state.attached.firstIndex(where: { $0.store === store })
+                else { return nil }
+                state.version += 1
+                version.store(state.version, ordering: .releasing)
+                return state.attached.remove(at: place)
+            }
+            if let removed { ended = observations?.removeValue(forKey: removed.identifier) }
+            return removed != nil
+        }
+        withExtendedLifetime(ended) {}
+        return isDetached
     }
 
     /// Puts a store in the place of another, for the same configuration: mostly the same store, opened at another place, or a
@@ -77,7 +89,9 @@ extension PersistentStoreCoordinator {
     ) throws(StoreError) {
         try check(new)
         let (before, after) = (store.identity.identifier, new.identity.identifier)
-        guard let old = self.store(before) else { throw StoreError(notAttached: nil) }
+        guard let old = attached.first(where: { $0.store === store }) else {
+            throw StoreError(notAttached: nil)
+        }
         if old.store === new { return }
         if after != before, self.store(after) != nil { throw StoreError(twice: new) }
         let change = StoresChange(added: [new], removed: [old.store])

@@ -105,6 +105,11 @@ public final class PersistentStoreCoordinator: PersistentStore {
 
     var attached: [CoordinatedStore] { state.withLock { $0.attached } }
 
+    /// Which stores there are, and since which version.
+    var presentStores: (version: Int, since: [UUID: Int]) {
+        state.withLock { ($0.version, $0.attached.since) }
+    }
+
     /// Closes all stores.
     ///
     /// - Throws: The first `StoreError` that closing one of them throws; all are closed all the same.
@@ -150,22 +155,29 @@ public final class PersistentStoreCoordinator: PersistentStore {
     /// What a permanent id is in a context: the number of the object with that of its store, and the root entity of its
     /// hierarchy. Nil if the store was never attached.
     func place(of id: ObjectID) -> (number: UInt64, root: Int)? {
-        guard let store = state.withLock({ $0.known[id.store] }),
+        guard id.reference <= StoreNumbers.mask, let store = state.withLock({ $0.known[id.store] }),
             let root = store.roots[id.hierarchy]
         else { return nil }
-        return (UInt64(store.number) << 32 | id.reference & StoreNumbers.mask, root)
+        return (UInt64(store.number) << 32 | id.reference, root)
     }
 
     /// One state of each store: the newest ones that are published.
     ///
     /// - Throws: `StoreError` if one of the stores was closed.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
-        let (version, stores) = state.withLock { ($0.version, $0.attached) }
-        var parts: [CoordinatedSnapshot.Part] = []
-        for store in stores {
-            parts.append(.init(store: store, snapshot: try store.store.snapshot()))
+        while true {
+            let (version, stores) = state.withLock { ($0.version, $0.attached) }
+            do throws(StoreError) {
+                var parts: [CoordinatedSnapshot.Part] = []
+                for store in stores {
+                    parts.append(.init(store: store, snapshot: try store.store.snapshot()))
+                }
+                return CoordinatedSnapshot(self, parts, version: version)
+            } catch {
+                // A store that was removed meanwhile may be closed by now: then those are asked that are there now.
+                if state.withLock({ $0.version }) == version { throw error }
+            }
         }
-        return CoordinatedSnapshot(self, parts, version: version)
     }
 }
 
@@ -183,4 +195,11 @@ struct CoordinatedStore: Sendable {
 
     var identifier: UUID { identity.identifier }
     var isReadOnly: Bool { store.isReadOnly }
+}
+
+extension [CoordinatedStore] {
+    /// By identifier: since which version of the coordinator each of them has been there.
+    var since: [UUID: Int] {
+        Dictionary(uniqueKeysWithValues: map { ($0.identifier, $0.since) })
+    }
 }

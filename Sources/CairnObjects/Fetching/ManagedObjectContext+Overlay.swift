@@ -25,6 +25,7 @@ extension ManagedObjectContext {
         let stores = question.fetch.affectedStores
         return changed.inOrder {
             if let stores, !isObject($0, inOneOf: stores) { return false }
+            if let coordinator, !isFound($0, by: coordinator) { return false }
             return terms.includesSubentities
                 ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
         }

@@ -87,6 +87,26 @@ struct CoordinatedFamilyTests {
         try parent.save()
     }
 
+    @Test(
+        "A child can say where a new object of its parent goes, also when it has saved it itself",
+        arguments: Backend.allCases)
+    func assigningLater(_ backend: Backend) throws {
+        let stores = try TwoStores(backend)
+        let parent = stores.context()
+        let child = parent.newChildContext()
+        let grandchild = child.newChildContext()
+        let own = grandchild.make("Shop", ["name": "own"])
+        try grandchild.save()
+        try grandchild.assign(own, to: stores.second)
+        #expect(grandchild.persistentStore(of: own) === stores.second)
+        try child.save()
+        let theirs = parent.make("Shop", ["name": "theirs"])
+        try grandchild.assign(grandchild.object(with: theirs.objectID), to: stores.second)
+        try parent.save()
+        #expect(try stores.counts("Shop") == [0, 2])
+        #expect(own.objectID.store == stores.second.identity.identifier)
+    }
+
     @Test("Children notice stores that go and come", arguments: Backend.allCases)
     func noticing(_ backend: Backend) throws {
         let stores = try TwoStores(backend)

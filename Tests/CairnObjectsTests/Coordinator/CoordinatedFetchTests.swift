@@ -87,6 +87,23 @@ struct CoordinatedFetchTests {
         #expect(storeError { _ = try stores.alone(0).fetch(request) }?.code == .invalidRequest)
     }
 
+    @Test(
+        "What lies in a store that is not for its entity is not found, changed or not",
+        arguments: Backend.allCases)
+    func hidden(_ backend: Backend) throws {
+        let stores = try TwoStores(Models.divided, backend, ["Goods", "Kitchen"])
+        let alone = stores.alone(1)
+        let stray = alone.make("Shop", ["name": "stray"])
+        try alone.save()
+        let context = stores.context()
+        #expect(try context.count("Shop") == 0)
+        let shop = try context.existingObject(with: stray.objectID)
+        shop["name"] = "edited"
+        #expect(try context.all("Shop").isEmpty && context.count("Shop") == 0)
+        try context.save()
+        #expect(try context.count("Shop") == 0)
+    }
+
     @Test("Rows of values and groups are made of all stores", arguments: Backend.allCases)
     func tables(_ backend: Backend) throws {
         let stores = try filled(backend)

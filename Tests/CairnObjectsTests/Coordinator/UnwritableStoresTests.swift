@@ -1,0 +1,179 @@
+// Contexts that hold objects of stores which they cannot write, or which are away for a while.
+
+import CairnModel
+import CairnObjects
+import CairnStore
+import CairnTestSupport
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite("Stores that cannot be written, or are away")
+struct UnwritableStoresTests {
+    @Test(
+        "What others delete in a store that cannot be written does not keep a context from saving",
+        arguments: Backend.allCases, [false, true])
+    func deletedElsewhere(_ backend: Backend, isHeldAsFault: Bool) throws {
+        let coordinator = try PersistentStoreCoordinator(Models.shop)
+        let base = try backend.makeStore(coordinator.schema)
+        let writer = ManagedObjectContext(store: base)
+        let theirs = writer.make("Shop", ["name": "theirs"])
+        try writer.save()
+        try coordinator.add(SealedStore(base))
+        try coordinator.add(try backend.makeStore(coordinator.schema))
+        let context = ManagedObjectContext(store: coordinator)
+        let shop = context.object(with: theirs.objectID)
+        if !isHeldAsFault { #expect(shop.string("name") == "theirs") }
+        writer.delete(theirs)
+        try writer.save()
+        ManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [.deletedObjectIDs: [shop.objectID]], into: [context])
+        #expect(shop.isDeleted && context.hasChanges)
+        let product = context.make("Product", ["name": "mine"])
+        try context.save()
+        #expect(!product.objectID.isTemporary && !context.hasChanges)
+        product["name"] = "mine again"
+        try context.save()
+        #expect(try context.count("Product") == 1)
+    }
+
+    @Test(
+        "Nor what others have deleted in a store that was removed then",
+        arguments: Backend.allCases, [false, true])
+    func deletedAndRemoved(_ backend: Backend, isHeldAsFault: Bool) throws {
+        let stores = try TwoStores(backend)
+        let maker = stores.context()
+        let theirs = try maker.make("Shop", in: stores.second, ["name": "theirs"])
+        try maker.save()
+        let context = stores.context()
+        let shop = context.object(with: theirs.objectID)
+        if !isHeldAsFault { #expect(shop.string("name") == "theirs") }
+        maker.delete(theirs)
+        try maker.save()
+        ManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [.deletedObjectIDs: [shop.objectID]], into: [context])
+        #expect(shop.isDeleted)
+        try stores.coordinator.remove(stores.second, closes: false)
+        context.make("Product", ["name": "mine"])
+        try context.save()
+        #expect(!context.hasChanges && shop.isDeleted)
+        try stores.coordinator.add(stores.second)
+        #expect(try context.count("Shop") == 0 && context.count("Product") == 1)
+    }
+
+    @Test(
+        "New objects that have their permanent ids wait for their store",
+        arguments: Backend.allCases)
+    func waiting(_ backend: Backend) throws {
+        let stores = try TwoStores(backend)
+        let context = stores.context()
+        let product = try context.make("Product", in: stores.second, ["name": "new"])
+        try context.obtainPermanentIDs(for: [product])
+        let id = product.objectID
+        try stores.coordinator.remove(stores.second, closes: false)
+        #expect(try context.all("Product") == [product])
+        #expect(product.string("name") == "new" && product.isInserted)
+        let error = storeError { try context.save() }
+        #expect(error?.code == .objectNotFound && error?.context.objectID == id)
+        try stores.coordinator.add(stores.second)
+        try context.save()
+        #expect(try stores.counts("Product") == [0, 1] && product.objectID == id)
+    }
+
+    @Test(
+        "A context that has read before it asked for anything notices another store in the place",
+        arguments: Backend.allCases)
+    func unasked(_ backend: Backend) throws {
+        let stores = try TwoStores(backend)
+        let maker = stores.context()
+        let theirs = try maker.make("Product", in: stores.second, ["name": "old", "price": 1.0])
+        try maker.save()
+        let context = stores.context()
+        let product = try context.existingObject(with: theirs.objectID)
+        product["note"] = "mine"
+        let child = context.newChildContext()
+        let shown = child.object(with: theirs.objectID)
+        #expect(shown["price"] as? Double == 1)
+        theirs["price"] = 2.0
+        try maker.save()
+        // The same store once more: contexts cannot know that it is no copy that went another way.
+        try stores.coordinator.remove(stores.second, closes: false)
+        try stores.coordinator.add(stores.second)
+        #expect(try child.count("Product") == 1)
+        #expect(shown["price"] as? Double == 2)
+        #expect(product["price"] as? Double == 2 && product.string("note") == "mine")
+        try context.save()
+        #expect(try stores.alone(1).all("Product").map { $0.string("note") } == ["mine"])
+    }
+
+    private final class Flag: Sendable { let isSet = Atomic(false) }
+
+    @Test("What is read and saved while another store comes and goes does not fail")
+    func beside() async throws {
+        let stores = try TwoStores(.log)
+        let rounds = 200
+        let isDone = Flag()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<2 {
+                group.addTask {
+                    let context = stores.context()
+                    var count = 0
+                    while !isDone.isSet.load(ordering: .relaxed) || count < 10 {
+                        context.make("Tag", ["label": "\(number) \(count)"])
+                        try context.save()
+                        count += 1
+                        #expect(try context.all("Tag").count >= count)
+                        await Task.yield()
+                    }
+                }
+            }
+            group.addTask {
+                for round in 0..<rounds {
+                    let drafts = try Backend.log.makeStore(stores.coordinator.schema)
+                    try stores.coordinator.add(drafts)
+                    let context = stores.context()
+                    try context.make("Recipe", in: drafts, ["title": "\(round)"])
+                    try context.save()
+                    try stores.coordinator.remove(drafts)
+                }
+                isDone.isSet.store(true, ordering: .relaxed)
+            }
+            try await group.waitForAll()
+        }
+        #expect(try stores.counts("Recipe") == [0, 0])
+    }
+
+    @Test("Ids that no store can have given are nobody's", arguments: Backend.allCases)
+    func numbers(_ backend: Backend) throws {
+        let stores = try TwoStores(backend)
+        let context = stores.context()
+        let tag = context.make("Tag", ["label": "a"])
+        try context.save()
+        let id = tag.objectID
+        let far = ObjectID(
+            store: id.store, hierarchy: id.hierarchy, reference: id.reference | 1 << 32)
+        #expect(
+            stores.coordinator.managedObjectID(forURIRepresentation: far.uriRepresentation) == nil)
+        #expect(storeError { _ = try context.existingObject(with: far) }?.code == .objectNotFound)
+        #expect(ObjectID(uriRepresentation: far.uriRepresentation) == nil)
+        #expect(
+            stores.coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation) == id)
+    }
+
+    @Test(
+        "A store is removed and replaced by what it is, not by its identifier",
+        arguments: Backend.allCases)
+    func sameIdentifier(_ backend: Backend) throws {
+        let stores = try TwoStores(backend)
+        let old = stores.second
+        let new = SealedStore(old)
+        try stores.coordinator.replace(old, with: new, closes: false)
+        #expect(storeError { try stores.coordinator.remove(old) }?.code == .invalidRequest)
+        #expect(
+            storeError { try stores.coordinator.replace(old, with: old) }?.code == .invalidRequest)
+        #expect(stores.coordinator.persistentStores.last === new)
+        _ = try old.snapshot()
+        try stores.coordinator.remove(new, closes: false)
+        #expect(stores.coordinator.persistentStores.count == 1)
+    }
+}
