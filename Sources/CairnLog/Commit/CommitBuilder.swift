@@ -54,6 +54,8 @@ struct CommitBuilder: ~Copyable {
     }
 
     var catalog: Catalog { state.catalog }
+    /// The number of the commit.
+    var number: UInt64 { log.commit }
     var seed: UInt64 { state.hashSeed }
 
     // MARK: Reading

@@ -13,6 +13,8 @@ import CairnStore
 struct SaveWriter {
     let plan: SavePlanner
     let catalog: Catalog
+    /// The number of the commit.
+    private let number: UInt64
     /// Whether the commit may have written rows before: then these have their new versions already.
     private let mayRewrite: Bool
     private var pending = PendingRows()
@@ -20,9 +22,10 @@ struct SaveWriter {
     private var rewritten: Set<Int> = []
     private var result = SaveResult()
 
-    init(_ plan: SavePlanner, mayRewrite: Bool = false) {
+    private init(_ plan: SavePlanner, _ builder: borrowing CommitBuilder, mayRewrite: Bool) {
         self.plan = plan
         catalog = plan.catalog
+        number = builder.number
         self.mayRewrite = mayRewrite
     }
 
@@ -31,7 +34,7 @@ struct SaveWriter {
         -> SaveResult
     {
         // What was computed anew is written already, and may stand in a list whose order changes.
-        var writer = SaveWriter(plan, mayRewrite: plan.recomputed != nil)
+        var writer = SaveWriter(plan, builder, mayRewrite: plan.recomputed != nil)
         try writer.run(&builder)
         writer.report()
         return writer.result
@@ -42,7 +45,7 @@ struct SaveWriter {
     static func writeSilently(_ plan: SavePlanner, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
-        var writer = SaveWriter(plan, mayRewrite: true)
+        var writer = SaveWriter(plan, builder, mayRewrite: true)
         try writer.run(&builder)
     }
 
@@ -115,19 +118,24 @@ struct SaveWriter {
             ))
     }
 
-    /// The version a row is written with. One that is created again goes on from what was known of it.
+    /// The version a row is written with. One that is created again gets one that nobody has read: a row's version rises by
+    /// one with a commit at most, so that none was greater than the number of the commit before.
     private func version(_ index: Int, isYoung: Bool) -> UInt32 {
         let row = plan.rows[index]
         if let stored = row.stored {
             return isYoung ? stored.version : DirectoryCell.next(stored.version)
         }
         let request = plan.request
-        switch row.kind {
-        case .inserted: return DirectoryCell.next(request.inserted[index].version)
-        case .updated:
-            return DirectoryCell.next(request.updated[index - request.inserted.count].base.version)
-        default: return 1
-        }
+        let known =
+            switch row.kind {
+            case .inserted: request.inserted[index].version
+            case .updated: request.updated[index - request.inserted.count].base.version
+            default: UInt32(0)
+            }
+        if known == 0 { return 1 }
+        return max(
+            DirectoryCell.next(known),
+            UInt32(truncatingIfNeeded: number) & DirectoryCell.maximumVersion)
     }
 
     // MARK: Telling

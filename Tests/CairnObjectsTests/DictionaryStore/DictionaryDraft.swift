@@ -396,7 +396,9 @@ struct DictionaryDraft {
                 guard old.values != object.values else { continue }
                 state.objects[id]?.version = old.version &+ 1
             } else {
-                state.objects[id]?.version = recreated[id] ?? 1
+                // Nobody has read a version as great as the number of this commit.
+                state.objects[id]?.version =
+                    recreated[id].map { max($0, UInt32(truncatingIfNeeded: state.commit + 1)) } ?? 1
             }
             isWritten = true
             reported.insert(id)
