@@ -1,9 +1,9 @@
-// Two stores behind a coordinator, beside one store that knows nothing of them.
+// Two stores behind a coordinator, beside one store of their kind that knows nothing of them.
 //
-// The same random edits are made in contexts of a coordinator and in those of one naive store: objects, relationships of each
-// kind and their orders, deletions, undoing, children, saves that are in conflict, merging, stores that are taken away and given
-// back. Whatever a context shows, and whatever is stored, must be the same. Objects are told apart by names that are never given
-// twice, and every one has its home: it is related to objects of its own store alone.
+// The same random edits are made in contexts of a coordinator and in those of one store alone, called naive here: objects,
+// relationships of each kind and their orders, deletions, undoing, children, saves that are in conflict, merging, stores that
+// are taken away and given back. Whatever a context shows, and whatever is stored, must be the same. Objects are told apart by
+// names that are never given twice, and every one has its home: it is related to objects of its own store alone.
 
 import CairnModel
 import CairnObjects
@@ -25,7 +25,7 @@ struct RandomCoordinatorTests {
 
     private final class Bench {
         let stores: TwoStores
-        let naive: DictionaryStore
+        let naive: any PersistentStore
         var pairs: [Pair] = []
         var random: SeededRandom
         /// The homes of objects by their names, as indexes of the stores.
@@ -34,7 +34,7 @@ struct RandomCoordinatorTests {
         init(_ backend: Backend, _ seed: UInt64) throws {
             random = SeededRandom(seed: seed)
             stores = try TwoStores(Models.ordered, backend, [nil, nil])
-            naive = DictionaryStore(stores.coordinator.schema)
+            naive = try backend.makeStore(stores.coordinator.schema)
             for policy in [MergePolicy.error, .mergeByPropertyObjectTrump] {
                 let pair = Pair(
                     divided: stores.context(policy), naive: ManagedObjectContext(store: naive))

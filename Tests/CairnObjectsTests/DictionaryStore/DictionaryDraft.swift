@@ -196,11 +196,14 @@ struct DictionaryDraft {
         }
     }
 
-    /// Whether nothing but what is derived differs from the row that was read.
+    /// Whether nothing but what is derived differs from the row that was read, and in stores whose rows have places in lists,
+    /// these: there the version does not tell.
     private func isUnchanged(_ stored: DictionaryObject?, since base: Row?) -> Bool {
         guard let stored, let base else { return false }
         let entity = schema.entities[base.entity]
-        if entity.derivedColumns.isEmpty { return false }
+        if entity.derivedColumns.isEmpty, schema.orderedReferences[base.entity].isEmpty {
+            return false
+        }
         let values = entity.columns.indices.map { base.cells.value($0, of: entity, in: identity) }
         return entity.isEqualButDerived(stored.values, values)
     }
