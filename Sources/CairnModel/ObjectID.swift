@@ -12,7 +12,7 @@ public struct ObjectID: Sendable, Hashable {
     public let store: UUID
     /// Which entity hierarchy of the store: all entities under one root share their numbers.
     public let hierarchy: UInt32
-    /// The object's number in its hierarchy, never given twice.
+    /// The object's number in its hierarchy, never given twice. That of a stored object has 32 bits.
     public let reference: UInt64
     /// Whether the object has not been given a permanent identity yet.
     public let isTemporary: Bool

@@ -185,7 +185,7 @@ struct PredicateFormatTests {
         switch kind {
         case .reference:
             return .objectID(
-                ObjectID(store: UUID(), hierarchy: 3, reference: random.next()))
+                ObjectID(store: UUID(), hierarchy: 3, reference: random.next() >> 32))
         case .attribute(.integer64): return .integer(Int64(bitPattern: random.next()))
         case .attribute(.decimal): return decimal(using: &random)
         case .attribute(.double):

@@ -361,6 +361,8 @@ public final class ManagedObjectContext {
             return id.isTemporary
                 ? nil : coordinator?.place(of: id).map { schema.entities[$0.root] }
         }
+        // A greater number would be one of another store, of a coordinator that this context knows nothing of.
+        if !id.isTemporary, id.reference > StoreNumbers.mask { return nil }
         return roots[id.hierarchy].map { schema.entities[$0] }
     }
 
