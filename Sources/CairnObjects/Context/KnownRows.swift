@@ -39,7 +39,7 @@ struct KnownRows {
     /// Whether nobody else has committed anything.
     func areKnown(at commit: UInt64) -> Bool { floor.map { $0 + own == commit } ?? false }
 
-    /// The context has let go of all its rows.
+    /// The context has let go of all its rows, or reads others than the newest ones from now on, of which nothing is known.
     mutating func begin(at commit: UInt64?) {
         floor = commit
         own = 0
@@ -51,7 +51,7 @@ extension ManagedObjectContext {
     /// The context has let go of all its rows.
     func beginKnowingRows() {
         // A child reads no store.
-        if parent == nil { knownRows.begin(at: try? store.snapshot().commit) }
+        if parent == nil { knownRows.begin(at: readsNewest ? try? store.snapshot().commit : nil) }
     }
 
     /// Whether an object that becomes a fault now shows the row that it has when it is touched again.

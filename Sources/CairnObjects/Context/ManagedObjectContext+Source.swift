@@ -101,6 +101,8 @@ extension ManagedObjectContext {
             throw StoreError(.invalidRequest, "the query generation is one of another store")
         }
         generation = token
+        // Rows that are read from now on may be of an earlier state than the newest one.
+        if token != nil { knownRows.begin(at: nil) }
         if token?.snapshot == nil { inbox?.wakeAgain() }
         // What is read beside the context just now is of another state.
         saves += 1

@@ -62,6 +62,28 @@ struct KnownRowTests {
     }
 
     @Test(
+        "What was read of a pinned state is read anew when it is pinned no more",
+        arguments: Backend.allCases)
+    func unpinned(_ backend: Backend) throws {
+        let (stack, ids) = try stack(backend)
+        let pinned = stack.context()
+        try pinned.setQueryGeneration(from: .current)
+        #expect(try pinned.count("Product") == 2)
+        let other = stack.context()
+        other.object(with: ids[0])["note"] = "new"
+        try other.save()
+        let context = stack.context()
+        try context.setQueryGeneration(from: pinned.queryGenerationToken)
+        let product = context.object(with: ids[0])
+        #expect(product.string("note") == "old")
+        try context.setQueryGeneration(from: nil)
+        try context.execute(
+            BatchInsertRequest(entityName: "Product", objects: [["serialCode": "c"]]))
+        context.refreshAllObjects()
+        #expect(product.string("note") == "new")
+    }
+
+    @Test(
         "Objects are told if a policy of one's own has given them another one's values, or sent them back",
         arguments: Backend.allCases)
     func keyConflicts(_ backend: Backend) throws {
