@@ -190,6 +190,26 @@ struct ValidationTests {
         #expect(storeError { try other.save() }?.code == .tooFewMembers)
     }
 
+    @Test("Members that are gone do not count", arguments: Backend.allCases)
+    func goneMembers(_ backend: Backend) throws {
+        var model = Models.shop
+        model.entities[1].relationships[1].minimumCount = 1
+        model.entities[1].relationships[1].isOptional = false
+        let stack = try Stack(model, backend)
+        let ids = try stack.store { [$0.make("Tag", ["label": "a"]), $0.make("Tag")] }
+        let context = stack.context()
+        let tags = ids.map { context.object(with: $0) }
+        let product = context.make("Product", ["tags": Set(tags[..<1])])
+        let other = stack.context()
+        other.delete(other.object(with: ids[0]))
+        try other.save()
+        #expect(tags[0].string("label") == nil && tags[0].isDeleted)
+        #expect(storeError { try context.save() }?.code == .tooFewMembers)
+        product.add(tags[1], to: "tags")
+        try context.save()
+        #expect(stack.context().object(with: product.objectID).members("tags").count == 1)
+    }
+
     @Test(
         "A mandatory to-many without a least number saves while it is empty (B059)",
         arguments: Backend.allCases)

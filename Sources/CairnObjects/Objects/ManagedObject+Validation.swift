@@ -146,7 +146,13 @@ extension ManagedObject {
         guard description.isToMany, description.minimumCount > 0 || description.maximumCount > 0,
             isInserted || toMany[index]?.hasChanges == true, let context = managedObjectContext
         else { return }
-        validate(count: context.memberCount(of: self, index), relationship: index, &errors)
+        var count = context.memberCount(of: self, index)
+        if context.hasLostLinks {
+            // They come back should their objects do, but are not saved.
+            count -=
+                toMany[index]?.added.count { context.registry.object(for: $0)?.isGone == true } ?? 0
+        }
+        validate(count: count, relationship: index, &errors)
     }
 
     /// Notes what the model forbids of a number of members.
