@@ -84,6 +84,7 @@ extension ManagedObjectContext {
                 for member in members where !member.isDeleted {
                     delete(member)
                     member.flags.formUnion(.cascaded)
+                    member.extras.cascadedBy = object.objectID
                 }
                 for member in members { unlink(object, index, member) }
             case .nullify:

@@ -1,7 +1,7 @@
 // Mending a context whose save has failed: what stands against the save is dropped, everything else is kept.
 //
-//   version      the changed object goes back to what is stored now; a deletion is taken back, with all that a cascade rule
-//                has deleted along with it
+//   version      the changed object goes back to what is stored now; a deletion is taken back, with all that cascade rules
+//                have deleted along with it, from the object on that the program has deleted
 //   constraint   the new object leaves the context, the changed one goes back; of several new ones the first stays
 //
 // Threads: the context's.
@@ -22,68 +22,94 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// An object that somebody else has changed or deleted becomes what is stored, as ``refresh(_:mergeChanges:)`` without
-    /// merging makes it; if it was to be deleted, it is not, nor is what only its cascade rules have deleted. A new object that has the key of another one leaves the context,
-    /// with the new objects that it owns by a cascade rule; a changed one goes back to what is stored. Of several objects of
-    /// the context with one key the first keeps it.
+    /// merging makes it. If it was to be deleted, it is not, nor is what only its cascade rules have deleted; if it was only
+    /// a cascade rule that has deleted it, then its owner is not either. A new object that has the key of another one leaves
+    /// the context, with the new objects that it owns by a cascade rule; a changed one goes back to what is stored. Of several
+    /// objects of the context with one key the first keeps it.
     ///
-    /// - Returns: the objects that were new, or whose changes were dropped.
+    /// - Returns: the objects that were new, or whose changes were dropped, each once.
     @discardableResult
     public func discard(_ conflicts: [SaveConflict]) -> [ManagedObject] {
         processPendingChanges()
-        var dropped: [ManagedObject] = []
+        var discarded = Discarded()
         withoutRecording {
             for conflict in conflicts {
                 switch conflict {
                 case .version(let version):
-                    if let object = registry.object(for: version.id) { drop(object, &dropped) }
+                    if let object = registry.object(for: version.id) { drop(object, &discarded) }
                 case .constraint(let violation):
                     let objects = violation.objects.compactMap { registry.object(for: $0) }
                     for object in violation.stored == nil ? objects.dropFirst() : objects[...] {
-                        drop(object, &dropped)
+                        drop(object, &discarded)
                     }
                 }
             }
         }
         processPendingChanges()
-        return dropped
+        return discarded.list
     }
 
-    private func drop(_ object: ManagedObject, _ dropped: inout [ManagedObject]) {
-        guard object.managedObjectContext === self, !object.isGone else { return }
+    /// What has been dropped so far.
+    private struct Discarded {
+        private(set) var list: [ManagedObject] = []
+        private var known: Set<ManagedObject> = []
+        /// Who leads to new objects by relationships without inverse; nil as long as nobody had to know.
+        var references: OneWayReferences?
+
+        func contains(_ object: ManagedObject) -> Bool { known.contains(object) }
+
+        mutating func add(_ object: ManagedObject) {
+            if known.insert(object).inserted { list.append(object) }
+        }
+    }
+
+    private func drop(_ object: ManagedObject, _ discarded: inout Discarded) {
+        guard object.managedObjectContext === self, !object.isGone, !discarded.contains(object)
+        else { return }
         if object.isInserted, !object.isRecreated {
-            dropNew(object, &dropped)
+            dropNew(object, &discarded)
         } else {
             object.isInserted = false
             object.isRecreated = false
             object.isDisplaced = false
             lockedObjects.remove(object)
-            let restored = object.isDeleted ? takenBack(with: object) : [object]
-            for object in restored { refresh(object, mergeChanges: false) }
-            dropped += restored
+            for object in object.isDeleted ? takenBack(with: object) : [object] {
+                refresh(object, mergeChanges: false)
+                discarded.add(object)
+            }
         }
     }
 
-    /// Takes the deletion of an object back, and of those that its cascade rules have deleted; gives all of them, linked as
-    /// they are stored.
+    /// Takes the deletion of an object back, and of those that it was deleted with by cascade rules; gives all of them, linked
+    /// as they are stored.
     private func takenBack(with object: ManagedObject) -> [ManagedObject] {
-        var objects = [object]
-        var known: Set<ManagedObject> = [object]
+        var members: [ObjectID: [ManagedObject]] = [:]
+        for member in changedInOrder where member.isDeleted && !member.isGone {
+            if let owner = cascadingOwner(of: member) {
+                members[owner.objectID, default: []].append(member)
+            }
+        }
+        var objects = [beginning(ofCascadeTo: object)]
+        var known = Set(objects)
         var next = 0
         while next < objects.count {
-            for member in formerMembers(of: objects[next], .cascade)
-            where member.isDeleted && !member.isGone && member.flags.contains(.cascaded)
-                && known.insert(member).inserted
-            {
+            for member in members[objects[next].objectID] ?? []
+            where known.insert(member).inserted {
                 objects.append(member)
             }
             next += 1
         }
         // What somebody else who is deleted owns too stays with him, and so does what that owns.
         var kept: Set<ManagedObject> = []
-        for member in objects.dropFirst() {
-            let owners = owners(of: member).filter(\.isDeleted)
-            if owners.contains(where: { !known.contains($0) || kept.contains($0) }) {
-                kept.insert(member)
+        var isComplete = false
+        while !isComplete {
+            isComplete = true
+            for member in objects.dropFirst() where member !== object && !kept.contains(member) {
+                let owners = owners(of: member).filter(\.isDeleted)
+                if owners.contains(where: { !known.contains($0) || kept.contains($0) }) {
+                    kept.insert(member)
+                    isComplete = false
+                }
             }
         }
         objects.removeAll { kept.contains($0) }
@@ -97,13 +123,33 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// What an object is stored as leading to by relationships with a delete rule, as far as it was read.
-    private func formerMembers(of object: ManagedObject, _ rule: DeleteRule) -> [ManagedObject] {
-        object.entity.relationships.indices.filter {
-            object.entity.relationships[$0].description.deleteRule == rule
+    /// The deleted object whose cascade rule alone has deleted another one.
+    private func cascadingOwner(of object: ManagedObject) -> ManagedObject? {
+        guard object.flags.contains(.cascaded), let id = object.rarer?.cascadedBy,
+            let owner = registry.object(for: id), owner.isDeleted, !owner.isGone
+        else { return nil }
+        return owner
+    }
+
+    /// The object whose deletion has come to another one, by one cascade rule after the other.
+    private func beginning(ofCascadeTo object: ManagedObject) -> ManagedObject {
+        var first = object
+        // An owner was deleted before what its rule has deleted: this comes to an end.
+        while let owner = cascadingOwner(of: first) { first = owner }
+        return first
+    }
+
+    /// The objects whose cascade rules reach an object as it is stored, as far as they were read.
+    private func owners(of object: ManagedObject) -> [ManagedObject] {
+        object.entity.relationships.indices.filter { index in
+            let relationship = object.entity.relationships[index]
+            guard let inverse = relationship.inverse else { return false }
+            return schema.entities[relationship.destination].relationships[inverse].description
+                .deleteRule == .cascade
         }.flatMap { formerMembers(of: object, $0) }
     }
 
+    /// What an object is stored as leading to by a relationship, as far as it was read.
     private func formerMembers(of object: ManagedObject, _ index: Int) -> [ManagedObject] {
         var ids: [ObjectID] = []
         if case .column(let column) = object.entity.relationships[index].storage {
@@ -116,33 +162,24 @@ extension ManagedObjectContext {
         return ids.compactMap { registry.object(for: $0) }
     }
 
-    /// The objects whose cascade rules reach an object.
-    private func owners(of object: ManagedObject) -> [ManagedObject] {
-        object.entity.relationships.indices.filter { index in
-            let relationship = object.entity.relationships[index]
-            guard let inverse = relationship.inverse else { return false }
-            return schema.entities[relationship.destination].relationships[inverse].description
-                .deleteRule == .cascade
-        }.flatMap { formerMembers(of: object, $0) }
-    }
-
     /// A new object has never been.
-    private func dropNew(_ object: ManagedObject, _ dropped: inout [ManagedObject]) {
+    private func dropNew(_ object: ManagedObject, _ discarded: inout Discarded) {
         guard !object.isDeleted else { return }
         object.isDeleted = true
-        dropped.append(object)
+        discarded.add(object)
         for (index, relationship) in object.entity.relationships.enumerated() {
             let isOwner = relationship.description.deleteRule == .cascade
             for member in relatedObjects(of: object, index) {
                 unlink(object, index, member)
-                if isOwner, member.isInserted, !member.isDeleted { dropNew(member, &dropped) }
+                if isOwner, member.isInserted, !member.isDeleted { dropNew(member, &discarded) }
             }
         }
         if !oneWays(to: object.entity).isEmpty {
-            var references = OneWayReferences(self)
+            var references = discarded.references.take() ?? OneWayReferences(self)
             for (referrer, way) in references.take(to: object, in: self) {
                 unlink(referrer, way.index, object)
             }
+            discarded.references = references
         }
         noteLeaving(object)
         detach(object)

@@ -26,6 +26,8 @@ final class ObjectExtras {
     var fetched: [String: [ObjectID]] = [:]
     /// The object that took this one's place.
     var absorbedInto: ObjectID?
+    /// The object whose cascade rule has deleted this one, if nothing else has.
+    var cascadedBy: ObjectID?
     /// The store that a new object will be saved to, if somebody has said.
     var assignedStore: UUID?
 }

@@ -27,9 +27,9 @@ struct DiscardedDeletionTests {
         return people
     }
 
-    private func rename(_ id: ObjectID, _ stack: Stack) throws {
+    private func rename(_ id: ObjectID, _ stack: Stack, _ name: String = "renamed") throws {
         let context = stack.context()
-        context.object(with: id)["name"] = "renamed"
+        context.object(with: id)["name"] = name
         try context.save()
     }
 
@@ -90,6 +90,57 @@ struct DiscardedDeletionTests {
         #expect(people[1].isDeleted && people[2].isDeleted)
         try context.save()
         #expect(try stack.context().count("Person") == 2)
+    }
+
+    @Test(
+        "So does what only an unsaved edit had made a member, as it is stored",
+        arguments: Backend.allCases)
+    func movedMember(_ backend: Backend) throws {
+        let (stack, ids) = try family(backend)
+        let context = stack.context()
+        let people = read(ids, context)
+        people[3]["parent"] = people[0]
+        context.delete(people[0])
+        try rename(ids[0], stack)
+        let error = try #require(storeError { try context.save() })
+        #expect(people[3].isDeleted)
+        #expect(Set(context.discard(error.conflicts)) == Set(people))
+        #expect(!people[3].isDeleted && people[3].object("parent") == nil)
+        try context.save()
+        #expect(try stack.context().count("Person") == 4)
+    }
+
+    @Test(
+        "If the deletion of a member cannot be, then that of its owner is not either",
+        arguments: Backend.allCases)
+    func member(_ backend: Backend) throws {
+        let (stack, ids) = try family(backend)
+        let context = stack.context()
+        let people = read(ids, context)
+        context.delete(people[0])
+        try rename(ids[2], stack)
+        let error = try #require(storeError { try context.save() })
+        #expect(error.versions.map(\.id) == [ids[2]])
+        #expect(context.discard(error.conflicts) == Array(people[0...2]))
+        for person in people { #expect(!person.isDeleted) }
+        #expect(people[2].string("name") == "renamed")
+        #expect(people[2].object("parent") === people[1])
+        try context.save()
+        #expect(try stack.context().count("Person") == 4)
+    }
+
+    @Test("What is in conflict twice over is told once", arguments: Backend.allCases)
+    func twice(_ backend: Backend) throws {
+        let (stack, ids) = try family(backend)
+        let context = stack.context()
+        let people = read(ids, context)
+        context.delete(people[0])
+        for id in ids[0...1] { try rename(id, stack, "renamed \(id)") }
+        let error = try #require(storeError { try context.save() })
+        #expect(error.conflicts.count == 2)
+        #expect(context.discard(error.conflicts) == Array(people[0...2]))
+        try context.save()
+        #expect(try stack.context().count("Person") == 4)
     }
 
     @Test("Many objects can be relied on", arguments: Backend.allCases)
