@@ -22,6 +22,14 @@
 //     $T --filter 'StoredPredicateTests|StoredTableTests'    # 100,000 fetches and tables beside the evaluator
 //     $T --filter 'StoredOverlayTests|SQLNullsTests'         # the same over unsaved changes, and with the nil of SQL
 //     $T --filter RandomPlanTests                 # a store with many indexes beside one without
+//     $T --filter RandomGraphTests                # 1,000,000 steps: contexts, children, policies, undo, reopening
+//     $T --filter 'RandomCoordinatorTests|RandomMergingTests|RandomFamilyTests|RandomConflictTests'
+//     $T --filter 'ChangeSetTests|EightTasksTests'           # what commits tell; tasks at work in one container
+//     $T --filter LargeLoopTests                  # loops over 1,000,000 objects in bounded memory
+//
+// Races are looked for in a build of its own, debug and optimised, without CAIRN_CAMPAIGN:
+//
+//     swift test --sanitize=thread --scratch-path .build-thread --filter 'CairnObjectsTests|CairnLogTests'
 //
 // A debug build does the same, about ten times slower: CAIRN_CAMPAIGN=1 swift test --filter EveryBitTests
 //
