@@ -43,7 +43,10 @@ struct ContainerTests {
         container.viewContext.make("Product")
         try container.viewContext.save()
         #expect(container.viewContext === container.viewContext)
-        #expect(try container.viewContext.count("Product") == 1)
+        let count = try container.viewContext.performAndWait {
+            try container.viewContext.count("Product")
+        }
+        #expect(count == 1)
     }
 
     @Test("A typed error passes through", arguments: Backend.allCases)

@@ -142,6 +142,42 @@ struct ConflictToolsTests {
     // MARK: Discarding
 
     @Test(
+        "A policy of one's own gets all conflicts at once, those of versions before those of keys",
+        arguments: Backend.allCases)
+    func bothKinds(_ backend: Backend) throws {
+        final class Noting: MergePolicy {
+            var lists: [[Bool]] = []
+            var calls: [String] = []
+            override func resolve(mergeConflicts list: [Any]) throws {
+                lists.append(list.map { $0 is MergeConflict })
+                try super.resolve(mergeConflicts: list)
+            }
+            override func resolve(optimisticLockingConflicts list: [MergeConflict]) throws {
+                calls.append("versions \(list.count)")
+                try super.resolve(optimisticLockingConflicts: list)
+            }
+            override func resolve(constraintConflicts list: [ConstraintConflict]) throws {
+                calls.append("keys \(list.count)")
+                try super.resolve(constraintConflicts: list)
+            }
+        }
+        let (stack, ids) = try stack(backend)
+        let policy = Noting(merge: .mergeByPropertyObjectTrump)
+        let context = stack.context(policy)
+        context.object(with: ids[1])["price"] = 1.0
+        context.make("Product", ["serialCode": "b", "stock": 7])
+        try change(ids[1], "note", "stored", stack)
+        try context.save()
+        #expect(policy.lists == [[true, false]])
+        #expect(policy.calls == ["versions 1", "keys 1"])
+        let fresh = stack.context()
+        #expect(fresh.object(with: ids[1]).string("note") == "stored")
+        #expect(fresh.object(with: ids[1])["price"] as? Double == 1)
+        #expect(fresh.object(with: ids[2]).int("stock") == 7)
+        #expect(try fresh.count("Product") == 2)
+    }
+
+    @Test(
         "After a failed save, what stood against it can be dropped, and the rest is saved",
         arguments: Backend.allCases)
     func discarding(_ backend: Backend) throws {
@@ -155,16 +191,21 @@ struct ConflictToolsTests {
         let twin = context.make("Product", ["serialCode": "b", "shop": shop])
         let kept = context.make("Product", ["serialCode": "c", "shop": shop])
         try change(ids[1], "note", "stored", stack)
-        // Versions first, then keys.
-        var error = try #require(storeError { try context.save() })
-        #expect(context.discard(error.conflicts).contains(one))
+        let error = try #require(storeError { try context.save() })
+        // One list with both kinds: versions first, then keys.
+        #expect(error.code == .mergeConflict && error.conflicts.count == 2)
+        guard case .version(let version) = error.conflicts.first,
+            case .constraint(let violation) = error.conflicts.last
+        else {
+            Issue.record("conflicts of versions come before those of keys")
+            return
+        }
+        #expect(version.id == ids[1])
+        #expect(violation.objects == [ids[2], twin.objectID] && violation.stored == nil)
+        #expect(context.conflicts(in: error).map { $0 is MergeConflict } == [true, false])
+        #expect(context.discard(error.conflicts) == [one, twin])
         #expect(one.isFault && one.string("note") == "stored" && one["price"] as? Double == 0)
         #expect(one.object("shop") === shop && shop.members("products").contains(one))
-        if twin.managedObjectContext != nil {
-            error = try #require(storeError { try context.save() })
-            #expect(error.code == .constraintConflict)
-            #expect(context.discard(error.conflicts) == [twin])
-        }
         #expect(twin.managedObjectContext == nil && !shop.members("products").contains(twin))
         try context.save()
         #expect(!context.hasChanges)
