@@ -42,15 +42,17 @@ public final class ManagedObjectContext {
     /// values are nil; false, and it is as if ``shouldDeleteInaccessibleFaults`` were false. Nil: that one says it for all
     /// objects.
     ///
+    /// It is given the object, and the name of the property; nil if it was no property in particular.
+    ///
     /// ```swift
-    /// context.shouldHandleInaccessibleFault = { object in
+    /// context.shouldHandleInaccessibleFault = { object, property in
     ///     missing.append(object.objectID)
     ///     return true
     /// }
     /// ```
     ///
     /// What can throw, as ``ManagedObject/fulfill()`` can, does not ask.
-    public var shouldHandleInaccessibleFault: ((ManagedObject) -> Bool)?
+    public var shouldHandleInaccessibleFault: ((ManagedObject, String?) -> Bool)?
 
     /// What was done in the context and can be taken back; nil, the default, if that is not wanted. A history belongs to one
     /// context.

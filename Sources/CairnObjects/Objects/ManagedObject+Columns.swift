@@ -6,12 +6,14 @@ import FoundationEssentials
 
 extension ManagedObject {
     /// Reads the row if the object is a fault.
-    @inline(__always) func fulfillIfNeeded() {
-        if !flags.contains(.fulfilled) { readRow() }
+    ///
+    /// - Parameter trigger: what is to be read of it, for whoever is asked about rows that are gone.
+    @inline(__always) func fulfillIfNeeded(_ trigger: FaultTrigger = .nothing) {
+        if !flags.contains(.fulfilled) { readRow(trigger) }
     }
 
     @inline(never)
-    private func readRow() {
+    private func readRow(_ trigger: FaultTrigger) {
         // Mostly the row is there, and nothing counts a reference to the context then.
         if isFault, cells != nil, slots == nil, !flags.contains(.keptRow) {
             let isWatched = layout.pointee.registry._withUnsafeGuaranteedRef {
@@ -19,7 +21,7 @@ extension ManagedObject {
             }
             return isWatched ? awakeWatched() : awake()
         }
-        managedObjectContext?.fulfill(self)
+        managedObjectContext?.fulfill(self, trigger)
     }
 
     /// Tells of it once it is no fault any more: whoever is told may look at it.
@@ -182,14 +184,14 @@ extension ManagedObject {
 
     /// The value now; reads the row if need be.
     func columnValue(_ column: Int) -> Value {
-        fulfillIfNeeded()
+        fulfillIfNeeded(.column(column))
         return presentValue(column)
     }
 
     /// Sets a column and tells the context. Relationships go through the context instead, which keeps the
     /// other side.
     func setColumn(_ column: Int, _ value: Value) {
-        fulfillIfNeeded()
+        fulfillIfNeeded(.column(column))
         if isAwakening { return setPrimitiveColumn(column, value) }
         guard !isGone else { return }
         let context = managedObjectContext
@@ -214,7 +216,7 @@ extension ManagedObject {
 
     /// Sets a column and tells nobody.
     func setPrimitiveColumn(_ column: Int, _ value: Value) {
-        fulfillIfNeeded()
+        fulfillIfNeeded(.column(column))
         guard !isGone else { return }
         put(column, value)
         untracked.insert(column)

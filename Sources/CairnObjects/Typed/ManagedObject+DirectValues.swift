@@ -101,7 +101,7 @@ extension ManagedObject {
     /// The value of a property that is one word; nil if it has none.
     @inline(__always)
     final func wordValue<V: WordValue>(_ property: Int) -> V? {
-        fulfillIfNeeded()
+        fulfillIfNeeded(.property(property))
         guard let (column, layout) = readableColumn(property) else {
             return observedWord(property)
         }
@@ -137,7 +137,7 @@ extension ManagedObject {
     /// The text of a property; nil if it has none.
     @inline(__always)
     final func textValue(_ property: Int) -> String? {
-        fulfillIfNeeded()
+        fulfillIfNeeded(.property(property))
         guard let (column, layout) = readableColumn(property) else {
             return observedText(property)
         }

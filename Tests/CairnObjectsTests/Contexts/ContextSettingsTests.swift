@@ -139,13 +139,15 @@ struct ContextSettingsTests {
         for id in ids { deleter.delete(deleter.object(with: id)) }
         try deleter.save()
         var asked: [ObjectID] = []
-        context.shouldHandleInaccessibleFault = { object in
+        var properties: [String?] = []
+        context.shouldHandleInaccessibleFault = { object, property in
             asked.append(object.objectID)
+            properties.append(property)
             return object.objectID == ids[0]
         }
         #expect(objects[0].string("note") == nil && objects[0].isDeleted)
         #expect(objects[1].string("note") == nil && !objects[1].isDeleted)
-        #expect(asked == ids)
+        #expect(asked == ids && properties == ["note", "note"])
         #expect(storeError { _ = try context.count("Product") }?.code == .objectNotFound)
         // What throws does not ask.
         try objects[1].fulfill()
