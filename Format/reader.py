@@ -6,6 +6,7 @@ what the text says. It needs Python 3.9 and nothing but the standard library. Th
 
     python3 reader.py STORE             the content as canonical export (chapter 80) on standard output
     python3 reader.py --frames STORE    the frames of the log: segment, offset, kind, payload length, commit
+    python3 reader.py --metadata STORE  the metadata in force (chapter 75): revision and document, a line of JSON each
 
 Steps: list the segments, judge each file, take the live set, read the frames, find the mark, judge the tail (60.4, 1 to
 6); decode the payloads of side segments and of the commits in order and take away the deaths (60.4, 7, 60.6 and 65);
@@ -33,9 +34,9 @@ VERSION, PAYLOAD_VERSION = 1, 0  # 10.6
 SEGMENT_HEADER, FRAME_HEADER = 4096, 56
 PAYLOAD_LIMIT = 1 << 24
 MAIN, SIDE = 1, 2
-START, SCHEMA, BLOCK, DEATHS, VALUE, ADOPT, RETIRE, COMMIT, CLOSE = 1, 2, 3, 5, 6, 9, 10, 12, 13
+START, SCHEMA, BLOCK, DEATHS, VALUE, ADOPT, RETIRE, METADATA, COMMIT, CLOSE = 1, 2, 3, 5, 6, 9, 10, 11, 12, 13
 KIND_NAMES = {START: "start", SCHEMA: "schema", BLOCK: "block", 4: "patch", DEATHS: "deaths", VALUE: "value",
-              7: "changes", 8: "reserve", ADOPT: "adopt", RETIRE: "retire", 11: "metadata", COMMIT: "commit", CLOSE: "close"}
+              7: "changes", 8: "reserve", ADOPT: "adopt", RETIRE: "retire", METADATA: "metadata", COMMIT: "commit", CLOSE: "close"}
 OBJECT_NUMBER, ROW_VERSION = 0xFFFFFFFE, 0xFFFFFFFF  # hidden columns, 40.3
 INTEGER, DOUBLE, FLOAT, BYTES, FIXED16 = 1, 2, 3, 4, 5  # column kinds, 50.1
 NARROW, SEQUENCE, PLANES, SCALED, CONSTANT, LENGTHS, DICTIONARY, PLAIN = range(1, 9)  # encodings, 50.3
@@ -219,7 +220,7 @@ class Segment:
         self.crc = int.from_bytes(data[4092:4096], "little")
         # F-203: nothing else in the header is looked at before.
         self.valid = len(data) >= SEGMENT_HEADER and data[:8] == b"CAIRNSEG" and crc32c(data[:4092]) == self.crc
-        self.version = self.kind = self.incompatible = 0
+        self.version = self.kind = self.read_only_compatible = self.incompatible = 0
         self.valid_header = False
         place = 0
         try:
@@ -241,7 +242,7 @@ class Segment:
         data = self.data
         (self.version, self.kind, self.store_id, own, self.predecessor, self.base, self.predecessor_end,
          self.predecessor_chain) = struct.unpack_from("<II16sIIQQI", data, 8)
-        self.incompatible, self.commit = struct.unpack_from("<Q8xQ", data, 80)
+        self.read_only_compatible, self.incompatible, self.commit = struct.unpack_from("<QQ8xQ", data, 72)
         self.tag = crc32c(self.store_id)
         if self.version != VERSION:  # F-205, F-120
             raise Refused(f"unsupportedVersion: segment {self.number} has format version {self.version}")
@@ -510,7 +511,8 @@ class Log:
         while at < part.end:
             try:
                 frame = segment.read_frame(at, chain, mark, part.end)
-                need(frame.kind in (SCHEMA, BLOCK, DEATHS, VALUE) or bool(frame.flags & 0x80) or frame.kind not in KIND_NAMES,
+                need(frame.kind in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA) or bool(frame.flags & 0x80)
+                     or frame.kind not in KIND_NAMES,
                      "F-655", "a side segment holds a frame of the log")
             except Broken as broken:
                 raise Damaged(part.segment, at, broken.rule, broken.what) from None
@@ -666,6 +668,58 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
             seen.add(parent)
             at = parent
     return Schema(version, entities, place)
+
+
+# Metadata (75)
+
+METADATA_BIT = 1  # F-755
+
+
+class Metadata(NamedTuple):
+    segment: int
+    revision: int
+    document: Dict[str, Any]
+
+
+def decode_metadata(data: bytes, segment: int) -> Metadata:
+    need(len(data) >= 8, "F-104", "the metadata frame is too short")
+    revision = int.from_bytes(data[:8], "little")
+    need(1 <= revision < 1 << 62 and len(data) > 8, "F-751", "metadata lack a revision or a document")
+
+    def no_constant(text: str) -> NoReturn:
+        raise ValueError(text)
+
+    def whole(value: Any, low: int, high: int) -> bool:
+        return type(value) is int and low <= value <= high
+
+    def is_uuid(value: Any) -> bool:
+        return type(value) is str and re.fullmatch(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", value) is not None
+
+    def fits(value: Any) -> bool:
+        if type(value) is not dict or len(value) != 1:
+            return False
+        (kind, inner), = value.items()
+        if kind in ("string", "uri", "decimal"):
+            return type(inner) is str
+        if kind == "binary":
+            try:
+                return type(inner) is str and base64.b64decode(inner, validate=True) is not None
+            except ValueError:
+                return False
+        return {"uuid": is_uuid(inner), "boolean": type(inner) is bool, "integer": whole(inner, -1 << 63, (1 << 63) - 1),
+                "double": whole(inner, 0, (1 << 64) - 1), "date": whole(inner, 0, (1 << 64) - 1),
+                "float": whole(inner, 0, U32_MAX)}.get(kind, False)
+
+    try:
+        top = json.loads(data[8:].decode("utf-8"), parse_constant=no_constant)
+    except (ValueError, RecursionError):
+        raise Broken("F-752", "the metadata are no JSON in UTF-8") from None
+    need(type(top) is dict and type(top.get("format")) is int and top["format"] == VERSION, "F-752",
+         f"the format of the metadata is not {VERSION}")
+    need(top.get("identifier") is None or is_uuid(top["identifier"]), "F-752", "the identifier is no UUID")
+    need(type(top.get("values")) is dict and all(fits(value) for value in top["values"].values()), "F-752",
+         "a value in the metadata is of no known kind")
+    return Metadata(segment, revision, top)
 
 
 # Blocks and columns (40, 50)
@@ -920,11 +974,14 @@ class Content:
         self.values: Dict[int, ValueHead] = {}  # by index in frames
         self.index_of: Dict[Tuple[int, int], int] = {}
         self.last_commit = 0
+        self.metadata: Optional[Metadata] = None
+        self.last_revision = 0  # in main segments
         self.live = dict(log.live)
         self.gone: Set[int] = set()
         self.open: List[Frame] = []  # frames of the commit whose commit frame is to come
         self.open_blocks: List[int] = []
         self.open_deaths: List[Tuple[Frame, List[Death]]] = []
+        self.open_metadata: List[Metadata] = []
         self.open_changes: List[Tuple[Frame, List[Part], List[int]]] = []  # what it adopts and retires
         start = log.newest.start
         assert start is not None
@@ -942,6 +999,8 @@ class Content:
                         early.append(index)
                     elif frame.kind == DEATHS:
                         late.append((frame, self._at(frame, decode_deaths, log.payload(frame))))
+                    elif frame.kind == METADATA:
+                        self._keep(self._at(frame, self._read_metadata, frame))
         for index in early:
             self._at(self.frames[index], self._block, index, False)
         for frame in log.frames:
@@ -964,7 +1023,7 @@ class Content:
         self.frames.append(frame)
         self.index_of[frame.segment, frame.offset] = index
         if is_side:
-            if frame.kind not in (SCHEMA, BLOCK, DEATHS, VALUE):
+            if frame.kind not in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA):
                 if not frame.flags & 0x80:  # F-311
                     raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
                                   f"a frame of kind {frame.kind}")
@@ -1010,7 +1069,7 @@ class Content:
 
     def _frame(self, index: int, frame: Frame) -> None:
         need((frame.kind == START) == (frame.offset == SEGMENT_HEADER), "F-211", "a start frame is not the first")
-        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, ADOPT, RETIRE, COMMIT, CLOSE):
+        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, ADOPT, RETIRE, METADATA, COMMIT, CLOSE):
             if not frame.flags & 0x80:  # F-311
                 raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
                               f"a frame of kind {frame.kind}")
@@ -1055,6 +1114,11 @@ class Content:
                 self.open_changes.append((frame, decode_adopt(data), []))
             elif frame.kind == RETIRE:
                 self.open_changes.append((frame, [], decode_retire(data)))
+            elif frame.kind == METADATA:
+                metadata = self._read_metadata(frame)
+                need(metadata.revision > self.last_revision, "F-753", "the revision of the metadata does not rise")
+                self.last_revision = metadata.revision
+                self.open_metadata.append(metadata)
             else:
                 self.values[index] = decode_value(data)
 
@@ -1078,12 +1142,25 @@ class Content:
             elif frame.kind == SCHEMA:
                 again = self._at(frame, decode_schema, self.log.payload(frame), (frame.segment, frame.offset))
                 self.schemas[-1:] = [again]
+            elif frame.kind == METADATA:
+                self._keep(self._at(frame, self._read_metadata, frame))
         self.live[part.segment] = Member(part.segment, SIDE, part.end, part.end_chain)
 
     def _retire(self, number: int, by: int) -> None:
         need(number != by and (number in self.live or number in self.gone or number in self.log.retired),
              "F-654", "a segment is retired that is none of the store's")
         self.live.pop(number, None)
+
+    def _read_metadata(self, frame: Frame) -> "Metadata":
+        need(bool(frame.flags & 0x80), "F-754", "readers that know no metadata would not pass them over")
+        need(bool(self.log.files[frame.segment].read_only_compatible & METADATA_BIT), "F-755",
+             "metadata are in a segment that does not say that it has some")
+        return decode_metadata(self.log.payload(frame), frame.segment)
+
+    def _keep(self, metadata: "Metadata") -> None:
+        """F-753."""
+        if self.metadata is None or (metadata.revision, metadata.segment) >= (self.metadata.revision, self.metadata.segment):
+            self.metadata = metadata
 
     def _count(self, counters: List[Tuple[int, int]]) -> None:
         for tree, following in counters:
@@ -1109,8 +1186,11 @@ class Content:
         for place, deaths in self.open_deaths:
             for death in deaths:
                 self._at(place, self._die, death)
+        for metadata in self.open_metadata:
+            self._keep(metadata)
         self.last_commit = frame.commit
         self.open, self.open_blocks, self.open_deaths, self.open_changes = [], [], [], []
+        self.open_metadata = []
 
     def _block(self, index: int, counts: bool = True) -> None:
         frame = self.frames[index]
@@ -1334,7 +1414,7 @@ def export(content: Content) -> List[str]:
     return lines
 
 
-def run(folder: str, only_frames: bool) -> None:
+def run(folder: str, only_frames: bool, only_metadata: bool) -> None:
     log = Log(folder)
     if only_frames:
         for frame in log.frames:
@@ -1342,21 +1422,27 @@ def run(folder: str, only_frames: bool) -> None:
         sys.stdout.flush()
     if log.damage:
         raise log.damage
-    lines = export(Content(log))
-    if not only_frames:
+    content = Content(log)
+    lines = export(content)
+    if only_metadata:
+        if content.metadata:
+            print(content.metadata.revision)
+            print(json.dumps(content.metadata.document, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+        sys.stdout.flush()
+    elif not only_frames:
         for text in lines:
             sys.stdout.buffer.write(text.encode("utf-8"))
         sys.stdout.buffer.flush()
 
 
 def main(arguments: List[str]) -> int:
-    only_frames = arguments[:1] == ["--frames"]
-    rest = arguments[1:] if only_frames else arguments
+    only_frames, only_metadata = arguments[:1] == ["--frames"], arguments[:1] == ["--metadata"]
+    rest = arguments[1:] if only_frames or only_metadata else arguments
     if len(rest) != 1 or rest[0].startswith("-"):
-        print("usage: reader.py [--frames] STORE", file=sys.stderr)
+        print("usage: reader.py [--frames | --metadata] STORE", file=sys.stderr)
         return 2
     try:
-        run(rest[0], only_frames)
+        run(rest[0], only_frames, only_metadata)
     except Damaged as report:
         print(report, file=sys.stderr)
         return 3

@@ -120,6 +120,8 @@ package struct CheckpointContents: Sendable, Hashable {
     package var blocks: [CheckpointUnit] = []
     /// The fetch indexes. Without any, nothing is said of them: as before there were such.
     package var fetchIndexes: [FetchIndex] = []
+    /// Where the metadata in force are. Without any, nothing is said of them.                F-860
+    package var metadata: Place?
 
     package init() {}
 
@@ -143,7 +145,11 @@ package struct CheckpointContents: Sendable, Hashable {
             encode(inverse.links, to: &writer)
         }
         encode(blocks, to: &writer) { unit, writer in unit.encode(to: &writer) }
-        if !fetchIndexes.isEmpty { encodeFetchIndexes(to: &writer) }
+        if !fetchIndexes.isEmpty || metadata != nil { encodeFetchIndexes(to: &writer) }
+        if let metadata {
+            writer.append(metadata.segment)
+            writer.append(metadata.offset8)
+        }
     }
 
     func encode(_ unique: Unique, to writer: inout ByteWriter) {
@@ -195,6 +201,9 @@ package struct CheckpointContents: Sendable, Hashable {
             try CheckpointUnit(decoding: &reader, fileLength: fileLength)
         }
         if reader.remaining > 0 { fetchIndexes = try Self.fetchIndexes(&reader, fileLength) }
+        if reader.remaining > 0 {
+            metadata = Place(segment: try reader.integer(), offset8: try reader.integer())
+        }
         try reader.end()
         // A small file must not stand for much more than it can hold.
         guard units.reduce(0, { $0 + UInt64($1.storedLength) }) <= fileLength else {

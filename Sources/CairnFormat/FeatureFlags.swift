@@ -15,8 +15,25 @@ package struct FeatureFlags: Sendable, Hashable {
         self.incompatible = incompatible
     }
 
-    /// The bits that this code knows: version 1 has none.
-    package static let known = FeatureFlags()
+    /// Said of a segment that may hold metadata, and of all after it: who does not know them would let them go with
+    /// the segment they are in.                                                                F-755
+    package static let metadata = FeatureFlags(readOnlyCompatible: 1)
+
+    /// The bits that this code knows.
+    package static let known = metadata
+
+    /// Whether metadata may be written where these flags are said.                         F-755
+    package var allowsMetadata: Bool {
+        readOnlyCompatible & Self.metadata.readOnlyCompatible != 0
+    }
+
+    /// All bits of both.
+    package func union(_ other: FeatureFlags) -> FeatureFlags {
+        FeatureFlags(
+            compatible: compatible | other.compatible,
+            readOnlyCompatible: readOnlyCompatible | other.readOnlyCompatible,
+            incompatible: incompatible | other.incompatible)
+    }
 
     /// Whether a store with these flags may be written by this code.                      F-207
     package var allowsWriting: Bool {

@@ -210,6 +210,11 @@ package struct FrameHeader: Sendable, Hashable {
     /// - Returns: the kind, or nil for a frame to pass over.                        (F-311, F-312)
     package func readableKind() throws(FormatError) -> FrameKind? {
         if let kind, kind.isDefined {
+            if kind == .metadata, !isSkippable {
+                throw FormatError(
+                    .malformed, "F-754", "readers that know no metadata pass them over", at: 5,
+                    expected: UInt64(Self.skippable), found: UInt64(flags))
+            }
             if version == 0 { return kind }
             throw FormatError(
                 .unsupportedVersion, "F-312", "the payload has another version", at: 6, expected: 0,

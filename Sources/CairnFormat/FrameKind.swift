@@ -22,7 +22,7 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case adopt = 9
     /// Segments leave the live set.
     case retire = 10
-    /// Reserved: metadata of the store.
+    /// The store's metadata, as JSON.
     case metadata = 11
     /// The end of a commit.
     case commit = 12
@@ -32,8 +32,9 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     /// Whether version 1 says what the payload is.
     package var isDefined: Bool {
         switch self {
-        case .start, .schema, .block, .deaths, .value, .adopt, .retire, .commit, .close: true
-        case .patch, .changes, .reserve, .metadata: false
+        case .start, .schema, .block, .deaths, .value, .adopt, .retire, .metadata, .commit, .close:
+            true
+        case .patch, .changes, .reserve: false
         }
     }
 }

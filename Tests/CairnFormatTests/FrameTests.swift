@@ -133,13 +133,19 @@ struct FrameTests {
         #expect(try header(kind: 3).readableKind() == .block)
         #expect(try header(kind: 200, flags: 0x80).readableKind() == nil)
         #expect(try header(kind: FrameKind.changes.rawValue, flags: 0x80).readableKind() == nil)
-        for kind in [4, 7, 8, 11, 14, 255] as [UInt8] {
+        for kind in [4, 7, 8, 14, 255] as [UInt8] {
             let error = #expect(throws: FormatError.self) {
                 _ = try header(kind: kind).readableKind()
             }
             #expect(error?.rule == "F-311")
             #expect(error?.code == .unsupportedFeature)
         }
+        // Readers from before metadata pass them over.
+        #expect(try header(kind: 11, flags: 0x80).readableKind() == .metadata)
+        let unmarked = #expect(throws: FormatError.self) {
+            _ = try header(kind: 11).readableKind()
+        }
+        #expect(unmarked?.rule == "F-754")
         let error = #expect(throws: FormatError.self) {
             _ = try header(kind: 3, version: 1).readableKind()
         }

@@ -40,6 +40,8 @@ package final class Catalog: Sendable {
     /// Whether it has a place for the order of every ordered relationship. One that was written before there were such
     /// places has none: then the order is that of the numbers.
     package let keepsOrder: Bool
+    /// The metadata in force; nil if there never were any. They are here since they change as seldom.
+    let metadata: StoredMetadata?
     /// What is planned of fetches by them.
     let plans = PlanCache()
 
@@ -142,7 +144,7 @@ package final class Catalog: Sendable {
         schema: Schema, version: UInt32, place: Place = .none, trees: [Tree],
         entities: [StoredEntity],
         uniques: [UniqueDefinition], references: [ReferenceDefinition],
-        fetchIndexes: [FetchIndexDefinition] = []
+        fetchIndexes: [FetchIndexDefinition] = [], metadata: StoredMetadata? = nil
     ) {
         self.schema = schema
         self.version = version
@@ -152,6 +154,7 @@ package final class Catalog: Sendable {
         self.uniques = uniques
         self.references = references
         self.fetchIndexes = fetchIndexes
+        self.metadata = metadata
         hasFetchIndexes = !fetchIndexes.isEmpty
         keepsOrder = !schema.hasOrder || entities.contains { !$0.orders.isEmpty }
         fetchIndexesOfEntity = entities.indices.map { entity in
@@ -166,14 +169,24 @@ package final class Catalog: Sendable {
     func placed(at place: Place) -> Catalog {
         Catalog(
             schema: schema, version: version, place: place, trees: trees, entities: entities,
-            uniques: uniques, references: references, fetchIndexes: fetchIndexes)
+            uniques: uniques, references: references, fetchIndexes: fetchIndexes,
+            metadata: metadata)
+    }
+
+    /// The same catalog with other metadata.
+    func with(_ metadata: StoredMetadata?) -> Catalog {
+        Catalog(
+            schema: schema, version: version, place: place, trees: trees, entities: entities,
+            uniques: uniques, references: references, fetchIndexes: fetchIndexes,
+            metadata: metadata)
     }
 
     /// The same catalog with other fetch indexes.
     func indexed(by fetchIndexes: [FetchIndexDefinition]) -> Catalog {
         Catalog(
             schema: schema, version: version, place: place, trees: trees, entities: entities,
-            uniques: uniques, references: references, fetchIndexes: fetchIndexes)
+            uniques: uniques, references: references, fetchIndexes: fetchIndexes,
+            metadata: metadata)
     }
 
     /// The index of the entity that is written as `id`, or nil.

@@ -25,6 +25,10 @@ enum CheckpointAudit {
         if state.nextNumbers != other.nextNumbers {
             find("it would give other numbers to new objects (DR1)")
         }
+        let (here, there) = (state.catalog.metadata, other.catalog.metadata)
+        if here?.revision != there?.revision || here?.place != there?.place {
+            find("it names other metadata (F-753)")
+        }
         for (tree, definition) in state.catalog.trees.enumerated() {
             compare(tree, definition.id, state, other, find)
             next()

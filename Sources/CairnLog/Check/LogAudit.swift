@@ -49,6 +49,8 @@ struct LogAudit {
     private var openFrames: UInt32 = 0
     private var lastCommit: UInt64 = 0
     private var lastSegment: UInt32 = 0
+    /// Of the metadata in main segments.
+    private var lastRevision: UInt64 = 0
     private var isBroken = false
     private var counters: [UInt32: UInt32] = [:]
     /// Deaths whose blocks have to be known first.
@@ -276,7 +278,9 @@ struct LogAudit {
         _ payload: UnsafeRawBufferPointer, _ frame: FrameWalk.Frame, _ segment: SurveyedSegment,
         _ kind: FrameKind
     ) throws(FormatError) {
-        if segment.role == .side, ![.schema, .value, .block, .deaths].contains(kind) {
+        if segment.role == .side,
+            ![.schema, .metadata, .value, .block, .deaths].contains(kind)
+        {
             throw FormatError(
                 .malformed, "F-655", "a side segment holds no such frame",
                 found: UInt64(kind.rawValue))
@@ -325,8 +329,27 @@ struct LogAudit {
         case .value: _ = try ValuePayload(decoding: payload)
         case .adopt: _ = try AdoptPayload(decoding: payload)
         case .retire: _ = try RetirePayload(decoding: payload)
-        case .patch, .changes, .reserve, .metadata: break
+        case .metadata: try takeMetadata(payload, frame, segment)
+        case .patch, .changes, .reserve: break
         }
+    }
+
+    private mutating func takeMetadata(
+        _ payload: UnsafeRawBufferPointer, _ frame: FrameWalk.Frame, _ segment: SurveyedSegment
+    ) throws(FormatError) {
+        let place = Place(exactSegment: segment.number, byteOffset: frame.offset) ?? .none
+        let found = try StoredMetadata(payload, at: place)
+        guard segment.header?.flags.allowsMetadata ?? true else {
+            throw FormatError(
+                .malformed, "F-755", "metadata in a segment that does not say that it has some")
+        }
+        if segment.role == .side { return }
+        guard found.revision > lastRevision else {
+            throw FormatError(
+                .malformed, "F-753", "the revision of the metadata does not rise",
+                expected: lastRevision + 1, found: found.revision)
+        }
+        lastRevision = found.revision
     }
 
     private mutating func raise(_ raised: [TreeCounter]) throws(FormatError) {

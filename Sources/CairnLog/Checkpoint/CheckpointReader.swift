@@ -173,7 +173,10 @@ struct CheckpointReader {
             at: UInt64(contents.schema.byteOffset), kind: .schema, storeTag: header.store.tag)
         let catalog = try CatalogDocument.decode(payload.bytes).placed(at: contents.schema)
         guard catalog.version == contents.schemaVersion else { throw Unusable() }
-        return catalog
+        guard let place = contents.metadata else { return catalog }
+        let metadata = try segment(place.segment).payload(
+            at: UInt64(place.byteOffset), kind: .metadata, storeTag: header.store.tag)
+        return catalog.with(try StoredMetadata(metadata.bytes, at: place))
     }
 
     // MARK: Parts

@@ -62,6 +62,7 @@ struct CheckpointWriter: ~Copyable {
         var contents = CheckpointContents()
         contents.schema = state.catalog.place
         contents.schemaVersion = state.catalog.version
+        contents.metadata = state.catalog.metadata?.place
         contents.counts = state.counts.map { UInt64($0) }
         for (index, tree) in state.catalog.trees.enumerated() {
             contents.trees.append(

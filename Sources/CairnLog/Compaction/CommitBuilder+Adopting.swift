@@ -15,6 +15,10 @@ extension CommitBuilder {
         }
         state.segments.adopt(moved.segment, end: moved.part.end, chain: moved.part.endChain)
         if let place = moved.schema { state.catalog = catalog.placed(at: place) }
+        // Others may have come meanwhile; then these are none that are in force.
+        if let metadata = moved.metadata, metadata.revision == catalog.metadata?.revision {
+            state.catalog = catalog.with(metadata)
+        }
         movesRows = true
         for block in moved.blocks { adopt(block) }
         hasChanges = true
@@ -51,6 +55,9 @@ extension CommitBuilder {
     /// - Parameter examined: blocks that are known to refer to nothing in them.
     mutating func retire(_ victims: Set<UInt32>, examined: Set<Place>) throws(StoreError) -> Bool {
         if victims.contains(catalog.place.segment) { return false }
+        if let metadata = catalog.metadata, victims.contains(metadata.place.segment) {
+            return false
+        }
         for entity in catalog.entities.indices {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {

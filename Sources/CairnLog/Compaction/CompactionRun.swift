@@ -192,6 +192,9 @@ final class CompactionRun: @unchecked Sendable {
     private func carryDeaths(of number: UInt32) throws(StoreError) {
         let state = pin.state
         if state.catalog.place.segment == number { try writer.writeSchema() }
+        if let metadata = state.catalog.metadata, metadata.place.segment == number {
+            try writer.write(metadata)
+        }
         if let segment = state.segments[number] {
             var scanner = try FrameScanner(
                 segment, chain: try segment.headerChain(), storeTag: engine.storeID.tag,

@@ -49,6 +49,11 @@ struct SegmentUse {
                 at: UInt64(schema.byteOffset), storeTag: engine.storeID.tag)
             uses[position].liveBytes += UInt64(frame.0.frameLength)
         }
+        if let metadata = state.catalog.metadata, let position = index[metadata.place.segment] {
+            let frame = try uses[position].segment.frame(
+                at: UInt64(metadata.place.byteOffset), storeTag: engine.storeID.tag)
+            uses[position].liveBytes += UInt64(frame.0.frameLength)
+        }
         for entity in state.catalog.entities.indices {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {

@@ -36,6 +36,8 @@ struct MovedPart {
     let blocks: [MovedBlock]
     /// Where the schema was written once more, if it was.
     let schema: Place?
+    /// The metadata that were written once more, if they were, and where they are now.
+    let metadata: StoredMetadata?
 
     var bytes: UInt64 { part.end - part.start }
 }
@@ -63,6 +65,7 @@ struct SideWriter: ~Copyable {
     private var batches: [Int: Batch] = [:]
     private var blocks: [MovedBlock] = []
     private var schema: Place?
+    private var metadata: StoredMetadata?
     private var deaths = ByteWriter(capacity: 4096)
     private var deathCount: UInt32 = 0
     /// Bytes of deaths that concern other segments.
@@ -197,6 +200,11 @@ struct SideWriter: ~Copyable {
         }
     }
 
+    /// Writes metadata once more.
+    mutating func write(_ stored: StoredMetadata) throws(StoreError) {
+        metadata = stored.placed(at: try log.append(stored))
+    }
+
     // MARK: Parts
 
     /// Makes what was written durable; nil if that is nothing.
@@ -212,10 +220,12 @@ struct SideWriter: ~Copyable {
             segment: segment,
             part: AdoptPayload.Part(
                 segment: segment.number, start: start.offset, end: log.end.offset,
-                startChain: start.chain, endChain: log.end.chain), blocks: blocks, schema: schema)
+                startChain: start.chain, endChain: log.end.chain), blocks: blocks, schema: schema,
+            metadata: metadata)
         start = log.end
         blocks = []
         schema = nil
+        metadata = nil
         return part
     }
 }

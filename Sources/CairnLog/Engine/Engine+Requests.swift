@@ -3,6 +3,7 @@
 import CairnFileSystem
 import CairnModel
 import CairnStore
+import Synchronization
 
 extension Engine {
     /// The model the store holds.
@@ -11,14 +12,17 @@ extension Engine {
     // MARK: Saving
 
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
-        if request.isEmpty { return .saved(SaveResult()) }
+        if request.isEmpty, !hasPendingMetadata.load(ordering: .relaxed) {
+            return .saved(SaveResult())
+        }
         try checkDerivations()
         /// Conflicts leave the commit as an error, so that it is forgotten like any that fails.
         struct Standing { var conflicts: [SaveConflict] = [] }
         var standing = Standing()
         do {
-            let (result, commit) = try commit(
-                author: request.author, contextName: request.contextName
+            let (result, commit) = try commitSave(
+                author: request.author, contextName: request.contextName,
+                isSilent: request.isEmpty
             ) { builder throws(StoreError) in
                 var planner = SavePlanner(request, catalog: builder.catalog, identity: identity)
                 let conflicts = try planner.plan(&builder)
@@ -52,7 +56,7 @@ extension Engine {
         }
         let contest = NewRowsWriter.Contest()
         do {
-            var (numbers, commit) = try commit(author: author, contextName: contextName) {
+            var (numbers, commit) = try commitSave(author: author, contextName: contextName) {
                 builder throws(StoreError) in
                 var writer = NewRowsWriter(
                     catalog: builder.catalog, merging: merging, contest)

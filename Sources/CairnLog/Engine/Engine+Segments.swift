@@ -51,7 +51,7 @@ extension Engine {
             do throws(FileSystemError) {
                 return try files.makeSideSegment(
                     number: issueSegmentNumber(), storeID: storeID, time: clock.now(),
-                    commit: commit)
+                    commit: commit, flags: turn.segments.current.header.flags)
             } catch {
                 throw StoreError(error)
             }
@@ -79,7 +79,11 @@ extension Engine {
     }
 
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
-    func beginSegment(_ turn: inout Turn) throws(StoreError) {
+    ///
+    /// - Parameter flags: what is said of it besides what is said of the one before.                 F-206
+    func beginSegment(_ turn: inout Turn, adding flags: FeatureFlags = FeatureFlags())
+        throws(StoreError)
+    {
         // A successor states where its predecessor ends, so what lies below must not be lost any more.
         try drain(&turn)
         try synchronize(&turn)
@@ -93,7 +97,8 @@ extension Engine {
                 number: issueSegmentNumber(), after: turn.end, live: turn.segments,
                 storeID: storeID, time: clock.now(), commit: turn.head.state.commit,
                 durable: queue.durable,
-                counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version)
+                counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version,
+                flags: turn.segments.current.header.flags.union(flags))
         } catch {
             // As with every failed sync: that a later one succeeds would prove nothing.
             if error.operation == .synchronize || error.operation == .syncDirectory {

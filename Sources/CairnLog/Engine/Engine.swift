@@ -110,6 +110,10 @@ final class Engine: Sendable {
     let isClosed = Atomic(false)
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
+    /// Metadata that are to be written by the next save.
+    let pendingMetadata = Mutex<PendingMetadata?>(nil)
+    /// The same, to be asked without waiting.
+    let hasPendingMetadata = Atomic(false)
     /// What of the state is still in the checkpoint that it was opened from.
     let image: CheckpointImage?
     /// What recovery found.
@@ -138,7 +142,7 @@ final class Engine: Sendable {
         for segment in opened.readable { largeValues.add(segment) }
         lastSegment = Atomic(opened.lastSegment)
         identity = StoreIdentity(
-            identifier: opened.storeID.uuid,
+            identifier: opened.catalog.metadata?.identifier ?? opened.storeID.uuid,
             hierarchies: opened.catalog.schema.entities.map { entity in
                 opened.catalog.trees[opened.catalog.entities[entity.index].tree].id
             })

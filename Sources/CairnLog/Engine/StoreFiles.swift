@@ -90,11 +90,12 @@ final class StoreFiles: Sendable {
     func makeSegment(
         number: UInt32, after end: LogEnd?, live: LiveSet, storeID: StoreID, time: Double,
         commit: UInt64, durable: UInt64, counters: [TreeCounter], schema: Place,
-        schemaVersion: UInt32
+        schemaVersion: UInt32, flags: FeatureFlags = FeatureFlags()
     ) throws(FileSystemError) -> (segment: Segment, end: LogEnd) {
         let base = end.map(\.lsn) ?? 0
         let header = SegmentHeader(
-            kind: .main, store: storeID, number: number, predecessor: end?.segment ?? 0,
+            flags: flags, kind: .main, store: storeID, number: number,
+            predecessor: end?.segment ?? 0,
             baseLSN: base, predecessorEnd: end?.offset ?? 0, predecessorChain: end?.chain ?? 0,
             created: time, commit: commit)
         var writer = ByteWriter(capacity: 8192)
@@ -118,11 +119,12 @@ final class StoreFiles: Sendable {
     }
 
     /// Makes a side segment: its header, durable with the folder.
-    func makeSideSegment(number: UInt32, storeID: StoreID, time: Double, commit: UInt64)
-        throws(FileSystemError) -> (segment: Segment, end: LogEnd)
-    {
+    func makeSideSegment(
+        number: UInt32, storeID: StoreID, time: Double, commit: UInt64, flags: FeatureFlags
+    ) throws(FileSystemError) -> (segment: Segment, end: LogEnd) {
         let header = SegmentHeader(
-            kind: .side, store: storeID, number: number, created: time, commit: commit)
+            flags: flags, kind: .side, store: storeID, number: number, created: time, commit: commit
+        )
         var writer = ByteWriter(capacity: SegmentHeader.size)
         let chain = header.encode(to: &writer)
         let file = try makeFile(number, writer.bytes)

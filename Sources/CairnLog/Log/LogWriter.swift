@@ -52,7 +52,8 @@ struct LogWriter: ~Copyable {
     /// Appends a frame whose payload the closure writes; gives its place.
     @discardableResult
     mutating func append(
-        _ kind: FrameKind, _ payload: (inout ByteWriter) throws(StoreError) -> Void
+        _ kind: FrameKind, flags: UInt8 = 0,
+        _ payload: (inout ByteWriter) throws(StoreError) -> Void
     ) throws(StoreError) -> Place {
         let at = buffer.beginFrame()
         do {
@@ -70,8 +71,8 @@ struct LogWriter: ~Copyable {
             throw StoreError(.invalidRequest, "a single commit exceeds 32 GiB")
         }
         let header = buffer.endFrame(
-            at: at, kind: kind, commit: commit, lsn: end.lsn, mark: mark, predecessor: end.chain,
-            storeTag: storeTag, segment: segment.number)
+            at: at, kind: kind, flags: flags, commit: commit, lsn: end.lsn, mark: mark,
+            predecessor: end.chain, storeTag: storeTag, segment: segment.number)
         let length = UInt64(header.frameLength)
         end.offset += length
         end.lsn += length

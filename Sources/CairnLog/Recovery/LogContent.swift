@@ -23,6 +23,8 @@ struct LogContent {
     /// The live set after the last whole commit.
     var live = LiveSet()
     private(set) var catalog: Catalog?
+    /// The metadata in force.                                                            F-753
+    private var metadata: StoredMetadata?
     /// Whether the schema was taken from the newest start frame: those of older segments mean nothing then.
     private var hasNewestSchema = false
     /// The blocks and deaths of whole commits.
@@ -54,6 +56,7 @@ struct LogContent {
         live.removeMains(above: state.commitEnd.segment)
         lastSegment = restored.lastSegment
         catalog = state.catalog
+        metadata = state.catalog.metadata
         commit = state.commit
         commitOffset = state.commitOffset
         commitEnd = state.commitEnd
@@ -146,7 +149,11 @@ struct LogContent {
         case .retire:
             let retire = try RetirePayload(decoding: payload)
             if counts(segment) { try take(retire, segment, offset) }
-        case .patch, .changes, .reserve, .metadata:
+        case .metadata:
+            open.metadata = try StoredMetadata(
+                payload, at: Place(segment: segment.number, byteOffset: Int(offset))
+            ).newer(than: open.metadata)
+        case .patch, .changes, .reserve:
             preconditionFailure("version 1 does not define these kinds")
         }
         open.count(header)
@@ -235,6 +242,7 @@ struct LogContent {
         deaths.append(contentsOf: open.deaths)
         if let catalog = open.catalog { self.catalog = catalog }
         if let live = open.live { self.live = live }
+        if let found = open.metadata { metadata = found.newer(than: metadata) }
         try raise(record.counters)
         commit = header.commit
         commitOffset = header.lsn - segment.baseLSN
@@ -362,6 +370,14 @@ struct LogContent {
         case .schema where isInCommit:
             open.catalog = try CatalogDocument.decode(payload)
                 .placed(at: Place(segment: segment.number, byteOffset: Int(header.lsn)))
+        case .metadata:
+            let found = try StoredMetadata(
+                payload, at: Place(segment: segment.number, byteOffset: Int(header.lsn)))
+            if isInCommit {
+                open.metadata = found.newer(than: open.metadata)
+            } else {
+                metadata = found.newer(than: metadata)
+            }
         case .schema, nil: break
         default:
             throw FormatError(
@@ -384,6 +400,7 @@ struct LogContent {
             }
         }
         lateDeaths = []
+        if let catalog, catalog.metadata !== metadata { self.catalog = catalog.with(metadata) }
         live.removeMains(above: end.segment)
     }
 }

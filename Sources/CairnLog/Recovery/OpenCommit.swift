@@ -12,6 +12,8 @@ struct OpenCommit {
     var deaths: [LoggedDeath] = []
     /// The schema, if it has one.
     var catalog: Catalog?
+    /// The metadata, if it has some.
+    var metadata: StoredMetadata?
     /// The live set with what it adopts and retires, if it does.
     var live: LiveSet?
     private var frames: UInt32 = 0
@@ -61,6 +63,7 @@ struct OpenCommit {
         blocks.removeAll(keepingCapacity: true)
         deaths.removeAll(keepingCapacity: true)
         catalog = nil
+        metadata = nil
         live = nil
         frames = 0
         start = nil

@@ -46,6 +46,11 @@ struct SalvageInventory {
     private(set) var damagedCommits: Set<UInt64> = []
     /// The newest schema that was found.
     private(set) var catalog: Catalog?
+    /// The newest metadata that were found.
+    private(set) var metadata: StoredMetadata?
+    /// All of them, as long as the end of the log is not known.
+    private var allMetadata: [(found: StoredMetadata, lsn: UInt64, commit: UInt64, isMain: Bool)] =
+        []
     /// The next number of each tree, by its id.
     private(set) var counters: [UInt32: UInt32] = [:]
     private(set) var segments: [UInt32: SalvageReport.Segment] = [:]
@@ -296,7 +301,15 @@ struct SalvageInventory {
                     lsn: frame.header.lsn, commit: frame.header.commit, isSure: isUnbroken))
         case .commit: takeCommit(try CommitPayload(decoding: payload), frame.header)
         case .adopt: take(try AdoptPayload(decoding: payload), frame.header)
-        case .value, .patch, .changes, .reserve, .retire, .metadata: break
+        case .metadata:
+            let place = Place(exactSegment: segment.number, byteOffset: frame.offset) ?? .none
+            // What is in a commit of which frames are lost was said all the same.
+            allMetadata.append(
+                (
+                    try StoredMetadata(payload, at: place), frame.header.lsn, frame.header.commit,
+                    segment.role == .main
+                ))
+        case .value, .patch, .changes, .reserve, .retire: break
         }
     }
 
@@ -454,6 +467,9 @@ struct SalvageInventory {
         doubts.removeAll { $0.lsn >= end && taken[$0.commit] == nil }
         damagedCommits = Set(doubts.lazy.filter(\.isDamaged).map(\.commit))
         lastDoubtfulDeaths = doubts.lazy.filter(\.losesDeaths).map(\.commit).max() ?? 0
+        for one in allMetadata where !one.isMain || one.lsn < end || taken[one.commit] != nil {
+            metadata = one.found.newer(than: metadata)
+        }
         deaths.removeAll { $0.isMain && $0.lsn >= end && taken[$0.commit] == nil }
         for segment in folder.segments where segment.role == .main {
             guard var report = segments[segment.number] else { continue }

@@ -32,6 +32,7 @@ struct SalvageWriter: ~Copyable {
     /// By tree: numbers below were given, or are named by a reference.
     private var nextNumbers: [UInt32]
     private let skipsNumbers: Bool
+    private let keepsIdentifier: Bool
 
     /// Numbers that are left out where what is lost may have had some.
     private static let gap: UInt32 = 1 << 20
@@ -42,6 +43,7 @@ struct SalvageWriter: ~Copyable {
         nextNumbers = content.catalog.trees.map { content.inventory.counters[$0.id] ?? 1 }
         // An id of the old store that somebody has must not mean an object that is yet to come.
         skipsNumbers = keepsIdentifier && !content.report.isWhole
+        self.keepsIdentifier = keepsIdentifier
         self.content = content
     }
 
@@ -49,6 +51,7 @@ struct SalvageWriter: ~Copyable {
     consuming func run(progress: (Int, Int) -> Void) throws(StoreError) -> SalvageReport {
         do throws(StoreError) {
             let total = content.blocks.count
+            if content.inventory.metadata != nil { try engine.allowMetadata() }
             while position < total {
                 progress(position, total)
                 try commit { writer, builder throws(StoreError) in
@@ -222,6 +225,12 @@ struct SalvageWriter: ~Copyable {
             }
         }
         raiseNumbers(&builder)
+        if let metadata = content.inventory.metadata {
+            try builder.write(
+                PendingMetadata(
+                    values: metadata.values,
+                    identifier: keepsIdentifier ? metadata.identifier : nil))
+        }
         builder.hasChanges = true
     }
 

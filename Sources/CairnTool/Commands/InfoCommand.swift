@@ -29,12 +29,14 @@ struct InfoCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         let status = try LogStore.status(at: place.store)
-        var contents: (schema: Schema, statistics: StoreStatistics)?
+        var contents: Contents?
         var failure: (any Error)?
         if !quick {
             do {
                 contents = try StoreSession.reading(place.store) { session in
-                    (session.schema, try session.store.statistics())
+                    Contents(
+                        schema: session.schema, statistics: try session.store.statistics(),
+                        metadata: try session.store.metadata())
                 }
             } catch {
                 failure = error
@@ -51,9 +53,17 @@ struct InfoCommand: ParsableCommand {
                     console.print(line)
                 }
                 for line in Self.indexes(contents.statistics) { console.print(line) }
+                for line in Self.metadata(contents.metadata) { console.print(line) }
             }
         }
         if let failure { throw failure }
+    }
+
+    /// What is known of a store that opens.
+    private struct Contents {
+        let schema: Schema
+        let statistics: StoreStatistics
+        let metadata: StoreMetadata
     }
 
     // MARK: Text
@@ -144,11 +154,21 @@ struct InfoCommand: ParsableCommand {
         return [""] + table.lines
     }
 
+    /// What programs keep with the store; nothing if they keep nothing.
+    private static func metadata(_ metadata: StoreMetadata) -> [String] {
+        guard !metadata.values.isEmpty else { return [] }
+        var table = TextTable(["metadata", "value"], alignments: [.left, .left])
+        for (key, value) in metadata.values.sorted(by: { $0.key < $1.key }) {
+            table.add([key, PlainText.value(value)])
+        }
+        return [""] + table.lines
+    }
+
     // MARK: JSON
 
     private static func json(
         _ path: String, _ status: StoreStatus,
-        _ contents: (schema: Schema, statistics: StoreStatistics)?
+        _ contents: Contents?
     ) -> JSONValue {
         var members: [JSONValue.Member] = []
         func add(_ key: String, _ value: JSONValue) {
@@ -196,7 +216,16 @@ struct InfoCommand: ParsableCommand {
         add("framesToRead", .count(status.framesToRead))
         add("commitsToRead", .count(status.commitsToRead))
         add("damage", .array(status.damage.map { .string(Failure($0)?.message ?? "\($0)") }))
-        if let contents { addContents(contents.schema, contents.statistics, add) }
+        if let contents {
+            addContents(contents.schema, contents.statistics, add)
+            add("called", .string(contents.metadata.identifier.uuidString))
+            add(
+                "metadata",
+                .object(
+                    contents.metadata.values.sorted { $0.key < $1.key }.map {
+                        .init(key: $0.key, value: .string(PlainText.value($0.value)))
+                    }))
+        }
         return .object(members)
     }
 

@@ -1,4 +1,5 @@
 import CairnFileSystem
+import CairnFormat
 import CairnModel
 import CairnStore
 import Foundation
@@ -78,6 +79,24 @@ struct GoldenStoreTests {
         #expect((found.recovery.bytesLeftBehind > 0) == isInterrupted)
         let hasCheckpoint = ["checkpointed", "indexed"].contains(golden.name)
         #expect((found.recovery.checkpoint != nil) == hasCheckpoint)
+    }
+
+    @Test("The metadata are what the file beside them says, in the words of the reader in Format")
+    func metadata() throws {
+        let stored = try DiskImage(of: POSIXFileSystem(), path("metadata.cairn"))
+        let store = try LogStore.open(
+            at: "/store", options: FollowingStores.reading(try stored.disk()))
+        defer { try? store.close() }
+        let metadata = try #require(store.engine.registry.read { $0.catalog.metadata })
+        let json = try MetadataDocument.encode(metadata.values, identifier: metadata.identifier)
+        let found = "\(metadata.revision)\n" + String(decoding: json, as: UTF8.self) + "\n"
+        if Self.isWriting {
+            try Data(found.utf8)
+                .write(to: GoldenStore.folder.appending(path: "metadata.metadata"))
+        }
+        #expect(try found == text("metadata.metadata"))
+        #expect(metadata.values == MetadataTests.values)
+        #expect(metadata.place.segment != stored.segments.count)
     }
 
     @Test("The broken ones are reported in the same words", arguments: GoldenStore.all)

@@ -9,6 +9,7 @@
 
 import CairnFileSystem
 import CairnModel
+import CairnStore
 import CairnTestSupport
 import Foundation
 import SystemPackage
@@ -168,6 +169,36 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
                 let at = bytes.firstRange(of: Array("folder.order".utf8))!.lowerBound
                 image.files["0000000001.segment"]![at] ^= 0x20
             }),
+        GoldenStore(
+            name: "metadata",
+            make: {
+                let disk = MemoryFileSystem()
+                var options = GoldenStore.options(
+                    on: disk, rowsPerBlock: 20, segmentBytes: 8000)
+                options.sizes.askedCompactionFloor = 1
+                options.sizes.compactionBlocks = 2
+                options.sizes.checkpointBytes = .max
+                let store = try LogStore.open(
+                    at: "/store", schema: try SampleStore.schema(), options: options)
+                try store.setMetadata(["token": .string("first")])
+                for step in SampleStore.steps { try step(store) }
+                try store.setMetadata(
+                    MetadataTests.values,
+                    identifier: UUID(uuidString: "3F2504E0-4F89-41D3-9A0C-0305E82C3301"))
+                try store.writeMetadata()
+                try store.engine.rollSegment()
+                try SampleStore.changedRows(store)
+                // They are in a side segment afterwards.
+                _ = try store.compact()
+                try SampleStore.secondRows(store)
+                try store.close()
+                return try DiskImage(of: disk)
+            }
+        ) { image in
+            let name = image.segments.first { image.files[$0]![12] == 2 }!
+            let at = image.files[name]!.firstRange(of: Array("\"token\":".utf8))!.lowerBound
+            image.files[name]![at + 1] ^= 0x20
+        },
         GoldenStore(
             name: "compressed", make: { try made(steps: 7, rowsPerBlock: 1024) },
             harm: { $0.files["0000000001.segment"]![4100] ^= 0x80 }, isReproducible: false),

@@ -1,0 +1,57 @@
+// The metadata of a store.                                                     Format 75
+//
+// This module reads no JSON; whoever does decodes `MetadataDocument` from what follows the revision.
+
+/// The head of a metadata frame's payload; the document, one JSON object in UTF-8, follows it to the payload's end.
+package struct MetadataPayload: Sendable, Hashable {
+    package static let headSize = 8
+    /// The longest document.
+    package static let maximumDocument = FormatLimits.maximumPayload - headSize
+
+    /// From 1, larger in each later metadata frame; the frame with the largest one is in force.      F-753
+    package var revision: UInt64
+
+    package init(revision: UInt64) {
+        self.revision = revision
+    }
+
+    package func encode(document: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
+        precondition(
+            revision > 0 && !document.isEmpty && document.count <= Self.maximumDocument,
+            "a document of metadata has a revision and fits a frame")
+        writer.append(revision)
+        writer.append(document)
+    }
+
+    /// The head of a payload.
+    package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
+        var reader = ByteReader(payload)
+        revision = try reader.integer()
+        guard revision > 0, revision < 1 << 62, reader.remaining > 0 else {
+            throw FormatError(
+                .malformed, "F-751", "metadata have a revision from 1 and a document", at: 0,
+                found: revision)
+        }
+    }
+
+    /// The document in a payload whose head was decoded.
+    package static func document(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: payload[min(headSize, payload.count)...])
+    }
+}
+
+/// What a metadata frame says. Keys that a reader does not know are passed over.             F-752
+package struct MetadataDocument<Entry: Codable & Sendable>: Codable, Sendable {
+    /// The format version.
+    package var format: UInt32
+    /// What the store is called by, if that is not its store id: a UUID as text.
+    package var identifier: String?
+    /// What programs keep with the store, by their keys.
+    package var values: [String: Entry]
+
+    package init(identifier: String?, values: [String: Entry]) {
+        format = FormatVersion.current
+        self.identifier = identifier
+        self.values = values
+    }
+}

@@ -1,0 +1,109 @@
+// Metadata as a frame of the log holds them.                                          Format 75
+//
+// Threads: immutable, so any.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// The metadata of a store at a commit. An object, as every state has it.
+final class StoredMetadata: Sendable {
+    /// Where their frame is.
+    let place: Place
+    let revision: UInt64
+    /// What the store is called by; nil if that is its store id.
+    let identifier: UUID?
+    /// What programs keep with the store.
+    let values: [String: Value]
+
+    init(place: Place, revision: UInt64, identifier: UUID?, values: [String: Value]) {
+        self.place = place
+        self.revision = revision
+        self.identifier = identifier
+        self.values = values
+    }
+
+    /// Reads a frame's payload.
+    init(_ payload: UnsafeRawBufferPointer, at place: Place) throws(FormatError) {
+        self.place = place
+        revision = try MetadataPayload(decoding: payload).revision
+        let document: MetadataDocument<Value>
+        do {
+            document = try JSONDecoder().decode(
+                MetadataDocument<Value>.self, from: Data(MetadataPayload.document(of: payload)))
+        } catch {
+            throw FormatError(.malformed, "F-752", "the metadata frame holds no metadata")
+        }
+        guard document.format == FormatVersion.current else {
+            throw FormatError(
+                .unsupportedVersion, "F-752", "the metadata have another format version",
+                expected: UInt64(FormatVersion.current), found: UInt64(document.format))
+        }
+        if let text = document.identifier {
+            guard let identifier = UUID(uuidString: text) else {
+                throw FormatError(.malformed, "F-752", "the identifier in the metadata is no UUID")
+            }
+            self.identifier = identifier
+        } else {
+            identifier = nil
+        }
+        guard document.values.values.allSatisfy(\.isMetadata) else {
+            throw FormatError(.malformed, "F-752", "a value in the metadata is of no known kind")
+        }
+        values = document.values
+    }
+
+    /// The same metadata in another place.
+    func placed(at place: Place) -> StoredMetadata {
+        StoredMetadata(place: place, revision: revision, identifier: identifier, values: values)
+    }
+
+    /// Which of two are in force. What compaction has written once more is in a segment with a larger number.  F-753
+    func newer(than other: StoredMetadata?) -> StoredMetadata {
+        guard let other else { return self }
+        if revision != other.revision { return revision > other.revision ? self : other }
+        return place.segment >= other.place.segment ? self : other
+    }
+}
+
+extension Value {
+    /// Whether it may be kept as metadata: nil is none, and object ids belong to the objects of a store.
+    var isMetadata: Bool {
+        switch self {
+        case .null, .objectID: false
+        default: true
+        }
+    }
+}
+
+extension MetadataDocument<Value> {
+    /// The JSON of a metadata frame.
+    static func encode(_ values: [String: Value], identifier: UUID?) throws(StoreError) -> [UInt8] {
+        let document = MetadataDocument(identifier: identifier?.uuidString, values: values)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let json: [UInt8]
+        do {
+            json = Array(try encoder.encode(document))
+        } catch {
+            throw StoreError(.invalidRequest, "the metadata cannot be written: \(error)")
+        }
+        guard json.count <= MetadataPayload.maximumDocument else {
+            throw StoreError(.invalidRequest, "the metadata of a store exceed 16 MiB")
+        }
+        return json
+    }
+}
+
+extension LogWriter {
+    /// Appends a metadata frame; gives its place.
+    mutating func append(_ metadata: StoredMetadata) throws(StoreError) -> Place {
+        let json = try MetadataDocument.encode(metadata.values, identifier: metadata.identifier)
+        return try append(.metadata, flags: FrameHeader.skippable) { writer throws(StoreError) in
+            json.withUnsafeBytes {
+                MetadataPayload(revision: metadata.revision).encode(document: $0, to: &writer)
+            }
+        }
+    }
+}
