@@ -11,7 +11,7 @@ import FoundationEssentials
 import Synchronization
 
 /// A store in a dictionary.
-final class DictionaryStore: PersistentStore {
+final class DictionaryStore: MetadataStore {
     let identity: StoreIdentity
     let schema: Schema
     let isReadOnly = false
@@ -24,6 +24,8 @@ final class DictionaryStore: PersistentStore {
         /// The last number given out, by hierarchy.
         var numbers: [UInt32: UInt64] = [:]
         var isClosed = false
+        /// What programs keep with the store, and what it is to be called by.
+        var metadata: (values: [String: Value], identifier: UUID?) = ([:], nil)
 
         mutating func issue(_ identity: StoreIdentity, entity: Int) -> ObjectID {
             numbers[identity.hierarchies[entity], default: 0] += 1
@@ -61,6 +63,37 @@ final class DictionaryStore: PersistentStore {
 
     func close() throws(StoreError) {
         shared.withLock { $0.isClosed = true }
+    }
+
+    func metadata() throws(StoreError) -> StoreMetadata {
+        let metadata = try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            return shared.metadata
+        }
+        return StoreMetadata(
+            type: "Dictionary", identifier: metadata.identifier ?? identity.identifier,
+            model: schema.model, values: metadata.values)
+    }
+
+    /// Nothing is written anywhere, so there is nothing to wait for.
+    func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
+        try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            if let key = values.first(where: {
+                if case .objectID = $0.value { true } else { false }
+            })?.key {
+                throw StoreError(
+                    .invalidRequest, "an object id is no value of a store's metadata",
+                    context: .init(key: key))
+            }
+            shared.metadata = (
+                values.filter { !$0.value.isNull }, identifier ?? shared.metadata.identifier
+            )
+        }
+    }
+
+    func writeMetadata() throws(StoreError) {
+        try shared.withLock { shared throws(StoreError) in try shared.check() }
     }
 
     func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation {
