@@ -32,7 +32,7 @@ struct StoreBackup {
                 folder, fileSystem, source: engine.files.lock.identity,
                 storeID: engine.storeID)
             defer { target.files.release() }
-            return try run(target, progress)
+            return try run(target, isFinished: true, progress)
         } catch let error as FileSystemError {
             throw StoreError(error)
         } catch let error as StoreError {
@@ -56,9 +56,12 @@ struct StoreBackup {
     }
 
     /// The same into a folder whose locks are held.
-    func run(_ target: BackupTarget, _ progress: ((UInt64, UInt64) -> Void)? = nil) throws
-        -> BackupResult
-    {
+    ///
+    /// - Parameter isFinished: whether the folder's mark says in the end that the copy is there.
+    func run(
+        _ target: BackupTarget, isFinished: Bool = true,
+        _ progress: ((UInt64, UInt64) -> Void)? = nil
+    ) throws -> BackupResult {
         let members = state.segments.listed(to: state.end)
         let old = try target.content()
         if let old { try judge(old, members, target) }
@@ -79,10 +82,12 @@ struct StoreBackup {
             !needed.contains($0) && old?.members[$0] == nil
         }
         try fileSystem.syncDirectory(folder)
-        try target.finish(
-            MarkRecord(
-                store: engine.storeID, commit: state.commit, lsn: state.end.lsn,
-                chain: state.end.chain, segment: state.end.segment, role: .copy))
+        if isFinished {
+            try target.finish(
+                MarkRecord(
+                    store: engine.storeID, commit: state.commit, lsn: state.end.lsn,
+                    chain: state.end.chain, segment: state.end.segment, role: .copy))
+        }
         try target.files.removeSegments { !needed.contains($0) }
         if let checkpoint { try target.removeCheckpoints(otherThan: checkpoint.commit) }
         return BackupResult(

@@ -1,0 +1,46 @@
+// "Save as": a store under another name, in another place.
+
+import CairnFileSystem
+import CairnModel
+public import CairnStore
+public import FoundationEssentials
+import SystemPackage
+
+extension LogStore {
+    /// Writes the store as it is now into a new folder, as a store of its own: with the same objects, numbers, row versions and
+    /// metadata, and another identifier. This store is only read; others may write to it meanwhile. A store in memory
+    /// comes onto the disk this way.
+    ///
+    /// ```swift
+    /// try draft.copy(to: "shop.cairn")
+    /// let shop = try LogStore.open(at: "shop.cairn")
+    /// let moved = shop.identity.id(movedFrom: old)
+    /// ```
+    ///
+    /// If it breaks off, the folder does not open, and ``destroy(at:force:)`` removes it. Metadata that wait for a save are the
+    /// copy's, too.
+    ///
+    /// - Parameter identifier: what the new store is called by: the ids of its objects bear it.
+    /// - Throws: `StoreError`: `.invalidRequest` if there is something in the folder, or it is in this store's own;
+    ///   `.damaged` with the place, before anything is made; `.noSpace`, `.inputOutput`.
+    /// - Complexity: O(size of the store); it is read three times.
+    public func copy(to path: String, identifier: UUID = UUID()) throws(StoreError) {
+        try copy(to: path, on: POSIXFileSystem(), identifier: identifier)
+    }
+
+    /// The same on any disk.
+    func copy(to path: String, on fileSystem: any FileSystem, identifier: UUID = UUID())
+        throws(StoreError)
+    {
+        try checkOpen()
+        // As for a backup: what can be read is copied, also if the disk fails.
+        try? engine.synchronize()
+        let snapshot = LogSnapshot(engine: engine, name: "copying")
+        let pin = try snapshot.readable()
+        defer { withExtendedLifetime((snapshot, pin)) {} }
+        try StoreCopy(
+            engine: engine, state: pin.state, folder: FilePath(path), fileSystem: fileSystem,
+            identifier: identifier
+        ).run()
+    }
+}

@@ -1,0 +1,112 @@
+// Copies a state of a store into a new folder, under an identifier of its own.           Format 20.5, 75
+//
+//   1. What is to be copied is read and found whole.
+//   2. The folder is made and locked; its mark says, durably, that there is no store here.                 F-220
+//   3. The segments are copied, and synced.
+//   4. The copy is opened behind that mark, and a commit with metadata gives it its identifier. The sync of that commit
+//      is the last thing before a mark says that there is a store: a crash leaves nothing, or all of it.
+//
+// Invariants: nobody opens the copy under the identifier of the store it was made from.
+// Threads: one copy in one thread; the state is pinned by the caller.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import FoundationEssentials
+import SystemPackage
+
+struct StoreCopy {
+    let engine: Engine
+    let state: EngineState
+    let folder: FilePath
+    let fileSystem: any FileSystem
+    let identifier: UUID
+
+    func run() throws(StoreError) {
+        do {
+            let backup = StoreBackup(
+                engine: engine, state: state, folder: folder, fileSystem: fileSystem)
+            try backup.refuseOwnFolder()
+            if try fileSystem.exists(folder), try !fileSystem.list(folder).isEmpty {
+                throw StoreError(
+                    .invalidRequest, "the folder is not empty", context: .init(path: "\(folder)"))
+            }
+            try backup.verifySource()
+            let files = try made()
+            do {
+                _ = try backup.run(
+                    BackupTarget(files: files, storeID: engine.storeID), isFinished: false)
+                try name(files)
+            } catch {
+                files.release()
+                throw error
+            }
+        } catch let error as FileSystemError {
+            throw StoreError(error)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("copying gives file system and store errors alone: \(error)")
+        }
+    }
+
+    /// The folder, made if it is missing, and locked.
+    private func made() throws -> StoreFiles {
+        if try !fileSystem.exists(folder) { try fileSystem.makeDirectory(folder) }
+        let lock = try fileSystem.open(folder.appending(SegmentName.lock), .createOrOpen)
+        let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
+        guard try files.lockExclusively(), try files.isCurrent() else {
+            files.release()
+            throw files.isInUse()
+        }
+        return files
+    }
+
+    /// Gives the copy its identifier, and says that it is there. Releases the locks.
+    private func name(_ files: StoreFiles) throws {
+        var reader = LogReader(files, mark: nil, limit: nil, pool: PagePool())
+        guard case .log(var log) = try reader.read(), log.end == state.end else {
+            throw .damaged("the copy does not hold what was copied") as StoreError
+        }
+        let last = log.segments.current
+        let file = try fileSystem.open(files.path(last.number), .readWrite)
+        log.segments.replaceCurrent(with: Segment(header: last.header, file: file))
+        // All of it was synced. So nothing is, and no mark is written, before the commit is.
+        log.durable = log.end.lsn
+        var options = LogStoreOptions()
+        options.fileSystem = fileSystem
+        options.clock = engine.clock
+        options.makeScheduler = { IdleScheduler() }
+        options.sizes = engine.sizes
+        options.sizes.fillBytes = 0
+        let copy = try Engine(log, options: options)
+        do {
+            try copy.setMetadata(engine.currentMetadata().values, identifier: identifier)
+            try copy.writeMetadata()
+            let end = copy.registry.published()
+            // The copy is not to be lost once somebody was told of it.
+            try files.writeMarkDurably(
+                MarkRecord(
+                    store: copy.storeID, commit: end.commit, lsn: end.end.lsn,
+                    chain: end.end.chain, segment: end.end.segment))
+        } catch {
+            let failure = error as? StoreError ?? StoreError(.inputOutput, "\(error)")
+            copy.queue.poison(failure)
+            // Whoever is told that it failed is not to find a store.
+            try? files.writeMarkDurably(
+                MarkRecord(
+                    store: copy.storeID, commit: 0, lsn: 0, chain: 0, segment: 0,
+                    role: .unfinishedCopy))
+            try? copy.close()
+            throw error
+        }
+        // What is missing then is the close frame.
+        try? copy.close()
+    }
+}
+
+/// A scheduler for a store that is open for a moment: it runs nothing.
+private final class IdleScheduler: BackgroundScheduler {
+    func schedule(after seconds: Double, _ work: @escaping @Sendable () -> Void) {}
+    func stop() {}
+}
