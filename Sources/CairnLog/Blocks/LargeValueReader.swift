@@ -51,50 +51,10 @@ final class LargeValueReader: Sendable {
             throw .damaged(
                 "a value's segment is missing (F-631)", segment: reference.place.segment)
         }
+        var pieces = ValuePieces(reference, in: segment, storeTag: storeTag, owner: owner)
         var value: [UInt8] = []
-        var offset = UInt64(reference.place.byteOffset)
-        var sequence: UInt32 = 0
-        while UInt64(value.count) < reference.length {
-            let (header, payload) = try segment.frame(at: offset, storeTag: storeTag)
-            guard header.kind == .value else {
-                throw .damaged(
-                    "\(sequence == 0 ? "no large value is here (F-631)" : "a large value ends early (F-632)")",
-                    segment: segment.number, offset: offset)
-            }
-            do {
-                let head = try ValuePayload(decoding: payload.bytes)
-                let data = ValuePayload.piece(of: payload.bytes)
-                guard head.sequence == sequence, head.totalLength == reference.length,
-                    head.pieceOffset == UInt64(value.count)
-                else {
-                    throw StoreError.damaged(
-                        "a piece of a large value is out of place (F-632)", segment: segment.number,
-                        offset: offset)
-                }
-                if let owner,
-                    owner
-                        != Owner(tree: head.tree, number: head.number, property: head.property)
-                {
-                    throw StoreError.damaged(
-                        "a large value belongs to another row (F-632)", segment: segment.number,
-                        offset: offset)
-                }
-                value.append(contentsOf: data)
-            } catch let error as FormatError {
-                throw .damaged(
-                    "\(error.what) (\(error.rule))", segment: segment.number, offset: offset)
-            } catch let error as StoreError {
-                throw error
-            } catch {
-                preconditionFailure("decoding throws format errors alone: \(error)")
-            }
-            sequence += 1
-            offset += UInt64(header.frameLength)
-        }
-        guard value.withUnsafeBytes({ Checksum.crc32c($0) }) == reference.checksum else {
-            throw .damaged(
-                "a large value is damaged (F-634)", segment: segment.number,
-                offset: UInt64(reference.place.byteOffset))
+        while let payload = try pieces.next() {
+            value.append(contentsOf: ValuePayload.piece(of: payload.bytes))
         }
         return value
     }

@@ -173,7 +173,7 @@ final class LogSnapshot: RowStream {
     }
 
     /// Where the row of an id lies; nil if there is none.
-    private func hit(_ id: ObjectID, _ state: EngineState) -> FetchRunner.Hit? {
+    func hit(_ id: ObjectID, _ state: EngineState) -> FetchRunner.Hit? {
         guard !id.isTemporary, id.store == engine.identity.identifier,
             let tree = state.catalog.treeIndex(id: id.hierarchy),
             let number = UInt32(exactly: id.reference)

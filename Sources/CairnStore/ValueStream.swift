@@ -1,0 +1,165 @@
+// A large value, some bytes at a time.
+//
+// Threads: any; each iteration is one task's.
+
+public import CairnModel
+public import FoundationEssentials
+import Synchronization
+
+/// Gives the bytes of a value, one after the other.
+package protocol ValueReading: Sendable {
+    /// The next bytes, at most so many; nil at the end.
+    func next(upTo count: Int) throws(StoreError) -> Data?
+}
+
+/// The bytes of a value in the state of a store, some at a time, so that the value is never in memory as a whole.
+///
+/// ```swift
+/// if let plan = try building.valueStream(forKey: "plan") {
+///     for try await chunk in plan { try output.write(contentsOf: chunk) }
+/// }
+/// ```
+///
+/// It gives the value that it was made for, whatever is written meanwhile, and can be iterated more than once. As long as it
+/// is held that state of the store is kept.
+public struct ValueStream: AsyncSequence, Sendable {
+    /// Some bytes that follow each other, at least one.
+    public typealias Element = Data
+    /// `.damaged` with the place, `.inputOutput`, `.snapshotExpired`, `.cancelled`.
+    public typealias Failure = StoreError
+
+    /// The bytes of a chunk if nothing else is said.
+    public static var usualChunkBytes: Int { 256 << 10 }
+
+    /// The bytes of the whole value.
+    public let count: UInt64
+    /// The most bytes of a chunk.
+    public let chunkBytes: Int
+    private let begin: @Sendable () -> any ValueReading
+
+    package init(
+        count: UInt64, chunkBytes: Int, _ begin: @escaping @Sendable () -> any ValueReading
+    ) {
+        precondition(chunkBytes > 0, "a chunk has at least one byte")
+        self.count = count
+        self.chunkBytes = chunkBytes
+        self.begin = begin
+    }
+
+    /// A value that is in memory.
+    public init(_ value: Data, chunkBytes: Int = Self.usualChunkBytes) {
+        self.init(count: UInt64(value.count), chunkBytes: chunkBytes) { DataReading(value) }
+    }
+
+    /// Begins with the first byte.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(reading: begin(), chunkBytes: chunkBytes)
+    }
+
+    /// Hands over the chunks in the caller's thread, until the closure returns false.
+    ///
+    /// - Throws: `StoreError`, and what the closure throws.
+    public func forEachChunk(_ body: (Data) throws -> Bool) throws {
+        let reading = begin()
+        while let chunk = try reading.next(upTo: chunkBytes) {
+            guard try body(chunk) else { return }
+        }
+    }
+
+    /// Gives chunk after chunk.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let reading: any ValueReading
+        let chunkBytes: Int
+
+        /// The next chunk, read away from the caller's actor; nil at the end.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError)
+            -> Data?
+        {
+            if Task.isCancelled { throw StoreError(.cancelled, "the task was cancelled") }
+            return try await Self.chunk(of: reading, upTo: chunkBytes)
+        }
+
+        /// The next chunk; nil at the end.
+        public mutating func next() async throws(StoreError) -> Data? {
+            try await next(isolation: #isolation)
+        }
+
+        @concurrent
+        private static func chunk(of reading: any ValueReading, upTo count: Int)
+            async throws(StoreError) -> Data?
+        {
+            try reading.next(upTo: count)
+        }
+    }
+
+    /// The column of an attribute whose bytes can be read; a text has those of its UTF-8.
+    package static func column(forKey key: String, of entity: SchemaEntity) throws(StoreError)
+        -> Int
+    {
+        guard let column = entity.columnIndex(named: key) else {
+            throw StoreError(
+                .invalidRequest, "the entity has no such attribute",
+                context: .init(entity: entity.name, key: key))
+        }
+        switch entity.columns[column].kind {
+        case .attribute(.binary), .attribute(.transformable), .attribute(.string): return column
+        default:
+            throw StoreError(
+                .invalidRequest, "only binary data and text are read as a stream",
+                context: .init(entity: entity.name, key: key))
+        }
+    }
+
+    /// The bytes of a value in memory; nil if it is none.
+    package static func bytes(of value: Value) -> Data? {
+        switch value {
+        case .binary(let data): data
+        case .string(let text): Data(text.utf8)
+        default: nil
+        }
+    }
+}
+
+/// A snapshot that reads values without holding them whole.
+package protocol ValueStreamingSnapshot: StoreSnapshot {
+    func stream(forKey key: String, of id: ObjectID, chunkBytes: Int) throws(StoreError)
+        -> ValueStream?
+}
+
+extension StoreSnapshot {
+    /// The bytes of a binary attribute, or of the UTF-8 of a text, as a stream; nil if the value is nil.
+    ///
+    /// - Throws: `StoreError`: `.objectNotFound`; `.invalidRequest` if the attribute is not there or of another type;
+    ///   `.snapshotExpired`, `.damaged`, `.inputOutput`.
+    public func valueStream(
+        forKey key: String, of id: ObjectID, chunkBytes: Int = ValueStream.usualChunkBytes
+    ) throws(StoreError) -> ValueStream? {
+        if let streaming = self as? any ValueStreamingSnapshot {
+            return try streaming.stream(forKey: key, of: id, chunkBytes: chunkBytes)
+        }
+        guard let row = try rows([id]).first ?? nil else {
+            throw StoreError(
+                .objectNotFound, "the object is not there", context: .init(objectID: id))
+        }
+        let entity = schema.entities[row.entity]
+        let column = try ValueStream.column(forKey: key, of: entity)
+        let value = row.cells.value(column, of: entity, in: identity)
+        return ValueStream.bytes(of: value).map { ValueStream($0, chunkBytes: chunkBytes) }
+    }
+}
+
+/// Reads what is in memory.
+private final class DataReading: ValueReading {
+    private let rest: Mutex<Data>
+
+    init(_ value: Data) { rest = Mutex(value) }
+
+    func next(upTo count: Int) throws(StoreError) -> Data? {
+        rest.withLock { rest in
+            if rest.isEmpty { return nil }
+            let chunk = Data(rest.prefix(count))
+            rest = rest.dropFirst(count)
+            return chunk
+        }
+    }
+}
