@@ -30,9 +30,15 @@ package struct ValuePayload: Sendable, Hashable {
     }
 
     package func encode(piece: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
+        encodeHead(pieceCount: piece.count, to: &writer)
+        writer.append(piece)
+    }
+
+    /// Writes what comes before a piece.
+    func encodeHead(pieceCount: Int, to writer: inout ByteWriter) {
         precondition(
-            !piece.isEmpty && piece.count <= Self.maximumPiece
-                && pieceOffset <= totalLength && UInt64(piece.count) <= totalLength - pieceOffset,
+            pieceCount > 0 && pieceCount <= Self.maximumPiece
+                && pieceOffset <= totalLength && UInt64(pieceCount) <= totalLength - pieceOffset,
             "a piece lies inside its value and fits a frame")
         writer.append(tree)
         writer.append(number)
@@ -40,7 +46,6 @@ package struct ValuePayload: Sendable, Hashable {
         writer.append(sequence)
         writer.append(totalLength)
         writer.append(pieceOffset)
-        writer.append(piece)
     }
 
     /// The head of a payload.

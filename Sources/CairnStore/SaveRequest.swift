@@ -188,6 +188,8 @@ public struct SaveRequest: Sendable {
     public var author: String?
     /// The name of the context that saves.
     public var contextName: String?
+    /// Whether some of its values wait in the store; see `StagedValue`.
+    package var hasStagedValues = false
 
     /// An empty request.
     public init() {}
@@ -214,8 +216,9 @@ public struct SaveResult: Sendable {
     /// where a policy merged, and those in which a reference was cleared or re-pointed, or a derived attribute
     /// was computed anew.
     public var rows: [ObjectID: Row] = [:]
-    /// Objects that the request does not name and in which derived attributes were computed anew, beyond those in `rows`:
-    /// where they are many, a store need not give their rows. Whoever has them reads them again.
+    /// Objects whose rows are not in `rows` though they were written: such as the request does not name and in which derived
+    /// attributes were computed anew, where they are many, and such as got a value that was in the store before the save.
+    /// Whoever has them reads them again.
     public var recomputed: [ObjectID] = []
     /// Objects of the request that were merged into, or dropped in favour of, another one: by the id they
     /// had in the request, the survivor's permanent id.

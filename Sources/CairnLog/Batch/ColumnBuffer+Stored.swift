@@ -68,6 +68,14 @@ extension ColumnBuffer {
         }
     }
 
+    /// Refers to a value that has frames of its own.
+    mutating func setReference(_ reference: ValueReference, row: Int) {
+        var writer = ByteWriter(capacity: ValueReference.size)
+        reference.encode(to: &writer)
+        setBytes(writer.bytes, row: row)
+        states[row] = State.external
+    }
+
     /// Takes the value of another row of the batch.
     mutating func copyCell(from other: Int, to row: Int) {
         guard hasValue(other) else { return setNil(row: row) }

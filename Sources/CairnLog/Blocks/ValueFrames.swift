@@ -19,11 +19,11 @@ final class ValueFrames: ValueReading {
         var failure: StoreError?
     }
 
-    /// Keeps the files that the value is in, as long as it is not expired.
-    private let snapshot: LogSnapshot
+    /// Keeps the files that the value is in, as long as it is not expired; nil if somebody else keeps them.
+    private let snapshot: LogSnapshot?
     private let progress: Mutex<Progress>
 
-    init(_ snapshot: LogSnapshot, _ pieces: ValuePieces) {
+    init(_ snapshot: LogSnapshot?, _ pieces: ValuePieces) {
         self.snapshot = snapshot
         progress = Mutex(Progress(pieces: pieces))
     }
@@ -33,7 +33,7 @@ final class ValueFrames: ValueReading {
             if let failure = progress.failure { throw failure }
             if progress.payload == nil {
                 do throws(StoreError) {
-                    _ = try snapshot.readable()
+                    _ = try snapshot?.readable()
                     progress.payload = try progress.pieces.next()
                 } catch {
                     progress.failure = error

@@ -97,6 +97,10 @@ extension CommitBuilder {
                     try batch.columns[column].copyCell(
                         from: try block(kept.handle), catalog.entities[entity].columns[column],
                         kept.slot, to: batch.rows)
+                } else if let staged, let value = StagedValue.find(value) {
+                    let place = try reference(
+                        value, staged, entity: entity, column: column, number: row.number)
+                    batch.columns[column].setReference(place, row: batch.rows)
                 } else {
                     guard batch.columns[column].store(value, row: batch.rows) else {
                         throw misfit(value, column: column, entity: entity)

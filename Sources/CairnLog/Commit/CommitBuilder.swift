@@ -23,6 +23,8 @@ struct CommitBuilder: ~Copyable {
     private(set) var deaths = DeathList()
     /// What becomes of fetch indexes, once a row of theirs was born or has died.
     var fetchIndexWriter: FetchIndexWriter?
+    /// The values of its rows that waited for it; nil if there are none.
+    var staged: StagedUse?
     /// Whether its births and deaths are those of rows that move.
     var movesRows = false
     /// The entity that got a small block first, and others that did; -1 = none.

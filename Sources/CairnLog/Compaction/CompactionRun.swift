@@ -240,7 +240,7 @@ final class CompactionRun: @unchecked Sendable {
 
 extension Segment {
     /// The chain value before the first frame.
-    fileprivate func headerChain() throws(StoreError) -> UInt32 {
+    func headerChain() throws(StoreError) -> UInt32 {
         let head = RawBytes(count: SegmentHeader.size)
         try read(head.mutable, at: 0)
         return SegmentHeader.chain(ofEncoded: head.bytes)

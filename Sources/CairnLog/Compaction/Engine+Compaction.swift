@@ -160,7 +160,7 @@ extension Engine {
             if compaction.isIdle { compaction.lookedLSN = state.end.lsn }
             return compaction.isIdle
         }
-        let uses = try SegmentUse.measure(state, self)
+        let uses = unstaged(try SegmentUse.measure(state, self))
         let allowance = compaction.withLock { compaction in
             compaction.allowance.add(
                 logEnd: state.end.lsn, dead: uses.reduce(0) { $0 + $1.deadBytes })
@@ -186,6 +186,7 @@ extension Engine {
             image?.loadAll()
             try rollSegment(ifNewest: newest)
         }
+        guard staging.give(choice.victims) else { return nil }
         return try CompactionRun(self, victims: choice.victims)
     }
 
@@ -216,14 +217,16 @@ extension Engine {
             // Each round leaves less; a writer beside could go on for ever.
             for _ in 0..<4 {
                 let pin = registry.pin()
-                let uses = closed(try SegmentUse.measure(pin.state, self), in: pin.state)
+                let uses = unstaged(
+                    closed(try SegmentUse.measure(pin.state, self), in: pin.state))
                 let small = uses.filter { $0.bytes < sizes.segmentBytes / 8 }
                 let victims = uses.filter {
                     ($0.deadShare >= Self.askedDeadSegment
                         && $0.deadBytes >= sizes.askedCompactionFloor)
                         || (small.count > 1 && $0.bytes < sizes.segmentBytes / 8)
                 }
-                guard let choice = CompactionChoice(victims, sizes) else { break }
+                guard let choice = CompactionChoice(victims, sizes), staging.give(choice.victims)
+                else { break }
                 compaction.withLock { $0.promisedBytes = choice.deadBytes }
                 run = try CompactionRun(self, victims: choice.victims)
                 try complete(&run, &result, progress)
@@ -262,6 +265,11 @@ extension Engine {
         }
         result.bytesWritten += current.writtenBytes
         finish(&run, isAsked: true)
+    }
+
+    /// The segments in which no value waits for a save.
+    private func unstaged(_ uses: [SegmentUse]) -> [SegmentUse] {
+        uses.filter { !staging.isInUse($0.segment.number) }
     }
 
     /// The segments that take no more commits. The mark is above them.

@@ -19,11 +19,13 @@ extension Engine {
         /// Conflicts leave the commit as an error, so that it is forgotten like any that fails.
         struct Standing { var conflicts: [SaveConflict] = [] }
         var standing = Standing()
+        let staged = request.hasStagedValues ? StagedUse() : nil
         do {
             let (result, commit) = try commitSave(
                 author: request.author, contextName: request.contextName,
                 isSilent: request.isEmpty
             ) { builder throws(StoreError) in
+                if let staged { try builder.adopt(staged, of: request) }
                 var planner = SavePlanner(request, catalog: builder.catalog, identity: identity)
                 let conflicts = try planner.plan(&builder)
                 guard conflicts.isEmpty else {
@@ -32,6 +34,7 @@ extension Engine {
                 }
                 return try SaveWriter.write(planner, &builder)
             }
+            if let staged, commit != nil { staged.settle(in: staging) }
             var saved = result
             saved.commit = commit
             return .saved(saved)

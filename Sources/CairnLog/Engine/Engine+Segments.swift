@@ -67,14 +67,19 @@ extension Engine {
             repair(&turn)
             // Where a sync failed, more may be adopted on the disk than is known here.
             try checkWritable(turn)
-            if let side = turn.segments.sides.first(where: { $0.segment === segment }) {
-                if let size = try? segment.file.size(), size > side.end {
-                    try? segment.file.truncate(to: side.end)
-                }
-            } else {
-                largeValues.remove(segment.number)
-                try? files.fileSystem.unlink(files.path(segment.number))
+            trim(segment, turn)
+        }
+    }
+
+    /// The same for the holder of the turn.
+    func trim(_ segment: Segment, _ turn: Turn) {
+        if let side = turn.segments.sides.first(where: { $0.segment === segment }) {
+            if let size = try? segment.file.size(), size > side.end {
+                try? segment.file.truncate(to: side.end)
             }
+        } else {
+            largeValues.remove(segment.number)
+            try? files.fileSystem.unlink(files.path(segment.number))
         }
     }
 

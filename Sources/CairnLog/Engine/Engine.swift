@@ -114,6 +114,8 @@ final class Engine: Sendable {
     let pendingMetadata = Mutex<PendingMetadata?>(nil)
     /// The same, to be asked without waiting.
     let hasPendingMetadata = Atomic(false)
+    /// The values that wait for a save.
+    let staging = StagingArea()
     /// What of the state is still in the checkpoint that it was opened from.
     let image: CheckpointImage?
     /// What recovery found.
@@ -186,71 +188,6 @@ final class Engine: Sendable {
 
     /// As many as there are cores that the process may use: at most four, as more wait for the same memory.
     private static var defaultScanThreads: Int { min(4, Int(cairn_usable_cores())) }
-
-    // MARK: Reading
-
-    /// A block that is stored.
-    func block(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock {
-        let place = entry.place
-        // Mostly it is there, and then nothing takes a copy of the state.
-        if let known = cache.known(place) { return try checked(known, entry) }
-        return try checked(
-            try cache.block(place) { () throws(StoreError) in try read(place, in: state) }, entry)
-    }
-
-    /// The same for a state that is pinned, of which no copy is made for a block in the cache.
-    func block(_ entry: BlockEntry, in pinned: PinnedState<EngineState>) throws(StoreError)
-        -> CachedBlock
-    {
-        if let known = cache.known(entry.place) { return try checked(known, entry) }
-        return try block(entry, in: pinned.state)
-    }
-
-    /// The same for a block that nobody will ask for again.
-    func passingBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
-    {
-        if let known = cache.known(entry.place) { return try checked(known, entry) }
-        cache.notePassing()
-        return try checked(try read(entry.place, in: state), entry)
-    }
-
-    /// A checkpoint says how many rows a block has before that is read: slots beyond must not be asked for.
-    @inline(__always)
-    private func checked(_ block: CachedBlock, _ entry: BlockEntry) throws(StoreError)
-        -> CachedBlock
-    {
-        if block.rows == Int(entry.rows) { return block }
-        throw .damaged(
-            "a block has not as many rows as it is known for (F-858)",
-            segment: entry.segment, offset: UInt64(entry.place.byteOffset))
-    }
-
-    /// A block of a commit that may not be written yet. It does not go into the cache: if the commit fails, the
-    /// place is used again.
-    func unwrittenBlock(_ place: Place, of segment: Segment) throws(StoreError) -> CachedBlock {
-        let offset = UInt64(place.byteOffset)
-        let payload: RawBytes
-        if let waiting = queue.payload(in: segment.number, at: offset) {
-            payload = waiting
-        } else {
-            payload = try segment.payload(at: offset, kind: .block, storeTag: storeID.tag)
-        }
-        return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
-    }
-
-    private func read(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
-        guard let segment = state.segment(place.segment) else {
-            throw .damaged("a block's segment is missing", segment: place.segment)
-        }
-        let payload = try segment.payload(
-            at: UInt64(place.byteOffset), kind: .block, storeTag: storeID.tag)
-        return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
-    }
-
-    /// Keeps the published state readable.
-    func pin() throws(StoreError) -> PinnedState<EngineState> {
-        registry.pin()
-    }
 
     // MARK: Writing
 
@@ -560,7 +497,9 @@ final class Engine: Sendable {
                 if queue.durable < registry.published().end.lsn { throw cause }
                 return
             }
-            guard !isReadOnly, !turn.mustRoll else { return }
+            guard !isReadOnly else { return }
+            dropStaged(turn)
+            if turn.mustRoll { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
             if turn.end == openedAt, turn.nextNumbers == turn.head.state.reserved { return }
             try synchronize(&turn)

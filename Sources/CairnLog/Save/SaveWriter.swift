@@ -141,6 +141,8 @@ struct SaveWriter {
     // MARK: Telling
 
     private mutating func report() {
+        // Whoever saved a value a piece at a time does not want all of it.
+        var withheld: [ObjectID] = []
         for (index, row) in plan.rows.enumerated() {
             switch row.fate {
             case .live:
@@ -148,7 +150,11 @@ struct SaveWriter {
                 if row.kind == .inserted && row.id.isTemporary { result.permanentIDs[row.id] = id }
                 if row.isReverted { result.reverted.append(row.id) }
                 if row.isUndeleted { result.undeleted.append(row.id) }
-                if row.kind != .met || row.isWritten {
+                if plan.request.hasStagedValues,
+                    row.values.contains(where: { StagedValue.find($0) != nil })
+                {
+                    withheld.append(id)
+                } else if row.kind != .met || row.isWritten {
                     result.rows[id] = stored(index, id)
                 }
             case .deleted:
@@ -166,6 +172,7 @@ struct SaveWriter {
             }
             result.recomputed = recomputed.ids
         }
+        result.recomputed += withheld
         result.displaced = plan.displaced.map { plan.rows[$0].id }
         result.reordered = plan.reordered
     }

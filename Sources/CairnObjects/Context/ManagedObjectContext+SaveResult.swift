@@ -84,8 +84,10 @@ extension ManagedObjectContext {
                 saved?.updatedElsewhere.append(id)
                 continue
             }
-            saved?.updated.append(object)
-            noteRefreshed(object)
+            if !handled.contains(id) {
+                saved?.updated.append(object)
+                noteRefreshed(object)
+            }
             object.turnIntoFault(resetsTransients: false)
         }
         for id in moves.ends where !handled.contains(id) && result.rows[id] == nil {

@@ -218,6 +218,7 @@ extension ManagedObjectContext {
                 request.resolution = .report
                 merges = false
             }
+            if let rarer = object.rarer, rarer.hasStagedValue { request.hasStagedValues = true }
             if object.isInserted {
                 request.inserted.append(
                     SaveRequest.Inserted(

@@ -42,7 +42,8 @@ struct NewObjectRows: NewRowSource {
     /// Notes an object; false if it makes the save more than one of new objects.
     private mutating func take(_ object: ManagedObject, _ groupOfEntity: inout [Int]) -> Bool {
         if let rarer = object.rarer,
-            !rarer.awakened.isEmpty || object.hasPairChanges || object.hasOrderToSave
+            !rarer.awakened.isEmpty || rarer.hasStagedValue || object.hasPairChanges
+                || object.hasOrderToSave
         {
             return false
         }

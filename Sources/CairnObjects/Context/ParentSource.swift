@@ -282,7 +282,7 @@ extension ManagedObjectContext {
         if !object.hasEdits, let row = object.row { return row }
         var builder = RowCellsBuilder(columns: object.entity.columns.count)
         for column in object.entity.columns.indices {
-            let value = object.presentValue(column)
+            let value = object.readable(object.presentValue(column))
             if value != .null { registry.put(value, column, into: &builder) }
         }
         return Row(

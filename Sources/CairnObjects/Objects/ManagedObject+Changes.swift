@@ -64,7 +64,7 @@ extension ManagedObject {
         fulfillIfNeeded()
         var values: [String: Any] = [:]
         for (index, column) in entity.columns.enumerated() {
-            values[column.name] = presentValue(index).any
+            values[column.name] = columnValue(index).any
         }
         return values
     }

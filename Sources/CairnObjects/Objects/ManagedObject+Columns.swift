@@ -133,6 +133,7 @@ extension ManagedObject {
     /// Notes an edit, or with nil that there is none.
     func setEdit(_ column: Int, _ value: Value?) {
         if let value {
+            if StagedValue.find(value) != nil { extras.hasStagedValue = true }
             slotsToEdit().set(column, value)
         } else if !flags.contains(.slotsAreRow) {
             ownSlots?.remove(column)
@@ -164,7 +165,7 @@ extension ManagedObject {
 
     // MARK: Values
 
-    /// The value now, without reading anything.
+    /// The value now, without reading anything. One that waits in the store for a save is what stands for it.
     func presentValue(_ column: Int) -> Value {
         if let slots = ownSlots, slots.isSet(column) { return slots.value(column, scope) }
         return baseValue(column)
@@ -185,7 +186,8 @@ extension ManagedObject {
     /// The value now; reads the row if need be.
     func columnValue(_ column: Int) -> Value {
         fulfillIfNeeded(.column(column))
-        return presentValue(column)
+        guard let slots = ownSlots, slots.isSet(column) else { return baseValue(column) }
+        return readable(slots.value(column, scope))
     }
 
     /// Sets a column and tells the context. Relationships go through the context instead, which keeps the
@@ -373,7 +375,11 @@ extension ObjectSlots {
             var text = string(column).pointee
             text.withUTF8 { cells.set(column, bytes: UnsafeRawBufferPointer($0)) }
         case .binary, .decimal:
-            data(column).pointee.withUnsafeBytes { cells.set(column, bytes: $0) }
+            let data = data(column).pointee
+            if let staged = StagedValue.find(data), let all = try? staged.data() {
+                return all.withUnsafeBytes { cells.set(column, bytes: $0) }
+            }
+            data.withUnsafeBytes { cells.set(column, bytes: $0) }
         }
     }
 }

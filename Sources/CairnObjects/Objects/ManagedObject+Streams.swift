@@ -27,8 +27,11 @@ extension ManagedObject {
         let column = try ValueStream.column(forKey: key, of: entity)
         guard !isInserted, let context = managedObjectContext, !editedColumns.contains(column)
         else {
-            return ValueStream.bytes(of: presentValue(column))
-                .map { ValueStream($0, chunkBytes: chunkBytes) }
+            let value = presentValue(column)
+            if let staged = StagedValue.find(value) {
+                return staged.stream(chunkBytes: chunkBytes)
+            }
+            return ValueStream.bytes(of: value).map { ValueStream($0, chunkBytes: chunkBytes) }
         }
         return try context.source().valueStream(
             forKey: key, of: objectID, chunkBytes: chunkBytes)

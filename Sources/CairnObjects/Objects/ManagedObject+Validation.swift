@@ -95,6 +95,7 @@ extension ManagedObject {
             validate(text, attribute, column, check)
         }
         guard let conditions = scope.rules.conditions[index] else { return }
+        let value = readable(value)
         for condition in conditions where !condition.holds(for: value) {
             errors.append(
                 failure(

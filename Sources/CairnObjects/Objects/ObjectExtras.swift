@@ -24,6 +24,8 @@ final class ObjectExtras {
     var observation: ObjectObservation?
     /// The results of fetched properties that somebody asked for, by name.
     var fetched: [String: [ObjectID]] = [:]
+    /// Whether it was given a value that waits in the store for a save. That may be over.
+    var hasStagedValue = false
     /// The object that took this one's place.
     var absorbedInto: ObjectID?
     /// The object whose cascade rule has deleted this one, if nothing else has.

@@ -63,7 +63,7 @@ extension ObjectSnapshot {
         values.reserveCapacity(keys.names.count)
         for column in entity.columns.indices {
             object.access(.column(column))
-            values.append(object.presentValue(column))
+            values.append(object.columnValue(column))
         }
         for (index, attribute) in entity.attributes.enumerated()
         where attribute.description.isTransient {

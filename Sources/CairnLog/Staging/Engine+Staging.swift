@@ -1,0 +1,70 @@
+// Large values that come before the save that refers to them.
+//
+// Threads: any.
+
+import CairnFormat
+package import CairnModel
+package import CairnStore
+
+extension Engine {
+    /// Begins a value for a column of an object; nil if it is to be put together in memory, as its bytes are compared.
+    func beginValue(column: Int, of id: ObjectID, entity: Int) throws(StoreError) -> StagedWriter? {
+        let (catalog, commit) = registry.read { ($0.catalog, $0.commit) }
+        let stored = catalog.entities[entity]
+        guard stored.columns[column].kind == .bytes, !id.isTemporary,
+            identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference),
+            !stored.uniques.contains(where: { catalog.uniques[$0].columns.contains(column) }),
+            !catalog.fetchIndexesOfEntity[entity].contains(where: {
+                catalog.fetchIndexes[$0].parts.contains { $0.column == column }
+            })
+        else { return nil }
+        // What a commit has adopted that failed is cut off before anybody writes over it.
+        let limit = try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            return min(
+                sizes.largestSegmentBytes,
+                max(sizes.segmentBytes, turn.segments.bytes(to: turn.end) / 64))
+        }
+        let (segment, end): (Segment, LogEnd)
+        if let known = staging.take(upTo: limit) {
+            (segment, end) = known
+        } else {
+            (segment, end) = try makeSideSegment(commit: commit)
+            staging.add(segment, end)
+        }
+        return StagedWriter(
+            self, segment, end, commit: commit,
+            owner: .init(
+                tree: catalog.trees[stored.tree].id, number: number,
+                property: stored.columns[column].propertyID))
+    }
+
+    /// Lets space be given back that nobody will use.
+    func scheduleStagingTrim() {
+        housekeeper.schedule(after: 0) { [weak self] in
+            guard let self else { return }
+            try? self.withTurn { turn throws(StoreError) in
+                self.repair(&turn)
+                // Where a sync failed, more may be adopted on the disk than is known here.
+                try self.checkWritable(turn)
+                self.staging.trim()
+            }
+        }
+    }
+
+    /// Removes what waits for a save that will not come, as the store is closed.
+    func dropStaged(_ turn: Turn) {
+        for segment in staging.segments { trim(segment, turn) }
+    }
+}
+
+extension LogStore: ValueStagingStore {
+    /// Begins a value that is written before anything refers to it.
+    package func beginValue(column: Int, of id: ObjectID, entity: Int) throws(StoreError)
+        -> (any ValueStaging)?
+    {
+        try checkOpen()
+        return try engine.beginValue(column: column, of: id, entity: entity)
+    }
+}

@@ -1,0 +1,171 @@
+// Writes a value into a side segment, frame by frame, before its length is known.          Format 60.5
+//
+//   1. Each piece is written behind 88 zeros, where its two heads will be; its checksum is kept.
+//   2. When the last one is there the heads are written: now the length is known that each of them says, and the checksum
+//      of a payload is put together from those of its head and its piece. So nothing is read, or written twice.
+//   3. All of it is made durable: only then may a commit refer to it.
+//
+// Invariants: at most one piece is in memory. Nothing is a frame before 2.
+// Threads: any, one call at a time.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import Synchronization
+
+/// Takes the bytes of a value.
+final class StagedWriter: ValueStaging {
+    private struct Progress: ~Copyable {
+        /// Zeros for the heads, and the piece that is being collected.
+        var buffer: ByteWriter
+        /// The checksums of the pieces that are written.
+        var checksums: [UInt32] = []
+        var lastCount = 0
+        /// The bytes of the value, and their checksum.
+        var count: UInt64 = 0
+        var checksum: UInt32 = 0
+        var isOver = false
+    }
+
+    private let engine: Engine
+    private let segment: Segment
+    private let start: LogEnd
+    private let commit: UInt64
+    private let owner: LargeValueReader.Owner
+    private let progress: Mutex<Progress>
+
+    /// The bytes of both heads.
+    private static let headSize = FrameHeader.size + ValuePayload.headSize
+    /// The bytes of a piece: its payload needs no padding.
+    static let pieceSize = (1 << 20) - ValuePayload.headSize
+    /// A row has room for less than 4 GiB.
+    private static let most = UInt64(UInt32.max) - 1 << 20
+
+    init(
+        _ engine: Engine, _ segment: Segment, _ start: LogEnd, commit: UInt64,
+        owner: LargeValueReader.Owner
+    ) {
+        self.engine = engine
+        self.segment = segment
+        self.start = start
+        self.commit = commit
+        self.owner = owner
+        var buffer = ByteWriter(capacity: Self.headSize + Self.pieceSize)
+        buffer.appendZeros(Self.headSize)
+        progress = Mutex(Progress(buffer: buffer))
+    }
+
+    deinit { abandon() }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        try progress.withLock { progress throws(StoreError) in
+            try checkOpen(progress)
+            guard progress.count + UInt64(bytes.count) <= Self.most else {
+                throw StoreError(.invalidRequest, "a value exceeds 4 GiB")
+            }
+            var rest = bytes
+            while !rest.isEmpty {
+                let room = Self.headSize + Self.pieceSize - progress.buffer.count
+                let taken = UnsafeRawBufferPointer(rebasing: rest.prefix(room))
+                progress.buffer.append(taken)
+                progress.checksum = Checksum.crc32c(taken, continuing: progress.checksum)
+                progress.count += UInt64(taken.count)
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(room))
+                if taken.count == room { try writePiece(&progress) }
+            }
+        }
+    }
+
+    private func checkOpen(_ progress: borrowing Progress) throws(StoreError) {
+        if progress.isOver {
+            throw StoreError(.invalidRequest, "the value is finished, or was given up")
+        }
+    }
+
+    /// Where the frame of a piece begins: all before it are of one size.
+    private func offset(_ piece: Int) -> UInt64 {
+        start.offset + UInt64(piece) * UInt64(Self.headSize + Self.pieceSize)
+    }
+
+    private func writePiece(_ progress: inout Progress) throws(StoreError) {
+        let piece = UnsafeRawBufferPointer(
+            rebasing: progress.buffer.bytes.dropFirst(Self.headSize))
+        progress.checksums.append(Checksum.crc32c(piece))
+        progress.lastCount = piece.count
+        progress.buffer.appendZeros(progress.buffer.count.roundedUpToEight - progress.buffer.count)
+        do {
+            try segment.write(
+                progress.buffer.bytes, at: offset(progress.checksums.count - 1))
+        } catch {
+            throw StoreError(error)
+        }
+        progress.buffer.reset()
+        progress.buffer.appendZeros(Self.headSize)
+    }
+
+    func finish() throws(StoreError) -> StagedValue {
+        try progress.withLock { progress throws(StoreError) in
+            try checkOpen(progress)
+            if progress.buffer.count > Self.headSize { try writePiece(&progress) }
+            precondition(progress.count > 0, "an empty value needs no frames")
+            let end = try writeHeads(progress)
+            do throws(FileSystemError) {
+                try segment.synchronize()
+            } catch {
+                progress.isOver = true
+                engine.staging.abandon(segment.number, isSpoiled: true)
+                throw StoreError(error)
+            }
+            guard let place = Place(exactSegment: segment.number, byteOffset: start.offset) else {
+                throw StoreError(.invalidRequest, "a segment exceeds 32 GiB")
+            }
+            progress.isOver = true
+            engine.staging.finish(segment.number, start, end)
+            return StagedValue(
+                count: progress.count,
+                StagedPart(
+                    engine, segment, start: start, end: end,
+                    reference: ValueReference(
+                        place: place, length: progress.count, checksum: progress.checksum),
+                    owner: owner))
+        }
+    }
+
+    /// Writes the heads of all frames; gives where they end.
+    private func writeHeads(_ progress: borrowing Progress) throws(StoreError) -> LogEnd {
+        var end = start
+        var writer = ByteWriter(capacity: Self.headSize)
+        let pieces = progress.checksums.count
+        for piece in 0..<pieces {
+            let count = piece == pieces - 1 ? progress.lastCount : Self.pieceSize
+            let head = ValuePayload(
+                tree: owner.tree, number: owner.number, property: owner.property,
+                sequence: UInt32(piece), totalLength: progress.count,
+                pieceOffset: UInt64(piece) * UInt64(Self.pieceSize))
+            writer.reset()
+            let header = head.encodeHeads(
+                pieceChecksum: progress.checksums[piece], pieceCount: count, commit: commit,
+                offset: end.offset, predecessor: end.chain, storeTag: engine.storeID.tag,
+                segment: segment.number, to: &writer)
+            do {
+                try segment.write(writer.bytes, at: end.offset)
+            } catch {
+                throw StoreError(error)
+            }
+            end.offset += UInt64(header.frameLength)
+            end.lsn = end.offset
+            end.chain = header.chain
+        }
+        return end
+    }
+
+    func abandon() {
+        let wasOpen = progress.withLock { progress in
+            defer { progress.isOver = true }
+            return !progress.isOver
+        }
+        guard wasOpen else { return }
+        engine.staging.abandon(segment.number, isSpoiled: false)
+        engine.scheduleStagingTrim()
+    }
+}
