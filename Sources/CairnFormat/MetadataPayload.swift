@@ -8,6 +8,9 @@ package struct MetadataPayload: Sendable, Hashable {
     /// The longest document.
     package static let maximumDocument = FormatLimits.maximumPayload - headSize
 
+    /// Revisions are less.                                                                          F-751
+    package static let endOfRevisions: UInt64 = 1 << 62
+
     /// From 1, larger in each later metadata frame; the frame with the largest one is in force.      F-753
     package var revision: UInt64
 
@@ -17,7 +20,8 @@ package struct MetadataPayload: Sendable, Hashable {
 
     package func encode(document: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
         precondition(
-            revision > 0 && !document.isEmpty && document.count <= Self.maximumDocument,
+            revision > 0 && revision < Self.endOfRevisions && !document.isEmpty
+                && document.count <= Self.maximumDocument,
             "a document of metadata has a revision and fits a frame")
         writer.append(revision)
         writer.append(document)
@@ -27,7 +31,7 @@ package struct MetadataPayload: Sendable, Hashable {
     package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
         var reader = ByteReader(payload)
         revision = try reader.integer()
-        guard revision > 0, revision < 1 << 62, reader.remaining > 0 else {
+        guard revision > 0, revision < Self.endOfRevisions, reader.remaining > 0 else {
             throw FormatError(
                 .malformed, "F-751", "metadata have a revision from 1 and a document", at: 0,
                 found: revision)

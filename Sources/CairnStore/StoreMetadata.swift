@@ -52,6 +52,9 @@ public protocol MetadataStore: PersistentStore {
     ///
     /// - Throws: `StoreError` as a save.
     func writeMetadata() throws(StoreError)
+
+    /// Whether metadata wait for a save.
+    var hasMetadataToWrite: Bool { get }
 }
 
 extension MetadataStore {

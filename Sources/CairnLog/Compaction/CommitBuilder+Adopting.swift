@@ -55,6 +55,7 @@ extension CommitBuilder {
     /// - Parameter examined: blocks that are known to refer to nothing in them.
     mutating func retire(_ victims: Set<UInt32>, examined: Set<Place>) throws(StoreError) -> Bool {
         if victims.contains(catalog.place.segment) { return false }
+        // F-756: they are written once more before.
         if let metadata = catalog.metadata, victims.contains(metadata.place.segment) {
             return false
         }

@@ -111,7 +111,7 @@ final class Engine: Sendable {
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
     /// Metadata that are to be written by the next save.
-    let pendingMetadata = Mutex<PendingMetadata?>(nil)
+    let metadataQueue = Mutex(MetadataQueue())
     /// The same, to be asked without waiting.
     let hasPendingMetadata = Atomic(false)
     /// The values that wait for a save.

@@ -20,14 +20,21 @@ struct PendingMetadata: Sendable {
     /// What the store is to be called by when it is opened the next time; nil: by its store id.
     var identifier: UUID?
     /// Which setting it was.
-    var turn = 0
+    var turn: UInt64 = 0
+}
+
+/// What waits, and how often something was set. Turns are never given twice.
+struct MetadataQueue: Sendable {
+    var waiting: PendingMetadata?
+    var lastTurn: UInt64 = 0
 }
 
 extension Engine {
     /// The metadata as they were set last.
     func currentMetadata() -> (values: [String: Value], identifier: UUID) {
+        // In this order: what waits no more is in the state.
+        let pending = metadataQueue.withLock { $0.waiting }
         let stored = registry.read { $0.catalog.metadata }
-        let pending = pendingMetadata.withLock { $0 }
         let override = pending.map(\.identifier) ?? stored?.identifier
         return (pending?.values ?? stored?.values ?? [:], override ?? storeID.uuid)
     }
@@ -35,7 +42,11 @@ extension Engine {
     /// Lets the next save write metadata.
     ///
     /// - Parameter identifier: what the store is to be called by; nil: as before.
-    func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
+    /// - Returns: Which setting it was, and what waited before.
+    @discardableResult
+    func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError)
+        -> (turn: UInt64, before: PendingMetadata?)
+    {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
         var values = values
         for (key, value) in values {
@@ -46,15 +57,28 @@ extension Engine {
                     context: .init(key: key))
             }
         }
-        // What does not fit would make every save fail.
-        _ = try MetadataDocument.encode(values, identifier: identifier)
-        let stored = registry.read { $0.catalog.metadata }
-        pendingMetadata.withLock { pending in
-            let override = identifier ?? (pending.map(\.identifier) ?? stored?.identifier)
-            pending = PendingMetadata(
-                values: values, identifier: override == storeID.uuid ? nil : override,
-                turn: (pending?.turn ?? 0) &+ 1)
+        let wanted = values
+        return try metadataQueue.withLock { queue throws(StoreError) in
+            let before = queue.waiting
+            let stored = registry.read { $0.catalog.metadata }
+            let override = identifier ?? (before.map(\.identifier) ?? stored?.identifier)
+            let name = override == storeID.uuid ? nil : override
+            // What does not fit would make every save fail, and what cannot be read every opening.
+            try MetadataDocument.check(wanted, identifier: name)
+            queue.lastTurn += 1
+            queue.waiting = PendingMetadata(
+                values: wanted, identifier: name, turn: queue.lastTurn)
             hasPendingMetadata.store(true, ordering: .relaxed)
+            return (queue.lastTurn, before)
+        }
+    }
+
+    /// Ends the waiting of a setting, if it is the last one; something else may wait then.
+    func endWaiting(_ turn: UInt64, for other: PendingMetadata? = nil) {
+        metadataQueue.withLock { queue in
+            guard queue.waiting?.turn == turn else { return }
+            queue.waiting = other
+            hasPendingMetadata.store(other != nil, ordering: .relaxed)
         }
     }
 
@@ -65,24 +89,23 @@ extension Engine {
         author: String?, contextName: String?, isSilent: Bool = false,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
-        guard hasPendingMetadata.load(ordering: .relaxed),
-            let pending = pendingMetadata.withLock({ $0 })
-        else {
+        guard hasPendingMetadata.load(ordering: .relaxed) else {
             return try commit(
                 author: author, contextName: contextName, isSilent: isSilent, body)
         }
         try allowMetadata()
+        var written: UInt64?
         let result = try commit(author: author, contextName: contextName, isSilent: isSilent) {
             builder throws(StoreError) in
             let result = try body(&builder)
-            try builder.write(pending)
+            // Here, where nobody else commits: what was set before another save has ended is not to come after it.
+            if let pending = metadataQueue.withLock({ $0.waiting }) {
+                try builder.write(pending)
+                written = pending.turn
+            }
             return result
         }
-        pendingMetadata.withLock { waiting in
-            guard waiting?.turn == pending.turn else { return }
-            waiting = nil
-            hasPendingMetadata.store(false, ordering: .relaxed)
-        }
+        if let written { endWaiting(written) }
         return result
     }
 
@@ -112,8 +135,12 @@ extension CommitBuilder {
         } else if pending.values.isEmpty, pending.identifier == nil {
             return
         }
+        let revision = (before?.revision ?? 0) + 1
+        guard revision < MetadataPayload.endOfRevisions else {
+            throw StoreError(.invalidRequest, "the metadata have been written too often")
+        }
         let metadata = StoredMetadata(
-            place: .none, revision: (before?.revision ?? 0) + 1, identifier: pending.identifier,
+            place: .none, revision: revision, identifier: pending.identifier,
             values: pending.values)
         state.catalog = catalog.with(metadata.placed(at: try log.append(metadata)))
         hasChanges = true

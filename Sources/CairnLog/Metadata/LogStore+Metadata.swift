@@ -4,6 +4,7 @@ import CairnFileSystem
 public import CairnModel
 public import CairnStore
 public import FoundationEssentials
+import Synchronization
 
 extension LogStore: MetadataStore {
     /// What the store says of itself, with values that are not written yet.
@@ -42,6 +43,9 @@ extension LogStore: MetadataStore {
         try checkOpen()
         try engine.writeMetadata()
     }
+
+    /// Whether metadata wait for a save.
+    public var hasMetadataToWrite: Bool { engine.hasPendingMetadata.load(ordering: .relaxed) }
 
     /// What a store says of itself that need not be open. Beside a program that writes to it, what that has made durable.
     ///
@@ -88,9 +92,15 @@ extension LogStore: MetadataStore {
         options.fileSystem = fileSystem
         let store = try open(at: path, options: options)
         do throws(StoreError) {
-            try store.setMetadata(values, identifier: identifier)
-            try store.writeMetadata()
-            try store.synchronize()
+            let (turn, before) = try store.engine.setMetadata(values, identifier: identifier)
+            do throws(StoreError) {
+                try store.writeMetadata()
+                try store.synchronize()
+            } catch {
+                // Where the store is open besides, no later save is to write what was refused.
+                store.engine.endWaiting(turn, for: before)
+                throw error
+            }
         } catch {
             try? store.close()
             throw error

@@ -96,6 +96,30 @@ extension MetadataDocument<Value> {
     }
 }
 
+extension MetadataDocument<Value> {
+    /// Refuses what cannot be written, or read again.
+    static func check(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
+        let json = try encode(values, identifier: identifier)
+        do {
+            _ = try JSONDecoder().decode(Self.self, from: Data(json))
+        } catch {
+            throw StoreError(
+                .invalidRequest, "one of the values cannot be kept as metadata",
+                context: .init(key: key(ofUnreadable: values)))
+        }
+    }
+
+    /// The key of a value that cannot be read again.
+    private static func key(ofUnreadable values: [String: Value]) -> String? {
+        values.keys.sorted().first { key in
+            guard let value = values[key], let json = try? JSONEncoder().encode([value]) else {
+                return true
+            }
+            return (try? JSONDecoder().decode([Value].self, from: json)) == nil
+        }
+    }
+}
+
 extension LogWriter {
     /// Appends a metadata frame; gives its place.
     mutating func append(_ metadata: StoredMetadata) throws(StoreError) -> Place {

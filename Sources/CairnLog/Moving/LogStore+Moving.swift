@@ -4,6 +4,7 @@ import CairnFileSystem
 import CairnModel
 public import CairnStore
 public import FoundationEssentials
+import Synchronization
 import SystemPackage
 
 extension LogStore {
@@ -17,8 +18,8 @@ extension LogStore {
     /// let moved = shop.identity.id(movedFrom: old)
     /// ```
     ///
-    /// If it breaks off, the folder does not open, and ``destroy(at:force:)`` removes it. Metadata that wait for a save are the
-    /// copy's, too.
+    /// If it breaks off, the folder does not open, and ``destroy(at:force:)`` removes it. Metadata that wait for a save are not
+    /// in it, as little as what contexts have not saved.
     ///
     /// - Parameter identifier: what the new store is called by: the ids of its objects bear it.
     /// - Throws: `StoreError`: `.invalidRequest` if there is something in the folder, or it is in this store's own;
@@ -28,8 +29,27 @@ extension LogStore {
         try copy(to: path, on: POSIXFileSystem(), identifier: identifier)
     }
 
+    /// The same under another identifier or under the store's own: for those who go on with the copy alone.
+    package func copy(to path: String, keeping identifier: UUID?) throws(StoreError) {
+        try copy(to: path, on: POSIXFileSystem(), identifier: identifier)
+    }
+
+    /// Lets metadata that wait for a save wait in a copy of the store.
+    ///
+    /// - Parameter keepsIdentifier: whether what the store is to be called by is passed on, too.
+    package func passMetadata(to copy: LogStore, keepsIdentifier: Bool) throws(StoreError) {
+        guard !copy.isReadOnly, let waiting = engine.metadataQueue.withLock({ $0.waiting }) else {
+            return
+        }
+        try copy.engine.setMetadata(
+            waiting.values,
+            identifier: keepsIdentifier ? waiting.identifier ?? engine.storeID.uuid : nil)
+    }
+
     /// The same on any disk.
-    func copy(to path: String, on fileSystem: any FileSystem, identifier: UUID = UUID())
+    ///
+    /// - Parameter identifier: nil: the store's own.
+    func copy(to path: String, on fileSystem: any FileSystem, identifier: UUID? = UUID())
         throws(StoreError)
     {
         try checkOpen()

@@ -3,10 +3,11 @@
 //   1. What is to be copied is read and found whole.
 //   2. The folder is made and locked; its mark says, durably, that there is no store here.                 F-220
 //   3. The segments are copied, and synced.
-//   4. The copy is opened behind that mark, and a commit with metadata gives it its identifier. The sync of that commit
-//      is the last thing before a mark says that there is a store: a crash leaves nothing, or all of it.
+//   4. The copy is opened behind that mark, and a commit with metadata gives it its identifier, unless it has that
+//      already. The sync of that commit is the last thing before a mark says that there is a store: a crash leaves
+//      nothing, or all of it.
 //
-// Invariants: nobody opens the copy under the identifier of the store it was made from.
+// Invariants: nobody opens the copy under the identifier of the store it was made from, unless it is to have that.
 // Threads: one copy in one thread; the state is pinned by the caller.
 
 import CairnFileSystem
@@ -20,7 +21,8 @@ struct StoreCopy {
     let state: EngineState
     let folder: FilePath
     let fileSystem: any FileSystem
-    let identifier: UUID
+    /// Nil: that of the store.
+    let identifier: UUID?
 
     func run() throws(StoreError) {
         do {
@@ -28,8 +30,7 @@ struct StoreCopy {
                 engine: engine, state: state, folder: folder, fileSystem: fileSystem)
             try backup.refuseOwnFolder()
             if try fileSystem.exists(folder), try !fileSystem.list(folder).isEmpty {
-                throw StoreError(
-                    .invalidRequest, "the folder is not empty", context: .init(path: "\(folder)"))
+                throw isNotEmpty
             }
             try backup.verifySource()
             let files = try made()
@@ -50,6 +51,10 @@ struct StoreCopy {
         }
     }
 
+    private var isNotEmpty: StoreError {
+        StoreError(.invalidRequest, "the folder is not empty", context: .init(path: "\(folder)"))
+    }
+
     /// The folder, made if it is missing, and locked.
     private func made() throws -> StoreFiles {
         if try !fileSystem.exists(folder) { try fileSystem.makeDirectory(folder) }
@@ -58,6 +63,11 @@ struct StoreCopy {
         guard try files.lockExclusively(), try files.isCurrent() else {
             files.release()
             throw files.isInUse()
+        }
+        // Somebody else may have made a store there before we had the lock.
+        guard try fileSystem.list(folder).allSatisfy({ $0 == SegmentName.lock }) else {
+            files.release()
+            throw isNotEmpty
         }
         return files
     }
@@ -81,8 +91,12 @@ struct StoreCopy {
         options.sizes.fillBytes = 0
         let copy = try Engine(log, options: options)
         do {
-            try copy.setMetadata(engine.currentMetadata().values, identifier: identifier)
-            try copy.writeMetadata()
+            // The values are those of the state that is copied: later ones belong to later objects.
+            let found = copy.currentMetadata()
+            if let identifier, found.identifier != identifier {
+                try copy.setMetadata(found.values, identifier: identifier)
+                try copy.writeMetadata()
+            }
             let end = copy.registry.published()
             // The copy is not to be lost once somebody was told of it.
             try files.writeMarkDurably(

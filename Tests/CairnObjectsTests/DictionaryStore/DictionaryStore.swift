@@ -92,6 +92,9 @@ final class DictionaryStore: MetadataStore {
         }
     }
 
+    /// They count at once.
+    var hasMetadataToWrite: Bool { false }
+
     func writeMetadata() throws(StoreError) {
         try shared.withLock { shared throws(StoreError) in try shared.check() }
     }
