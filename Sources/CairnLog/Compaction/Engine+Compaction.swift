@@ -35,7 +35,7 @@ extension Engine {
 
     /// Lets the dead space be looked at if enough was written since the last time, now or when writers pause.
     func scheduleCompaction() {
-        let written = queue.progress.written
+        let written = volume(at: queue.progress.written)
         let (isDue, waits) = compaction.withLock { compaction in
             guard !compaction.isScheduled, compaction.failure == nil,
                 written - min(written, compaction.measuredLSN) >= sizes.compactionFloor
@@ -52,7 +52,7 @@ extension Engine {
         guard sizes.idleSeconds < .infinity else { return }
         housekeeper.schedule(after: sizes.idleSeconds) { [weak self] in
             guard let self else { return }
-            let written = self.queue.progress.written
+            let written = self.volume(at: self.queue.progress.written)
             switch self.compaction.withLock({ $0.endPause(logEnd: written) }) {
             case .isDropped: return
             case .waitsOn: self.scheduleLook()
@@ -95,11 +95,11 @@ extension Engine {
             if done != nil {
                 releaseRetired()
             } else {
-                let written = queue.progress.written
+                let written = volume(at: queue.progress.written)
                 compaction.withLock { $0.lookedLSN = written }
             }
         } catch {
-            let written = queue.progress.written
+            let written = volume(at: queue.progress.written)
             compaction.withLock { compaction in
                 // What is damaged stays so. Anything else may have passed when there is more to give back.
                 if error.code == .damaged { compaction.failure = error }
@@ -108,7 +108,7 @@ extension Engine {
             }
             releaseRetired()
         }
-        let written = queue.progress.written
+        let written = volume(at: queue.progress.written)
         let waits = compaction.withLock { compaction in
             compaction.isScheduled = false
             compaction.isIdle = false
@@ -155,15 +155,16 @@ extension Engine {
     private func beginRun() throws(StoreError) -> CompactionRun? {
         let pin = registry.pin()
         let state = pin.state
+        let written = volume(at: state.end.lsn)
         let isIdle = compaction.withLock { compaction in
-            compaction.measuredLSN = state.end.lsn
-            if compaction.isIdle { compaction.lookedLSN = state.end.lsn }
+            compaction.measuredLSN = written
+            if compaction.isIdle { compaction.lookedLSN = written }
             return compaction.isIdle
         }
         let uses = unstaged(try SegmentUse.measure(state, self))
         let allowance = compaction.withLock { compaction in
             compaction.allowance.add(
-                logEnd: state.end.lsn, dead: uses.reduce(0) { $0 + $1.deadBytes })
+                logEnd: written, dead: uses.reduce(0) { $0 + $1.deadBytes })
             // Measuring reads blocks that refer to large values, so a large store must have changed more.
             compaction.lookBytes = max(
                 sizes.idleCompactionFloor, uses.reduce(0) { $0 + $1.bytes } / 32)

@@ -7,6 +7,8 @@ import Synchronization
 struct CheckpointProgress: Sendable {
     /// Where the log ended in its state.
     var lsn: UInt64
+    /// How much was written up to there since the store was opened; see `Engine.volume(at:)`.
+    var volume: UInt64
     var bytes: UInt64
     var isScheduled = false
 }
@@ -53,10 +55,10 @@ extension Engine {
 
     /// Lets a checkpoint be taken if enough was written since the last one.
     func scheduleCheckpoint() {
-        let written = queue.progress.written
+        let written = volume(at: queue.progress.written)
         let isDue = checkpoint.withLock { checkpoint in
-            guard !checkpoint.isScheduled, written > checkpoint.lsn,
-                written - checkpoint.lsn >= max(sizes.checkpointBytes, 2 * checkpoint.bytes)
+            guard !checkpoint.isScheduled, written > checkpoint.volume,
+                written - checkpoint.volume >= max(sizes.checkpointBytes, 2 * checkpoint.bytes)
             else { return false }
             checkpoint.isScheduled = true
             return true
@@ -92,7 +94,8 @@ extension Engine {
         try? inFolder { () throws(StoreError) in
             let last = checkpoint.withLock { $0 }
             guard state.commitEnd.lsn > last.lsn,
-                state.commitEnd.lsn - last.lsn > max(sizes.closingCheckpointBytes, last.bytes / 8)
+                volume(at: state.commitEnd.lsn) - last.volume
+                    > max(sizes.closingCheckpointBytes, last.bytes / 8)
             else { return }
             try write(state)
         }
@@ -102,12 +105,15 @@ extension Engine {
         // Parts that could not be read are empty: a checkpoint with those would be believed.
         image?.loadWhole()
         try repairImage()
+        // What is adopted meanwhile counts as a part of it: then the next one is due a little later.
+        let volume = volume(at: state.commitEnd.lsn)
         let bytes = try CheckpointWriter.write(
             state, storeID: storeID, files: files,
             lastSegment: lastSegment.load(ordering: .relaxed))
         writes.addCheckpoint(bytes)
         checkpoint.withLock {
             $0.lsn = state.commitEnd.lsn
+            $0.volume = volume
             $0.bytes = bytes
         }
     }

@@ -162,7 +162,8 @@ final class Engine: Sendable {
         housekeeper = options.makeScheduler()
         checkpoint = Mutex(
             CheckpointProgress(
-                lsn: opened.base?.commitEnd.lsn ?? 0, bytes: opened.checkpointBytes))
+                lsn: opened.base?.commitEnd.lsn ?? 0, volume: opened.base?.commitEnd.lsn ?? 0,
+                bytes: opened.checkpointBytes))
         changes = CommitFeed(registry)
         queue = CommitQueue(
             end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool,
@@ -249,6 +250,7 @@ final class Engine: Sendable {
 
     /// Whether enough was written since it was last looked whether there is something to be done beside the commits.
     private func isTimeToLook(_ end: UInt64) -> Bool {
+        let end = volume(at: end)
         let last = lookedAt.load(ordering: .relaxed)
         let step = min(sizes.checkpointBytes, sizes.compactionFloor) / 64
         guard last == .max || end >= last + step else { return false }

@@ -46,6 +46,9 @@ extension LogStore {
             identifier: keepsIdentifier ? waiting.identifier ?? engine.storeID.uuid : nil)
     }
 
+    /// Says that values which wait for a save may be saved to a copy of the store, when this one is closed.
+    package func keepStagedValues() { engine.staging.isKept.store(true, ordering: .relaxed) }
+
     /// The same on any disk.
     ///
     /// - Parameter identifier: nil: the store's own.

@@ -325,6 +325,12 @@ struct StoreOpener {
                 try file.truncate(to: log.end.offset)
                 try file.synchronizeData()
             }
+            // What lies behind the adopted part of a segment was to be adopted by a commit that never came.
+            for side in log.segments.sides {
+                guard try side.segment.file.size() > side.end else { continue }
+                let file = try fileSystem.open(log.files.path(side.segment.number), .readWrite)
+                try file.truncate(to: side.end)
+            }
             // What a checkpoint was opened with is kept until there is a newer one.
             let needless = log.needless
             if !needless.isEmpty {

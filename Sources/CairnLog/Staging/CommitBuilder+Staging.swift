@@ -9,6 +9,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 import FoundationEssentials
+import Synchronization
 
 /// The staged values of one save.
 final class StagedUse {
@@ -65,6 +66,8 @@ extension CommitBuilder {
                     segment: number, start: side?.end ?? header, end: last.end.offset,
                     startChain: startChain, endChain: last.end.chain))
             state.segments.adopt(last.segment, end: last.end.offset, chain: last.end.chain)
+            engine.staging.adoptedBytes.add(
+                last.end.offset - (side?.end ?? header), ordering: .relaxed)
         }
         self.staged = staged
         if parts.isEmpty { return }

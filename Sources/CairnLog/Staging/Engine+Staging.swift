@@ -5,6 +5,7 @@
 import CairnFormat
 package import CairnModel
 package import CairnStore
+import Synchronization
 
 extension Engine {
     /// Begins a value for a column of an object; nil if it is to be put together in memory, as its bytes are compared.
@@ -16,18 +17,22 @@ extension Engine {
             !stored.uniques.contains(where: { catalog.uniques[$0].columns.contains(column) }),
             !catalog.fetchIndexesOfEntity[entity].contains(where: {
                 catalog.fetchIndexes[$0].parts.contains { $0.column == column }
-            })
+            }),
+            // What is computed from it is made of its bytes.
+            !catalog.schema.derivations.concerns[entity]
         else { return nil }
-        // What a commit has adopted that failed is cut off before anybody writes over it.
-        let limit = try withTurn { turn throws(StoreError) in
+        // What a commit has adopted that failed is cut off before anybody writes over it. Where a sync has failed nobody
+        // knows what is adopted, so within the turn.
+        let known = try withTurn { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
-            return min(
-                sizes.largestSegmentBytes,
-                max(sizes.segmentBytes, turn.segments.bytes(to: turn.end) / 64))
+            return staging.take(
+                upTo: min(
+                    sizes.largestSegmentBytes,
+                    max(sizes.segmentBytes, turn.segments.bytes(to: turn.end) / 64)))
         }
         let (segment, end): (Segment, LogEnd)
-        if let known = staging.take(upTo: limit) {
+        if let known {
             (segment, end) = known
         } else {
             (segment, end) = try makeSideSegment(commit: commit)
@@ -39,6 +44,9 @@ extension Engine {
                 tree: catalog.trees[stored.tree].id, number: number,
                 property: stored.columns[column].propertyID))
     }
+
+    /// How much was written up to some end of the log, with what lies beside it: what is due from time to time is due by this.
+    func volume(at end: UInt64) -> UInt64 { end + staging.adoptedBytes.load(ordering: .relaxed) }
 
     /// Lets space be given back that nobody will use.
     func scheduleStagingTrim() {
@@ -55,7 +63,16 @@ extension Engine {
 
     /// Removes what waits for a save that will not come, as the store is closed.
     func dropStaged(_ turn: Turn) {
-        for segment in staging.segments { trim(segment, turn) }
+        let isKept = staging.isKept.load(ordering: .relaxed)
+        for segment in staging.segments {
+            // A file that is removed can be read by those who have it open; one that is cut off cannot.
+            if isKept, staging.isInUse(segment.number),
+                turn.segments.sides.contains(where: { $0.segment === segment })
+            {
+                continue
+            }
+            trim(segment, turn)
+        }
     }
 }
 

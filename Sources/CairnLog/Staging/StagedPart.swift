@@ -35,7 +35,6 @@ final class StagedPart: StagedBytes {
     }
 
     func release() {
-        engine.staging.release(segment.number, start)
-        engine.scheduleStagingTrim()
+        if engine.staging.release(segment.number, start) { engine.scheduleStagingTrim() }
     }
 }

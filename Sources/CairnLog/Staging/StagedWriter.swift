@@ -68,7 +68,6 @@ final class StagedWriter: ValueStaging {
                 let room = Self.headSize + Self.pieceSize - progress.buffer.count
                 let taken = UnsafeRawBufferPointer(rebasing: rest.prefix(room))
                 progress.buffer.append(taken)
-                progress.checksum = Checksum.crc32c(taken, continuing: progress.checksum)
                 progress.count += UInt64(taken.count)
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(room))
                 if taken.count == room { try writePiece(&progress) }
@@ -90,17 +89,25 @@ final class StagedWriter: ValueStaging {
     private func writePiece(_ progress: inout Progress) throws(StoreError) {
         let piece = UnsafeRawBufferPointer(
             rebasing: progress.buffer.bytes.dropFirst(Self.headSize))
-        progress.checksums.append(Checksum.crc32c(piece))
+        let checksum = Checksum.crc32c(piece)
+        progress.checksums.append(checksum)
+        progress.checksum = Checksum.combined(progress.checksum, checksum, count: piece.count)
         progress.lastCount = piece.count
         progress.buffer.appendZeros(progress.buffer.count.roundedUpToEight - progress.buffer.count)
-        do {
-            try segment.write(
-                progress.buffer.bytes, at: offset(progress.checksums.count - 1))
-        } catch {
-            throw StoreError(error)
-        }
+        try write(progress.buffer.bytes, at: offset(progress.checksums.count - 1))
         progress.buffer.reset()
         progress.buffer.appendZeros(Self.headSize)
+    }
+
+    /// Writes to the segment, while the folder is ours: when the store is closed it may be somebody else's.
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
+        try engine.inFolder { () throws(StoreError) in
+            do throws(FileSystemError) {
+                try segment.write(bytes, at: offset)
+            } catch {
+                throw StoreError(error)
+            }
+        }
     }
 
     func finish() throws(StoreError) -> StagedValue {
@@ -147,11 +154,7 @@ final class StagedWriter: ValueStaging {
                 pieceChecksum: progress.checksums[piece], pieceCount: count, commit: commit,
                 offset: end.offset, predecessor: end.chain, storeTag: engine.storeID.tag,
                 segment: segment.number, to: &writer)
-            do {
-                try segment.write(writer.bytes, at: end.offset)
-            } catch {
-                throw StoreError(error)
-            }
+            try write(writer.bytes, at: end.offset)
             end.offset += UInt64(header.frameLength)
             end.lsn = end.offset
             end.chain = header.chain

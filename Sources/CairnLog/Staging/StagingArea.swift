@@ -53,6 +53,10 @@ final class StagingArea: Sendable {
     }
 
     private let grounds = Mutex<[UInt32: Ground]>([:])
+    /// Whether what waits when the store is closed may be saved to a copy of it: its bytes must stay.
+    let isKept = Atomic(false)
+    /// The bytes that commits have adopted since the store was opened: the log grows by none of them.
+    let adoptedBytes = Atomic<UInt64>(0)
 
     /// A segment to write a value to, if there is one that is shorter than `limit`.
     func take(upTo limit: UInt64) -> (segment: Segment, end: LogEnd)? {
@@ -112,13 +116,15 @@ final class StagingArea: Sendable {
         }
     }
 
-    /// Nobody will save a value any more.
-    func release(_ number: UInt32, _ start: LogEnd) {
+    /// Nobody will save a value any more. Whether there is space to be given back.
+    func release(_ number: UInt32, _ start: LogEnd) -> Bool {
         grounds.withLock { grounds in
-            guard let index = grounds[number]?.waiting.firstIndex(where: { $0.start == start })
-            else { return }
+            guard let end = grounds[number]?.end,
+                let index = grounds[number]?.waiting.firstIndex(where: { $0.start == start })
+            else { return false }
             grounds[number]?.waiting[index].isGone = true
             grounds[number]?.shrink()
+            return grounds[number]?.end != end
         }
     }
 

@@ -41,7 +41,7 @@ extension ManagedObject {
             let old = earlier?.value(index, of: self) ?? baseValue(index)
             if old == presentValue(index) { continue }
             guard let relationship = column.relationship else {
-                values.updateValue(old.any, forKey: column.name)
+                values.updateValue(readable(old).any, forKey: column.name)
                 continue
             }
             let ids = old.reference.map { [$0] } ?? []

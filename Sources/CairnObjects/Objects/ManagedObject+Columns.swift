@@ -376,9 +376,7 @@ extension ObjectSlots {
             text.withUTF8 { cells.set(column, bytes: UnsafeRawBufferPointer($0)) }
         case .binary, .decimal:
             let data = data(column).pointee
-            if let staged = StagedValue.find(data), let all = try? staged.data() {
-                return all.withUnsafeBytes { cells.set(column, bytes: $0) }
-            }
+            assert(StagedValue.find(data) == nil, "a value that waits for a save is no row's")
             data.withUnsafeBytes { cells.set(column, bytes: $0) }
         }
     }

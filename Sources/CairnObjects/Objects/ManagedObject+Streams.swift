@@ -25,6 +25,7 @@ extension ManagedObject {
         forKey key: String, chunkBytes: Int = ValueStream.usualChunkBytes
     ) throws(StoreError) -> ValueStream? {
         let column = try ValueStream.column(forKey: key, of: entity)
+        access(.column(column))
         guard !isInserted, let context = managedObjectContext, !editedColumns.contains(column)
         else {
             let value = presentValue(column)

@@ -19,6 +19,10 @@ public import FoundationEssentials
 /// and the next save makes it part of the store, together with all else or not at all. The space is given back if the
 /// writer is let go before, if the value is set otherwise or rolled back, and after a crash.
 ///
+/// Whoever changes the object later, or merges it into another one, has the value that is stored in memory while it is compared or
+/// copied; so has compaction of the store. A value that goes to another row than it was written for, as a policy or a redo may
+/// have it, is copied within the save.
+///
 /// After the save the object is a fault: reading any of its attributes reads all of them. ``ManagedObject/valueStream(forKey:chunkBytes:)``
 /// does not.
 ///
@@ -144,7 +148,8 @@ extension ManagedObject {
     /// Begins a value of a binary attribute that is written some bytes at a time.
     ///
     /// A new object gets its permanent id when the value becomes large. Values of attributes that are unique or indexed are
-    /// put together in memory, as are all in stores that take none before the save.
+    /// put together in memory, as are those of entities that something is derived from, and all in stores that take none before
+    /// the save.
     ///
     /// - Parameter key: the attribute; of a composite one with dots, as in `"plan.drawing"`.
     /// - Throws: `StoreError` with `.invalidRequest` if the attribute is not there or not binary.

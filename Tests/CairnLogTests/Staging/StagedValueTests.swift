@@ -230,7 +230,7 @@ struct StagedValueTests {
         for number in 1...4 {
             let id = try StagedStores.newID(store)
             let staged = try StagedStores.stage(store, value, for: id)
-            faulty.fail(.write, number: faulty.count(.write) + number, with: .noSpace)
+            faulty.fail(.write, number: number, with: .noSpace)
             let isSaved = (try? StagedStores.save(store, [("C\(number)", id, staged)])) != nil
             faulty.clearFaults()
             if !isSaved {
@@ -257,7 +257,7 @@ struct StagedValueTests {
             var number = 1
             while true {
                 let before = faulty.count(operation)
-                faulty.fail(operation, number: before + number, with: .noSpace)
+                faulty.fail(operation, number: number, with: .noSpace)
                 let staged = try? StagedStores.stage(store, value, for: id, chunk: 1 << 20)
                 let isOver = faulty.count(operation) < before + number
                 faulty.clearFaults()
