@@ -13,11 +13,14 @@ extension PersistentContainer {
     /// let token = try container.metadata()["syncToken"]
     /// ```
     ///
+    /// Behind a coordinator each store has its own: ``CairnObjects/PersistentStoreCoordinator/metadata(for:)``.
+    ///
     /// - Throws: `StoreError` if the store was closed, or is one that keeps no metadata.
     public func metadata() throws(StoreError) -> StoreMetadata { try metadataStore().metadata() }
 
-    /// Puts other values in the place of all that the program keeps with the store. The next save of a context that changes
-    /// anything writes them, together with its objects or not at all; ``writeMetadata()`` does at once.
+    /// Puts other values in the place of all that the program keeps with the store. The next save of a context
+    /// writes them, together with its objects or not at all; ``writeMetadata()`` does at once. To change some of them, read
+    /// all and set all; lists and the like are kept as ``CairnModel/Value/binary(_:)``, in an encoding of the program's.
     ///
     /// ```swift
     /// try container.setMetadata(["syncToken": .string(token)])
@@ -38,7 +41,12 @@ extension PersistentContainer {
 
     private func metadataStore() throws(StoreError) -> any MetadataStore {
         guard let store = store as? any MetadataStore else {
-            throw StoreError(.invalidRequest, "the store keeps no metadata")
+            throw StoreError(
+                .invalidRequest,
+                persistentStoreCoordinator == nil
+                    ? "the store keeps no metadata"
+                    : "each store of a coordinator has metadata of its own: the coordinator is to be asked for those of one"
+            )
         }
         return store
     }

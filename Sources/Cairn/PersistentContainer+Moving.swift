@@ -11,7 +11,7 @@ extension PersistentContainer {
     /// over it. What contexts of this container have not saved is not in it.
     ///
     /// ```swift
-    /// let shop = try draft.migratePersistentStore(to: "shop.cairn")
+    /// let shop = try draft.copyPersistentStore(to: "shop.cairn")
     /// let product = shop.objectID(movedFrom: old.objectID)
     /// ```
     ///
@@ -19,13 +19,20 @@ extension PersistentContainer {
     /// store, let go of this container, and remove the folder with ``destroyPersistentStore(at:force:)`` if it is
     /// not wanted any more.
     ///
+    /// A coordinator goes on with the store in its new place:
+    /// ``CairnObjects/PersistentStoreCoordinator/migratePersistentStore(_:to:identifier:options:)``.
+    ///
     /// - Throws: `StoreError`: as ``LogStore/copy(to:identifier:)``; `.invalidRequest` if the store is of another kind.
     /// - Complexity: O(size of the store).
-    public func migratePersistentStore(
+    public func copyPersistentStore(
         to path: String, identifier: UUID = UUID(), options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> PersistentContainer {
         guard let store = store as? LogStore else {
-            throw StoreError(.invalidRequest, "only a store on the log is copied to a folder")
+            throw StoreError(
+                .invalidRequest,
+                persistentStoreCoordinator == nil
+                    ? "only a store on the log is copied to a folder"
+                    : "which store of the coordinator is meant must be said to the coordinator")
         }
         try store.copy(to: path, identifier: identifier)
         return PersistentContainer(

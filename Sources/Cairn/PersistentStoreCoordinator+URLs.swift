@@ -71,6 +71,7 @@ extension PersistentStoreCoordinator {
             try? new.close()
             throw error
         }
+        old.keepStagedValues()
         try old.close()
         return new
     }

@@ -117,7 +117,21 @@ struct SeveralStores {
         own.minutes = 25
         try context.save()  // to the copy
         // SeveralStores 5 ends
+        let summer = directory.path("summer.cairn")
+        // SeveralStores 6 begins
+        if let store = coordinator.persistentStore(for: own.objectID) {
+            try coordinator.setMetadata(["title": .string("Summer")], for: store)
+            let saved = try coordinator.migratePersistentStore(
+                store, to: URL(fileURLWithPath: summer))
+            let title = try coordinator.metadata(for: saved)["title"]  // Summer
+            // SeveralStores 6 pauses
+            #expect(title == .string("Summer"))
+            // SeveralStores 6 goes on
+        }
+        own.minutes = 15
+        try context.save()  // to the new folder
+        // SeveralStores 6 ends
         try coordinator.close()
-        #expect(try minutes(copy) == 25 && minutes(diary) == 20)
+        #expect(try minutes(summer) == 15 && minutes(copy) == 25 && minutes(diary) == 20)
     }
 }

@@ -20,7 +20,8 @@ extension ManagedObjectContext {
     private static let maximumRounds = 1000
     private static let maximumResolutions = 10
 
-    /// Saves everything that is new, changed or deleted, as one unit. Without changes it does nothing.
+    /// Saves everything that is new, changed or deleted, as one unit. Without changes it writes no more than metadata of
+    /// stores that wait for a save.
     ///
     /// A child context saves to its ``parent``, which has the changes then, unsaved, and may save them in its turn. Nothing
     /// is compared with the store there: conflicts, and what the merge policy does about them, are a matter of the context
@@ -48,7 +49,7 @@ extension ManagedObjectContext {
         try throwReadError()
         try readEditedFaults()
         processChangesToSave()
-        guard hasChanges else { return }
+        guard hasChanges else { return try writeWaitingMetadata() }
         if isWatched(.beginnings) { tell(.willSave) }
         undoHistory?.recording = .afterthoughts
         defer { undoHistory?.recording = .steps }

@@ -219,6 +219,9 @@ final class CoordinatedSnapshot: StoreSnapshot {
         return parts.first { $0.store.identifier == store }
     }
 
+    /// The state of the store that an object is in, if it is in one of them.
+    func part(of id: ObjectID) -> Part? { onlyPart(of: [id]) }
+
     /// The places of the objects of each store. Those of other stores have none.
     private func placed(_ ids: [ObjectID]) -> [(part: Part, places: [Int])] {
         let places = Dictionary(grouping: ids.indices) { ids[$0].store }

@@ -19,7 +19,7 @@ extension PersistentStoreCoordinator {
             $0.takes(entity.index) && request.affectedStores?.contains($0.identifier) ?? true
         }
         guard let store else { throw StoreError(noStoreFor: entity) }
-        return try store.store.execute(request)
+        return try writing(to: store) { store throws(StoreError) in try store.execute(request) }
     }
 
     /// Deletes many objects, in each store as one unit: in all that can be written, or in those that
@@ -59,7 +59,9 @@ extension PersistentStoreCoordinator {
         var result = BatchDeleteResult()
         for (index, part) in requests.enumerated() {
             do throws(StoreError) {
-                let deleted = try part.store.store.execute(part.request)
+                let deleted = try writing(to: part.store) { store throws(StoreError) in
+                    try store.execute(part.request)
+                }
                 result.deletedCount += deleted.deletedCount
                 result.cascadedCount += deleted.cascadedCount
                 result.objectIDs += deleted.objectIDs
@@ -114,8 +116,9 @@ extension PersistentStoreCoordinator {
         }
         var ids = [ObjectID?](repeating: nil, count: entities.count)
         for (place, indexes) in places.sorted(by: { $0.key < $1.key }) {
-            let given = try stores[place].store.obtainPermanentIDs(
-                forEntities: indexes.map { entities[$0] })
+            let given = try writing(to: stores[place]) { store throws(StoreError) in
+                try store.obtainPermanentIDs(forEntities: indexes.map { entities[$0] })
+            }
             for (index, id) in zip(indexes, given) { ids[index] = id }
         }
         return ids.compactMap { $0 }

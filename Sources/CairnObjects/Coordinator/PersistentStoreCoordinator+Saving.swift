@@ -4,7 +4,8 @@
 //   2. Stores that are only compared with are asked first. Those behind the first that is written are looked at beforehand:
 //      if somebody has changed an object of the save since it was read, nothing is written at all. The merge policies that
 //      decide about that themselves, within the store, need not be asked.
-//   3. The stores are written in the order in which they were added, up to the first that refuses. What only a store can
+//   3. Stores that have metadata to write are written too, also if no object of theirs is changed.
+//   4. The stores are written in the order in which they were added, up to the first that refuses. What only a store can
 //      tell, whether a key is unique or the disk has room, it can tell when others are written.
 
 import CairnModel
@@ -61,7 +62,9 @@ extension PersistentStoreCoordinator {
         -> CoordinatedOutcome
     {
         let division = try SaveDivision(request, assigned: assigned, self)
-        let parts = division.parts.filter { $0.request.writes && !$0.store.isReadOnly }
+        let parts = division.parts.filter {
+            !$0.store.isReadOnly && ($0.request.writes || $0.store.hasMetadataToWrite)
+        }
         var outcome = CoordinatedOutcome()
         var conflicts: [SaveConflict] = []
         for part in division.parts where part.store.identifier != parts.first?.store.identifier {
@@ -79,7 +82,10 @@ extension PersistentStoreCoordinator {
         }
         for (index, part) in parts.enumerated() {
             do throws(StoreError) {
-                switch try part.store.store.save(part.request) {
+                let saved = try writing(to: part.store) { store throws(StoreError) in
+                    try store.save(part.request)
+                }
+                switch saved {
                 case .saved(let result):
                     outcome.result.add(result, part, self)
                     continue

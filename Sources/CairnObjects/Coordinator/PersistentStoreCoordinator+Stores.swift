@@ -33,7 +33,8 @@ extension PersistentStoreCoordinator {
             state.attached.append(
                 CoordinatedStore(
                     store: store, identity: store.identity, number: number,
-                    configuration: configuration, entities: entities, since: state.version + 1))
+                    configuration: configuration, entities: entities, since: state.version + 1,
+                    gate: StoreGate()))
             return true
         }
         guard isAdded else { throw StoreError(twice: store) }
@@ -88,14 +89,50 @@ extension PersistentStoreCoordinator {
         _ store: any PersistentStore, with new: any PersistentStore, closes: Bool = true
     ) throws(StoreError) {
         try check(new)
-        let (before, after) = (store.identity.identifier, new.identity.identifier)
         guard let old = attached.first(where: { $0.store === store }) else {
             throw StoreError(notAttached: nil)
         }
         if old.store === new { return }
-        if after != before, self.store(after) != nil { throw StoreError(twice: new) }
+        try check(new, inPlaceOf: old)
         let change = StoresChange(added: [new], removed: [old.store])
         tell(change, .isComing)
+        try put(new, inPlaceOf: old)
+        tell(change, .isThere)
+        if closes { try old.store.close() }
+    }
+
+    /// Puts a store that is made of another in its place, while nobody writes to that one. The store before is not closed.
+    ///
+    /// - Throws: `StoreError`: what making it throws; as ``replace(_:with:closes:)``.
+    package func replace(
+        _ store: any PersistentStore,
+        byMaking make: () throws(StoreError) -> any PersistentStore
+    ) throws(StoreError) {
+        guard let old = self.store(store.identity.identifier), old.store === store else {
+            throw StoreError(notAttached: nil)
+        }
+        tell(StoresChange(added: [], removed: [store]), .isComing)
+        let new = try old.gate.shut { () throws(StoreError) -> any PersistentStore in
+            let new = try make()
+            try check(new)
+            try check(new, inPlaceOf: old)
+            try put(new, inPlaceOf: old)
+            return new
+        }
+        tell(StoresChange(added: [new], removed: [store]), .isThere)
+    }
+
+    private func check(_ new: any PersistentStore, inPlaceOf old: CoordinatedStore)
+        throws(StoreError)
+    {
+        let identifier = new.identity.identifier
+        if identifier != old.identifier, store(identifier) != nil { throw StoreError(twice: new) }
+    }
+
+    private func put(_ new: any PersistentStore, inPlaceOf old: CoordinatedStore)
+        throws(StoreError)
+    {
+        let (before, after) = (old.identifier, new.identity.identifier)
         let isReplaced = attach(new) { state, number in
             guard let place = state.attached.firstIndex(where: { $0.store === old.store }),
                 after == before || !state.attached.contains(where: { $0.identifier == after })
@@ -103,13 +140,11 @@ extension PersistentStoreCoordinator {
             state.attached[place] = CoordinatedStore(
                 store: new, identity: new.identity, number: number,
                 configuration: old.configuration, entities: old.entities,
-                since: state.version + 1)
+                since: state.version + 1, gate: old.gate)
             return true
         }
         guard isReplaced else { throw StoreError(notAttached: nil) }
         if after != before { endObservation(of: before) }
-        tell(change, .isThere)
-        if closes { try old.store.close() }
     }
 
     private func check(_ store: any PersistentStore) throws(StoreError) {

@@ -9,6 +9,8 @@
 //   Stores                adding, removing and replacing stores, and who is told of it
 //   Saving, Batches       writing, store by store
 //   Changes               what is committed to any of the stores
+//   StoreGate             nobody writes to a store that is moved
+//   Metadata, Staging     what stores say of themselves, and large values that come before their save
 //   ManagedObjectContext+Stores   what contexts do only here: assigning, noticing that stores are gone
 //
 // Every store holds the whole model; its configuration says of which entities it takes new objects, and is asked. Rows that
@@ -192,6 +194,8 @@ struct CoordinatedStore: Sendable {
     let entities: [Bool]
     /// The version of the coordinator since which it is there.
     let since: Int
+    /// Whoever writes passes it; the store in the place of this one has the same.
+    let gate: StoreGate
 
     var identifier: UUID { identity.identifier }
     var isReadOnly: Bool { store.isReadOnly }

@@ -95,7 +95,7 @@ struct StoresAsFilesTests {
         let first = building(draft.viewContext, "A")
         try draft.viewContext.save()
         let unsaved = building(draft.viewContext, "B")
-        let shop = try draft.migratePersistentStore(to: directory.path("shop"))
+        let shop = try draft.copyPersistentStore(to: directory.path("shop"))
         #expect(shop.store.identity.identifier != draft.store.identity.identifier)
         let id = try #require(shop.objectID(movedFrom: first.objectID))
         #expect(shop.objectID(movedFrom: unsaved.objectID) == nil)
@@ -108,7 +108,7 @@ struct StoresAsFilesTests {
         #expect(first["name"] as? String == "A")
         #expect(try draft.viewContext.count(for: buildings) == 2)
         let error = #expect(throws: StoreError.self) {
-            _ = try draft.migratePersistentStore(to: directory.path("shop"))
+            _ = try draft.copyPersistentStore(to: directory.path("shop"))
         }
         #expect(error?.code == .invalidRequest)
     }
