@@ -81,7 +81,7 @@ package struct ValueCondition: Sendable {
 
 extension PredicateNode {
     /// The predicate as its text reads back; itself if that cannot be read.
-    fileprivate var asRead: PredicateNode {
+    var asRead: PredicateNode {
         (try? PredicateParser.parse(predicateFormat)) ?? self
     }
 

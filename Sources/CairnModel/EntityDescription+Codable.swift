@@ -3,7 +3,7 @@
 extension EntityDescription: Codable {
     private enum Key: String, CodingKey {
         case name, managedObjectClassName, isAbstract, superentityName, attributes, relationships,
-            fetchedProperties, uniquenessConstraints, indexes, renamingIdentifier,
+            fetchedProperties, uniquenessConstraints, uniquenessRules, indexes, renamingIdentifier,
             versionHashModifier, userInfo, otherMarks
     }
 
@@ -19,6 +19,7 @@ extension EntityDescription: Codable {
         try container.read(&relationships, .relationships)
         try container.read(&fetchedProperties, .fetchedProperties)
         try container.read(&uniquenessConstraints, .uniquenessConstraints)
+        try container.read(&uniquenessRules, .uniquenessRules)
         try container.read(&indexes, .indexes)
         try container.read(&renamingIdentifier, .renamingIdentifier)
         try container.read(&versionHashModifier, .versionHashModifier)
@@ -40,6 +41,7 @@ extension EntityDescription: Codable {
         try container.write(fetchedProperties, .fetchedProperties, unless: usual.fetchedProperties)
         try container.write(
             uniquenessConstraints, .uniquenessConstraints, unless: usual.uniquenessConstraints)
+        try container.write(uniquenessRules, .uniquenessRules, unless: usual.uniquenessRules)
         try container.write(indexes, .indexes, unless: usual.indexes)
         try container.write(
             renamingIdentifier, .renamingIdentifier, unless: usual.renamingIdentifier)
@@ -78,7 +80,7 @@ extension EntityDescription: Codable {
                 while try json.element(after: indexes.count) {
                     indexes.append(try FetchIndexDescription(plain: &json))
                 }
-            case .fetchedProperties, nil: throw NotPlainJSON()
+            case .fetchedProperties, .uniquenessRules, nil: throw NotPlainJSON()
             }
         }
         guard hasName else { throw NotPlainJSON() }

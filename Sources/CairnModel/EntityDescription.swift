@@ -20,6 +20,11 @@ public struct EntityDescription: Sendable, Hashable {
     public var fetchedProperties: [FetchedPropertyDescription] = []
     /// Its own uniqueness constraints, each a list of attribute or to-one relationship names.
     public var uniquenessConstraints: [[String]] = []
+    /// Its own uniqueness constraints with options: over some of the objects, with nil as a value, without regard to case.
+    ///
+    /// Where an order counts, as for what tells a row of a batch insert which object it is, they come behind those of
+    /// ``uniquenessConstraints``.
+    public var uniquenessRules: [UniquenessRule] = []
     /// Its own fetch indexes.
     public var indexes: [FetchIndexDescription] = []
     /// The name under which an older or newer version of the model knows the entity.

@@ -68,7 +68,12 @@ public struct ModelDescription: Sendable, CustomStringConvertible {
                 property.predicateFormat ?? "all",
             ]
         }
-        rows += entity.uniquenessConstraints.map { ["unique", $0.joined(separator: ", ")] }
+        rows += entity.allUniquenessRules.map { rule in
+            let names = rule.names.joined(separator: ", ")
+            // The last cell of a row makes no column wider.
+            return rule.isPlain
+                ? ["unique", names] : ["unique", names, rule.remarks.joined(separator: ", ")]
+        }
         rows += entity.indexes.map(Self.row(of:))
         return [title] + TextTable(rows: rows).lines
     }

@@ -75,7 +75,8 @@ public final class SchemaEntity: Sendable {
     public let relationships: [SchemaRelationship]
     /// All stored columns, inherited ones first.
     public let columns: [SchemaColumn]
-    /// All uniqueness constraints that hold for its objects, inherited ones first.
+    /// All uniqueness constraints that hold for its objects, inherited ones first; of those that one entity declares, such
+    /// with options last.
     public let constraints: [SchemaConstraint]
     /// The description in the model.
     public let description: EntityDescription
@@ -131,6 +132,9 @@ public final class SchemaEntity: Sendable {
         }
         return hash
     }
+
+    /// The constraints without options: those that name an object by its values alone.
+    package var plainConstraints: [SchemaConstraint] { constraints.filter { $0.options == nil } }
 
     /// The index of the column of that name (dotted for a leaf of a composite attribute), or nil.
     public func columnIndex(named name: String) -> Int? { columnIndexes[name] }
@@ -230,6 +234,18 @@ public struct SchemaConstraint: Sendable, Hashable {
     public let columns: [Int]
     /// The names of its columns.
     public let names: [String]
+    /// What it says beyond that; nil if nothing.
+    package let rule: KeyRule?
+
+    /// Its options: which objects take part, whether nil is a value, whether case counts; nil if it has none.
+    public var options: UniquenessRule? { rule?.rule }
+
+    /// What is compared of a row's values, by column of the entity; nil if the row takes no part.
+    package func key(of values: [Value]) -> [Value]? {
+        if let rule { return rule.key(of: values, columns) }
+        let key = columns.map { values[$0] }
+        return key.contains { $0.isNull || $0.isNoNumber } ? nil : key
+    }
 }
 
 /// A relationship that neither side can keep in a column: many-to-many, or to-many without inverse.

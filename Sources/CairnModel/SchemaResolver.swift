@@ -6,7 +6,7 @@
 //      names holds for the other side as well.
 //   4. Storage: columns for attributes and to-one relationships, pairs where neither side is to-one.
 //   5. Constraints: every name is a stored attribute or to-one relationship; one that repeats an
-//      ancestor's is dropped.
+//      ancestor's is dropped. Of one with options, see `KeyRule`.
 
 struct SchemaResolver {
     let model: ManagedObjectModel
@@ -402,7 +402,8 @@ struct SchemaResolver {
         of index: Int, columns: [SchemaColumn], to constraints: inout [SchemaConstraint]
     ) throws(ModelError) {
         let entity = model.entities[index]
-        for names in entity.uniquenessConstraints {
+        for rule in entity.allUniquenessRules {
+            let names = rule.names
             let element = "\(entity.name), uniqueness constraint (\(names.joined(separator: ", ")))"
             guard !names.isEmpty else {
                 throw ModelError(.invalidConstraint, "it names no property", element: element)
@@ -426,9 +427,39 @@ struct SchemaResolver {
                 }
                 positions.append(position)
             }
-            if constraints.contains(where: { Set($0.columns) == Set(positions) }) { continue }
+            let keyRule =
+                rule.isPlain
+                ? nil : try self.keyRule(rule, positions, of: entity, columns, element: element)
+            let isRepeated = constraints.contains { constraint in
+                guard Set(constraint.columns) == Set(positions) else { return false }
+                guard let other = constraint.options else { return rule.isPlain }
+                return other.hasSameOptions(as: rule)
+            }
+            if isRepeated { continue }
             constraints.append(
-                SchemaConstraint(declaringEntity: index, columns: positions, names: names))
+                SchemaConstraint(
+                    declaringEntity: index, columns: positions, names: names, rule: keyRule))
+        }
+    }
+
+    private func keyRule(
+        _ rule: UniquenessRule, _ positions: [Int], of entity: EntityDescription,
+        _ columns: [SchemaColumn], element: String
+    ) throws(ModelError) -> KeyRule {
+        if rule.isCaseInsensitive || rule.isDiacriticInsensitive,
+            !positions.contains(where: { columns[$0].kind == .attribute(.string) })
+        {
+            throw ModelError(
+                .invalidConstraint,
+                "it is without regard to case or accents, and none of its properties is a text",
+                element: element)
+        }
+        do {
+            return try KeyRule(rule, keys: positions, entity: entity, columns: columns)
+        } catch {
+            throw ModelError(
+                .invalidConstraint, "which objects take part cannot be kept right: \(error)",
+                element: element)
         }
     }
 }

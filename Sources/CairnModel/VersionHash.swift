@@ -2,7 +2,7 @@
 //
 //   attribute     name, type, optional, transient, what it is derived from, the elements of a composite
 //   relationship  name, destination, inverse, optional, transient, to-many, ordered, least and greatest number
-//   entity        name, abstract, superentity, its properties, its uniqueness constraints
+//   entity        name, abstract, superentity, its properties, its uniqueness constraints with their options
 //   each          its hash modifier
 //
 // Not in it: orders, of entities, properties, constraints and the names in a constraint; default values, limits and other
@@ -175,7 +175,8 @@ private struct VersionHash {
         add(
             unordered: entity.attributes.map(\.versionHash)
                 + entity.relationships.map(\.versionHash))
-        let constraints = Set(entity.uniquenessConstraints.map { Set($0) })
+        let plain = entity.uniquenessRules.filter(\.isPlain).map(\.names)
+        let constraints = Set((entity.uniquenessConstraints + plain).map { Set($0) })
         add(
             unordered: constraints.map { names in
                 Self.hash { hash in
@@ -185,6 +186,20 @@ private struct VersionHash {
                     }) { hash.add(name) }
                 }
             })
+        // What has no constraints with options has the hash that it had before there were any.
+        let rules = Set(entity.uniquenessRules.filter { !$0.isPlain }.map(Self.hash))
+        if !rules.isEmpty { add(unordered: Array(rules)) }
         add(entity.versionHashModifier)
+    }
+
+    private static func hash(_ rule: UniquenessRule) -> Data {
+        hash { hash in
+            hash.add("unique with options")
+            for name in Set(rule.names).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+                hash.add(name)
+            }
+            hash.add(rule.predicate?.predicateFormat)
+            hash.add([rule.nilsAreEqual, rule.isCaseInsensitive, rule.isDiacriticInsensitive])
+        }
     }
 }

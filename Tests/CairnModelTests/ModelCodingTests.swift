@@ -92,6 +92,7 @@ struct ModelCodingTests {
         entity.isAbstract = true
         entity.superentityName = "s"
         entity.fetchedProperties = [property]
+        entity.uniquenessRules = [UniquenessRule(["a"], nilsAreEqual: true)]
         entity.indexes = [index]
         entity.renamingIdentifier = "o"
         entity.versionHashModifier = "m"
