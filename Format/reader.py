@@ -655,6 +655,14 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
         need(type(constraints) is list and all(
             type(one) is list and all(type(n) is str and n in names for n in one) for one in constraints),
             "F-708", "a constraint names no property")
+        texts = {new.name for new in entity.properties if new.kind == "string"}
+        for rule in get(source, "rules", list) if "rules" in source else []:
+            ruled = get(rule, "names", list)
+            need(len(ruled) > 0 and all(type(n) is str and n in names for n in ruled),
+                 "F-712", "a constraint with options names no property")
+            folds = [get(rule, key, bool) for key in ("nilsAreEqual", "ignoresCase", "ignoresDiacritics")][1:]
+            need(not any(folds) or not texts.isdisjoint(ruled), "F-713", "a constraint that folds texts has none")
+            need(type(rule.get("where", "")) is str, "F-701", "the condition of a constraint is no text")
         entities[entity.id], parents[entity.id] = entity, source.get("parent")
     trees = {entity.tree for entity in entities.values()}
     need(all(target in trees for target in targets), "F-706", "a reference has no target")

@@ -19,8 +19,11 @@ package struct FeatureFlags: Sendable, Hashable {
     /// the segment they are in.                                                                F-755
     package static let metadata = FeatureFlags(readOnlyCompatible: 1)
 
+    /// The schema has constraints with options, which nobody may write past.                 F-715
+    package static let constraintRules = FeatureFlags(readOnlyCompatible: 2)
+
     /// The bits that this code knows.
-    package static let known = metadata
+    package static let known = metadata.union(constraintRules)
 
     /// Whether metadata may be written where these flags are said.                         F-755
     package var allowsMetadata: Bool {

@@ -1,4 +1,4 @@
-// Whether the entities of a schema frame fit together.                  Format 70, F-703 to F-708
+// Whether the entities of a schema frame fit together.                  Format 70, F-703 to F-708, F-712, F-713
 //
 //   1. Ids and names of entities are unique, parents exist and are of the same tree.
 //   2. Ids and names of properties are unique in each entity, ids name one property in a tree.
@@ -70,6 +70,16 @@ enum SchemaCheck {
         }
         for name in entity.constraints.joined() where !names.contains(Array(name.utf8)) {
             throw wrong("F-708", "a constraint names properties", entity.id)
+        }
+        let texts = Set(entity.properties.filter { $0.kind == .string }.map { Array($0.name.utf8) })
+        for rule in entity.rules ?? [] {
+            guard !rule.names.isEmpty, rule.names.allSatisfy({ names.contains(Array($0.utf8)) })
+            else { throw wrong("F-712", "a constraint with options names properties", entity.id) }
+            if rule.ignoresCase || rule.ignoresDiacritics {
+                guard rule.names.contains(where: { texts.contains(Array($0.utf8)) }) else {
+                    throw wrong("F-713", "a constraint that folds texts has one", entity.id)
+                }
+            }
         }
     }
 

@@ -65,10 +65,13 @@ package struct SchemaDocumentEntity: Codable, Sendable, Hashable {
     package var properties: [SchemaDocumentProperty]
     /// Groups of property names whose values occur once.
     package var constraints: [[String]]
+    /// The same with options. Nil if there are none: then the document is as it was before there were any.
+    package var rules: [SchemaDocumentRule]?
 
     package init(
         id: UInt32, name: String, tree: UInt32, parent: UInt32? = nil, abstract: Bool = false,
-        hidden: Bool = false, properties: [SchemaDocumentProperty], constraints: [[String]] = []
+        hidden: Bool = false, properties: [SchemaDocumentProperty], constraints: [[String]] = [],
+        rules: [SchemaDocumentRule] = []
     ) {
         self.id = id
         self.name = name
@@ -78,6 +81,29 @@ package struct SchemaDocumentEntity: Codable, Sendable, Hashable {
         self.hidden = hidden
         self.properties = properties
         self.constraints = constraints
+        self.rules = rules.isEmpty ? nil : rules
+    }
+}
+
+/// A uniqueness constraint with options in a schema frame. Who reads rows need not understand it.        F-712
+package struct SchemaDocumentRule: Codable, Sendable, Hashable {
+    /// The names of its properties.
+    package var names: [String]
+    /// Which rows take part; nil: all of them.
+    package var `where`: String?
+    package var nilsAreEqual: Bool
+    package var ignoresCase: Bool
+    package var ignoresDiacritics: Bool
+
+    package init(
+        names: [String], where condition: String?, nilsAreEqual: Bool, ignoresCase: Bool,
+        ignoresDiacritics: Bool
+    ) {
+        self.names = names
+        self.where = condition
+        self.nilsAreEqual = nilsAreEqual
+        self.ignoresCase = ignoresCase
+        self.ignoresDiacritics = ignoresDiacritics
     }
 }
 

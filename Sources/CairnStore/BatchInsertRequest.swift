@@ -49,7 +49,8 @@ public struct BatchInsertRequest: Sendable {
     /// Whether a row that updates changes only the columns it names.
     public var setOnly = false
     /// Whether stored objects of the entity, or of one that inherits from it, that no row of the batch names are deleted in
-    /// the same commit.
+    /// the same commit. If no constraint of the entity can name all of its objects, as each of them has a predicate, those
+    /// stay that none can name.
     public var prunesMissing = false
     /// Whether `prunesMissing` may delete every object because there are no rows at all.
     public var allowsEmpty = false

@@ -43,17 +43,31 @@ public struct ConstraintViolation: Sendable {
     public var values: [Value]
     /// The stored object that has them; nil if the conflict is among the objects of the save.
     public var stored: Row?
-    /// The objects of the save that have them, in the order of their creation.
+    /// The objects of the save that have them, in the order of their creation. Where only references that were cleared made
+    /// objects equal, these; the save did not name them.
     public var objects: [ObjectID]
+    /// The constraint's options; nil if it has none.
+    public var options: UniquenessRule?
 
     /// Describes a conflict.
     public init(
-        entity: Int, constraint: [String], values: [Value], stored: Row?, objects: [ObjectID]
+        entity: Int, constraint: [String], values: [Value], stored: Row?, objects: [ObjectID],
+        options: UniquenessRule? = nil
     ) {
         self.entity = entity
         self.constraint = constraint
         self.values = values
         self.stored = stored
         self.objects = objects
+        self.options = options
+    }
+}
+
+extension Schema {
+    /// The constraint that a conflict is about.
+    package func constraint(of violation: ConstraintViolation) -> SchemaConstraint? {
+        entities[violation.entity].constraints.first {
+            $0.names == violation.constraint && $0.options == violation.options
+        }
     }
 }

@@ -131,7 +131,9 @@ extension SaveConflict {
             let pairs = zip(violation.constraint, violation.values).map { "\($0) = \($1)" }
             let objects = violation.objects.map { "\($0)" }.joined(separator: ", ")
             let stored = violation.stored.map { "; stored as \($0.id)" } ?? ""
-            return ["\(pairs.joined(separator: ", ")) of \(objects)\(stored)"]
+            let remarks = violation.options?.remarks ?? []
+            let options = remarks.isEmpty ? "" : " (\(remarks.joined(separator: ", ")))"
+            return ["\(pairs.joined(separator: ", "))\(options) of \(objects)\(stored)"]
         }
     }
 }

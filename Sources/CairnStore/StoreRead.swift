@@ -40,7 +40,7 @@ public struct StoreRead: Sendable {
 public struct StoreLookup: Sendable {
     /// The entity whose columns are read. Objects of its descendants are found too.
     public let entity: SchemaEntity
-    /// The columns of a uniqueness constraint of the entity.
+    /// The columns of a uniqueness constraint of the entity, one without options.
     public let key: ColumnSet
     /// The columns that are read.
     public var columns: ColumnSet
@@ -54,9 +54,9 @@ public struct StoreLookup: Sendable {
         self.columns = columns ?? ColumnSet(entity.columns.indices)
     }
 
-    /// The constraint that the key makes up; nil if there is none.
+    /// The constraint without options that the key makes up; nil if there is none.
     package var constraint: SchemaConstraint? {
-        entity.constraints.first { ColumnSet($0.columns) == key }
+        entity.constraints.first { $0.options == nil && ColumnSet($0.columns) == key }
     }
 
     /// The error for a key that is none.

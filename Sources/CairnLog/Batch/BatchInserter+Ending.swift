@@ -6,10 +6,13 @@ import CairnStore
 extension BatchInserter {
     /// Deletes what no row named, and refuses the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
-        if request.prunesMissing { try prune(&builder) }
+        let deletion = request.prunesMissing ? try prune(&builder) : nil
+        // Rows that lead to what was deleted get their new keys by this.
+        if deletion != nil { try derivations?.settle(entity.tree, identity, &builder) }
         for suspect in suspects { try judge(suspect, &builder) }
         guard refusedCount > 0 else {
-            try derivations?.settle(entity.tree, identity, &builder)
+            if deletion == nil { try derivations?.settle(entity.tree, identity, &builder) }
+            if let deletion, builder.catalog.hasKeyRules { try deletion.checkKeys(&builder) }
             return
         }
         let more =
@@ -20,16 +23,31 @@ extension BatchInserter {
             context: .init(entity: entity.name), details: refused)
     }
 
-    private mutating func prune(_ builder: inout CommitBuilder) throws(StoreError) {
+    private mutating func prune(_ builder: inout CommitBuilder) throws(StoreError) -> DeletePlanner
+    {
         var missing: [UInt32] = []
         // A row may name an object of a descendant, so those that none names go too.
         for entity in builder.catalog.family(of: entityIndex) {
             try findMissing(ofEntity: entity, into: &missing, &builder)
         }
+        // What no constraint gives a key could not be named.
+        let uniques = entity.uniques
+        if !uniques.contains(where: { builder.catalog.uniques[$0].form.isWhole }) {
+            var named: [UInt32] = []
+            for number in missing {
+                for unique in uniques
+                where try builder.loadKey(of: number, unique: unique, into: &room.key) {
+                    named.append(number)
+                    break
+                }
+            }
+            missing = named
+        }
         var planner = DeletePlanner(
             catalog: builder.catalog, identity: identity, derivations: derivations)
         let outcome = try planner.delete(missing, tree: entity.tree, &builder)
         result.deletedCount = outcome.requested
+        return planner
     }
 
     private func findMissing(
@@ -86,6 +104,7 @@ extension BatchInserter {
                 context: .init(
                     entity: entity.name, key: definition.names.joined(separator: ", "), row: row,
                     objectID: identity.id(UInt64(number), entity: entityIndex),
-                    detail: "\(message): \(value) is \(owner)")))
+                    detail: "\(message): \(value) is \(owner)"
+                        + (definition.isPlain ? "" : " (\(definition.words))"))))
     }
 }

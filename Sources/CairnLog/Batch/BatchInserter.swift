@@ -1,7 +1,8 @@
 // Inserts and updates rows of a batch, column batch after column batch.
 //
 // For each row, in order:
-//   1. Its identity: the first uniqueness constraint whose key has no nil part. Is there a row with the key?
+//   1. Its identity: the first uniqueness constraint under which it has a key: no part is nil, or nil is a value, and the
+//      constraint's predicate holds for the row as the batch gives it. Is there a row with the key?
 //      Rows of the batch that came before count, since they are in the indexes already.
 //   2. No: a new number, unless another constraint ties it to a stored object.
 //      Yes: by policy the row is left out, or compared with what is stored and, if it differs, written anew
@@ -114,7 +115,9 @@ struct BatchInserter: ~Copyable {
             result.insertedCount + result.updatedCount + result.unchangedCount
             + result.skippedCount
         guard rows > before, result.insertedCount >= before / 8 * 7 else { return }
-        for unique in entity.uniques { builder.reserveKeys(rows, unique: unique) }
+        for unique in entity.uniques where builder.catalog.uniques[unique].form.isWhole {
+            builder.reserveKeys(rows, unique: unique)
+        }
     }
 
     /// Inserts the rows of a sealed column batch; `firstRow` is the number of its first row.
@@ -215,7 +218,7 @@ struct BatchInserter: ~Copyable {
         _ constraint: Int, _ row: Int, of batch: ColumnBatch, _ first: UInt32,
         _ rest: UniqueIndex.Cursor, _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32? {
-        guard room.key.load(batch, row: row, columns: room.probes.constraints[constraint].columns)
+        guard room.key.load(batch, row: row, room.probes.constraints[constraint].form)
         else {
             return nil
         }
@@ -238,9 +241,7 @@ struct BatchInserter: ~Copyable {
         let cell = builder.state.directories[entity.tree][number]
         if cell.handle == handle, !cell.isEmpty, let batch {
             return room.other.load(
-                batch, row: Int(room.staged[cell.slot]),
-                columns: builder.catalog.uniques[unique].columns
-            )
+                batch, row: Int(room.staged[cell.slot]), builder.catalog.uniques[unique].form)
         }
         return try builder.loadKey(of: number, unique: unique, into: &room.other)
     }
@@ -275,7 +276,7 @@ struct BatchInserter: ~Copyable {
         let stored = Int(builder.state.blocks.entry(cell.handle).entity)
         guard stored == entityIndex else {
             touch(number)
-            return try updateOther(stored, number, row, of: batch, &builder)
+            return try updateOther(stored, number, constraint, row, of: batch, &builder)
         }
         try update(
             number, cell, try room.probes.view(cell.handle, &builder), constraint, row, of: batch,
@@ -295,7 +296,7 @@ struct BatchInserter: ~Copyable {
             note(.unchanged, nil)
             return
         }
-        if room.probes.constraints.count > 1 {
+        if room.probes.entersOtherKeys {
             try changeKeys(number, cell.slot, view, identity, row, of: batch, &builder)
         }
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
@@ -310,18 +311,20 @@ struct BatchInserter: ~Copyable {
         note(.updated, number)
     }
 
-    /// Takes an object's keys out of the indexes that change, but for the one it was found by, and enters the new ones.
+    /// Takes an object's keys out of the indexes that change, and enters the new ones. That by which it was found is the same,
+    /// unless a predicate says who has it: what the row leaves alone was not known then.
     @inline(never)
     private mutating func changeKeys(
         _ number: UInt32, _ slot: Int, _ view: BlockView, _ identity: Int, _ row: Int,
         of batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let block = view.block
-        for constraint in room.probes.constraints.indices where constraint != identity {
-            let columns = room.probes.constraints[constraint].columns
+        for constraint in room.probes.constraints.indices {
+            let form = room.probes.constraints[constraint].form
+            if constraint == identity, form.rule == nil { continue }
             let unique = room.probes.constraints[constraint].index
-            let had = try room.other.load(block, row: slot, entity: entity, columns: columns)
-            let has = room.key.load(batch, row: row, columns: columns)
+            let had = try room.other.load(block, row: slot, entity: entity, form)
+            let has = room.key.load(batch, row: row, form)
             if had && has && room.key.equals(room.other) { continue }
             if had {
                 builder.removeKey(
@@ -336,7 +339,7 @@ struct BatchInserter: ~Copyable {
         _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let hash = room.key.hash(seed: builder.seed)
-        if room.probes.constraints.count > 1 {
+        if room.probes.entersOtherKeys {
             var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
             while let candidate = cursor.next() {
                 if try loadKey(of: candidate, unique, &builder), room.other.equals(room.key) {
@@ -365,9 +368,9 @@ struct BatchInserter: ~Copyable {
             return
         }
         for unique in entity.uniques {
-            let columns = builder.catalog.uniques[unique].columns
-            let had = room.other.load(batch, row: before, columns: columns)
-            let has = room.key.load(batch, row: row, columns: columns)
+            let form = builder.catalog.uniques[unique].form
+            let had = room.other.load(batch, row: before, form)
+            let has = room.key.load(batch, row: row, form)
             if had && has && room.key.equals(room.other) { continue }
             if had {
                 builder.removeKey(
@@ -384,12 +387,12 @@ struct BatchInserter: ~Copyable {
 
     /// A row whose object is of another entity of the hierarchy.
     private mutating func updateOther(
-        _ stored: Int, _ number: UInt32, _ row: Int, of batch: ColumnBatch,
+        _ stored: Int, _ number: UInt32, _ constraint: Int, _ row: Int, of batch: ColumnBatch,
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
         guard builder.catalog.family(of: entityIndex).contains(stored) else {
             refuse(
-                row: firstRow + row, entity.uniques[0], number,
+                row: firstRow + row, room.probes.constraints[constraint].index, number,
                 "the key belongs to an object of the entity \(builder.catalog.entities[stored].name)",
                 &builder)
             result.skippedCount += 1
@@ -415,8 +418,8 @@ struct BatchInserter: ~Copyable {
         }
         // Keys are looked up among the rows of the batch too, which must have their bytes for that.
         try close(&builder)
-        let (new, taken) = try builder.replace(
-            entity: stored, number: number, old: old, values: values)
+        let taken = try builder.taken(entity: stored, number: number, old: old, values: values)
+        let new = builder.replace(entity: stored, number: number, old: old, values: values)
         try builder.write([new], entity: stored)
         for suspect in taken {
             suspects.append((firstRow + row, suspect.unique, number, suspect.hash))

@@ -17,7 +17,7 @@ struct BatchProbes: ~Copyable {
     struct Constraint {
         /// The index in the catalog.
         let index: Int
-        let columns: [Int]
+        let form: KeyForm
         /// The column, if it is one alone whose cells are compared as they are; else -1.
         let single: Int
         let isBytes: Bool
@@ -34,6 +34,9 @@ struct BatchProbes: ~Copyable {
     static let group = 16
 
     let constraints: [Constraint]
+    /// Whether a row may get a key that its identity says nothing of: from another constraint, or by a predicate that it comes to
+    /// hold.
+    let entersOtherKeys: Bool
     private let tree: Int
     /// Whether stored rows will be read.
     private let readsRows: Bool
@@ -48,14 +51,18 @@ struct BatchProbes: ~Copyable {
     private var key = KeyBuffer()
 
     init(_ entity: Catalog.StoredEntity, _ catalog: Catalog, readsRows: Bool) {
-        constraints = entity.uniques.map { unique in
-            let columns = catalog.uniques[unique].columns
-            let kind = entity.columns[columns[0]].kind
-            let isSingle = columns.count == 1 && (kind == .bytes || kind == .integer)
+        let constraints = entity.uniques.map { unique in
+            let form = catalog.uniques[unique].form
+            let column = form.columns[0]
+            let kind = entity.columns[column].kind
+            let isSingle =
+                form.rule == nil && form.columns.count == 1 && (kind == .bytes || kind == .integer)
             return Constraint(
-                index: unique, columns: columns, single: isSingle ? columns[0] : -1,
-                isBytes: kind == .bytes)
+                index: unique, form: form, single: isSingle ? column : -1, isBytes: kind == .bytes)
         }
+        // Of the local one: the optimiser (6.3.1) makes a trap of reading a property before all are set.
+        entersOtherKeys = constraints.count > 1 || constraints.contains { $0.form.rule != nil }
+        self.constraints = constraints
         tree = entity.tree
         self.readsRows = readsRows
         width = entity.columns.count
@@ -156,7 +163,7 @@ struct BatchProbes: ~Copyable {
     {
         let single = constraints[constraint].single
         if single < 0 {
-            return key.load(batch, row: row, columns: constraints[constraint].columns)
+            return key.load(batch, row: row, constraints[constraint].form)
                 ? key.hash(seed: seed) : nil
         }
         let column = batch.columns.baseAddress.unsafelyUnwrapped + single
@@ -172,14 +179,14 @@ struct BatchProbes: ~Copyable {
 
     // MARK: What was found, of rows of the group
 
-    /// The hash of a key; nil if a part is nil.
+    /// The hash of a key; nil if the row has none.
     @inline(__always)
     func hash(_ row: Int, _ constraint: Int) -> UInt64? {
         let at = (row &- first) &* constraints.count &+ constraint
         return hasKey[at] ? hashes[at] : nil
     }
 
-    /// The first constraint whose key has no nil part.
+    /// The first constraint under which the row has a key.
     @inline(__always)
     func identity(_ row: Int) -> Int? {
         for constraint in 0..<constraints.count

@@ -39,7 +39,7 @@ struct BatchRoom: ~Copyable {
         self.derived = derived
         derivedFrom = derived.sources
         wholeColumns = ColumnSet(
-            stored.uniques.flatMap { catalog.uniques[$0].columns } + derivedFrom)
+            stored.uniques.flatMap { catalog.uniques[$0].form.watched } + derivedFrom)
         kept = stored.columns.indices.filter {
             setOnly || stored.columns[$0].target != nil || derived.contains($0)
         }

@@ -6,6 +6,7 @@
 //   3. References of rows that stay are cleared; a mandatory one refuses the deletion.
 //   4. Rows and pairs are deleted.
 //   5. Derived attributes made of what went are noted; whoever asked settles them.
+//   6. Then `checkKeys`: where nil is a value, or a predicate asks for it, a reference that was cleared gives its row a key.
 //
 // Threads: within the turn, in one thread.
 
@@ -31,6 +32,8 @@ struct DeletePlanner {
         []
     /// What is left to do for derived attributes; nil if there are none.
     private let derivations: BatchDerivations?
+    /// Rows whose key under a constraint may be another one.
+    private var rekeyed: [(tree: Int, number: UInt32, unique: Int)] = []
 
     /// - Parameter derivations: where to note what is to be computed anew; nil only if the schema has no derived attributes.
     init(catalog: Catalog, identity: StoreIdentity, derivations: BatchDerivations?) {
@@ -192,8 +195,8 @@ struct DeletePlanner {
     // MARK: References
 
     private mutating func clearReferences(_ builder: inout CommitBuilder) throws(StoreError) {
-        // Many at a time: an object may have a million others that point at it. No row gets a new key by this,
-        // so nobody asks for one that is not written yet.
+        // Many at a time: an object may have a million others that point at it. Whether a row got the key of another is asked
+        // when all are written.
         var pending: [Int: [PendingRows.Row]] = [:]
         for (key, columns) in cleared.sorted(by: { $0.key < $1.key }) where !doomed.contains(key) {
             let tree = Int(key >> 32)
@@ -220,12 +223,13 @@ struct DeletePlanner {
                 }
                 values[column] = .null
             }
+            if catalog.hasKeyRules { noteKeys(tree, entity, number, columns) }
             if let derivations, !catalog.schema.derivations.entities[entity].isEmpty {
                 derivations.clear(columns, entity: entity, number: number)
                 continue
             }
             pending[entity, default: []].append(
-                try builder.replace(entity: entity, number: number, old: old, values: values).row)
+                builder.replace(entity: entity, number: number, old: old, values: values))
             if let rows = pending[entity], rows.count >= builder.engine.sizes.rowsPerBlock {
                 pending[entity] = nil
                 try builder.write(rows, entity: entity)
@@ -233,6 +237,36 @@ struct DeletePlanner {
         }
         for (entity, rows) in pending.sorted(by: { $0.key < $1.key }) {
             try builder.write(rows, entity: entity)
+        }
+    }
+
+    // MARK: Keys
+
+    /// Notes the constraints with options that look at columns which are cleared.
+    private mutating func noteKeys(_ tree: Int, _ entity: Int, _ number: UInt32, _ columns: [Int]) {
+        for unique in catalog.entities[entity].uniques where !catalog.uniques[unique].isPlain {
+            let watched = catalog.uniques[unique].form.watched
+            if columns.contains(where: watched.contains) { rekeyed.append((tree, number, unique)) }
+        }
+    }
+
+    /// Refuses a deletion that leaves two objects with one key. To be asked when everything is written.
+    func checkKeys(_ builder: inout CommitBuilder) throws(StoreError) {
+        for row in rekeyed {
+            guard try builder.hasRow(tree: row.tree, row.number),
+                let rival = try builder.rival(of: row.number, unique: row.unique),
+                let entity = builder.entity(tree: row.tree, number: row.number)
+            else { continue }
+            let unique = catalog.uniques[row.unique]
+            func id(_ number: UInt32) -> ObjectID {
+                identity.id(UInt64(number), entity: catalog.schemaEntity(entity))
+            }
+            throw StoreError(
+                .constraintConflict, "the deletion would leave two objects with the same values",
+                context: .init(
+                    entity: catalog.entities[entity].name,
+                    key: unique.names.joined(separator: ", "), objectID: id(row.number),
+                    detail: "the other one is \(id(rival)) (\(unique.words))"))
         }
     }
 }

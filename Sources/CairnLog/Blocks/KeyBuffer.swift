@@ -2,9 +2,10 @@
 //
 // Single keys: the value's own bytes. Compound keys: for each part its length as 4 bytes, then its bytes.
 // Integers, booleans and references are 8 bytes, little-endian; doubles and floats their bits with −0 as 0;
-// text is UTF-8, never Swift's canonical equivalence. A nil or NaN part: there is no key.
+// text is UTF-8, never Swift's canonical equivalence. A nil or NaN part: there is no key. Keys of constraints with options: see
+// `KeyForm`.
 //
-// Invariant: two rows have equal key bytes exactly if the constraint holds them to be equal.
+// Invariant: two rows have equal key bytes of a constraint exactly if it holds them to be equal.
 // Threads: owned by one commit or one fetch.
 
 import CCairn
@@ -98,7 +99,7 @@ extension KeyBuffer {
         return true
     }
 
-    private mutating func append(_ column: ColumnBuffer, row: Int, compound: Bool) -> Bool {
+    mutating func append(_ column: ColumnBuffer, row: Int, compound: Bool) -> Bool {
         guard column.hasValue(row) else { return false }
         switch column.kind {
         case .integer:
@@ -141,7 +142,7 @@ extension KeyBuffer {
         return append(value, compound: false, number: CommitBuilder.number)
     }
 
-    private mutating func append(_ value: Value, compound: Bool, number: (ObjectID) -> UInt32?)
+    mutating func append(_ value: Value, compound: Bool, number: (ObjectID) -> UInt32?)
         -> Bool
     {
         func word(_ bits: UInt64) {
@@ -197,25 +198,33 @@ extension KeyBuffer {
             guard let cells = try block.column(entity.columns[column]), !cells.isNil(at: row) else {
                 return false
             }
-            switch cells.kind {
-            case .integer:
-                if compound { append(length: 8) }
-                append(word: UInt64(bitPattern: cells.integer(at: row)))
-            case .double:
-                guard let bits = keyBits(cells.double(at: row)) else { return false }
-                if compound { append(length: 8) }
-                append(word: bits)
-            case .float:
-                guard let bits = keyBits(cells.float(at: row)) else { return false }
-                if compound { append(length: 8) }
-                append(word: bits)
-            case .bytes, .fixed16:
-                if cells.isExternal(at: row) {
-                    let value = try block.large(cells.bytes(at: row))
-                    value.withUnsafeBytes { part($0, compound) }
-                } else {
-                    part(cells.cell(row), compound)
-                }
+            guard try append(cells, row: row, block, compound: compound) else { return false }
+        }
+        return true
+    }
+
+    @inline(__always)
+    mutating func append(
+        _ cells: DecodedColumn, row: Int, _ block: CachedBlock, compound: Bool
+    ) throws(StoreError) -> Bool {
+        switch cells.kind {
+        case .integer:
+            if compound { append(length: 8) }
+            append(word: UInt64(bitPattern: cells.integer(at: row)))
+        case .double:
+            guard let bits = keyBits(cells.double(at: row)) else { return false }
+            if compound { append(length: 8) }
+            append(word: bits)
+        case .float:
+            guard let bits = keyBits(cells.float(at: row)) else { return false }
+            if compound { append(length: 8) }
+            append(word: bits)
+        case .bytes, .fixed16:
+            if cells.isExternal(at: row) {
+                let value = try block.large(cells.bytes(at: row))
+                value.withUnsafeBytes { part($0, compound) }
+            } else {
+                part(cells.cell(row), compound)
             }
         }
         return true

@@ -67,7 +67,8 @@ private struct CatalogBuilder {
             for constraint in entity.constraints where constraint.declaringEntity == entity.index {
                 uniques.append(
                     Catalog.UniqueDefinition(
-                        entity: entity.index, columns: constraint.columns, names: constraint.names))
+                        entity: entity.index, columns: constraint.columns, names: constraint.names,
+                        rule: constraint.rule, in: entity))
             }
             for (column, description) in entity.columns.enumerated()
             where description.declaringEntity == entity.index {

@@ -37,6 +37,10 @@ package final class Catalog: Sendable {
     package let fetchIndexesOfEntity: [[Int]]
     /// Whether there is any.
     package let hasFetchIndexes: Bool
+    /// Whether a constraint has options.
+    package let hasKeyRules: Bool
+    /// Whether a reference that is cleared may give its row a key.
+    let hasReferenceRules: Bool
     /// Whether it has a place for the order of every ordered relationship. One that was written before there were such
     /// places has none: then the order is that of the numbers.
     package let keepsOrder: Bool
@@ -112,17 +116,30 @@ package final class Catalog: Sendable {
     package struct UniqueDefinition: Sendable {
         /// The entity that declares it, as an index of `entities`.
         package let entity: Int
-        /// Its columns, by index in that entity and all its descendants.
-        package let columns: [Int]
+        /// What keys are made of.
+        let form: KeyForm
         package let names: [String]
+        /// What is said of it: its names, and its options.
+        let words: String
         /// What is said of a fetch that it answers.
         let plan: String
 
-        init(entity: Int, columns: [Int], names: [String]) {
+        /// Its columns, by index in that entity and all its descendants.
+        package var columns: [Int] { form.columns }
+
+        /// Whether it has no options: every row without a nil part has an entry, under its values as they are.
+        package var isPlain: Bool { form.rule == nil }
+
+        init(
+            entity: Int, columns: [Int], names: [String], rule: KeyRule? = nil,
+            in description: SchemaEntity? = nil
+        ) {
             self.entity = entity
-            self.columns = columns
             self.names = names
-            plan = "unique index (\(names.joined(separator: ", ")))"
+            form = KeyForm(columns, rule, description)
+            let remarks = rule.map { ": " + $0.rule.remarks.joined(separator: ", ") } ?? ""
+            words = names.joined(separator: ", ") + remarks
+            plan = "unique index (\(words))"
         }
     }
 
@@ -156,6 +173,8 @@ package final class Catalog: Sendable {
         self.fetchIndexes = fetchIndexes
         self.metadata = metadata
         hasFetchIndexes = !fetchIndexes.isEmpty
+        hasKeyRules = uniques.contains { !$0.isPlain }
+        hasReferenceRules = uniques.contains { $0.form.watchesReferences }
         keepsOrder = !schema.hasOrder || entities.contains { !$0.orders.isEmpty }
         fetchIndexesOfEntity = entities.indices.map { entity in
             fetchIndexes.indices.filter { fetchIndexes[$0].family.contains(entity) }
@@ -187,6 +206,13 @@ package final class Catalog: Sendable {
             schema: schema, version: version, place: place, trees: trees, entities: entities,
             uniques: uniques, references: references, fetchIndexes: fetchIndexes,
             metadata: metadata)
+    }
+
+    /// What a segment that is added says of the features that are used. Bits that may be ignored are kept.      F-206
+    func flags(beside others: FeatureFlags) -> FeatureFlags {
+        var flags = others
+        flags.readOnlyCompatible &= ~FeatureFlags.constraintRules.readOnlyCompatible
+        return hasKeyRules ? flags.union(.constraintRules) : flags
     }
 
     /// The index of the entity that is written as `id`, or nil.

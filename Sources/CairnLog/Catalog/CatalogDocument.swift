@@ -39,6 +39,7 @@ enum CatalogDocument {
         of schema: Schema, _ version: UInt32, _ entities: [SchemaDocumentEntity]
     ) -> Catalog? {
         guard version > 0 else { return nil }
+        let entities = entities.contains { $0.rules != nil } ? entities.map(\.reworded) : entities
         for keepsOrder in schema.hasOrder ? [true, false] : [true] {
             let catalog = Catalog(new: schema, version: version, keepsOrder: keepsOrder)
             if catalog.excess == nil, self.entities(catalog) == entities { return catalog }
@@ -104,7 +105,10 @@ enum CatalogDocument {
             id: stored.id, name: stored.name, tree: catalog.trees[stored.tree].id,
             parent: entity.parent.map { catalog.entities[$0].id }, abstract: entity.isAbstract,
             hidden: stored.isHidden, properties: properties,
-            constraints: catalog.uniques.filter { $0.entity == index }.map(\.names))
+            constraints: catalog.uniques.filter { $0.entity == index && $0.isPlain }.map(\.names),
+            rules: catalog.uniques.filter { $0.entity == index }.compactMap { unique in
+                unique.form.rule.map { SchemaDocumentRule($0.rule) }
+            })
     }
 
     private static func kind(_ column: SchemaColumn) -> PropertyKind {
@@ -164,5 +168,27 @@ enum CatalogDocument {
     /// The property id of the order key beside a reference.
     private static func order(_ reference: Int, _ entity: Catalog.StoredEntity) -> UInt32? {
         entity.orders.first { $0.reference == reference }?.column.propertyID
+    }
+}
+
+extension SchemaDocumentEntity {
+    /// The same with conditions in today's words: what another version has written in other ones is the same.
+    fileprivate var reworded: SchemaDocumentEntity {
+        var entity = self
+        entity.rules = rules?.map { rule in
+            var rule = rule
+            rule.where = rule.where.map { (try? PredicateNode(format: $0).predicateFormat) ?? $0 }
+            return rule
+        }
+        return entity
+    }
+}
+
+extension SchemaDocumentRule {
+    fileprivate init(_ rule: UniquenessRule) {
+        self.init(
+            names: rule.names, where: rule.predicate?.predicateFormat,
+            nilsAreEqual: rule.nilsAreEqual, ignoresCase: rule.isCaseInsensitive,
+            ignoresDiacritics: rule.isDiacriticInsensitive)
     }
 }

@@ -42,7 +42,10 @@ extension Schema {
         var stored = EntityDescription(entity.name)
         stored.isAbstract = entity.isAbstract
         stored.superentityName = entity.description.superentityName
-        stored.uniquenessConstraints = entity.description.uniquenessConstraints
+        stored.uniquenessConstraints =
+            entity.description.uniquenessConstraints
+            + entity.description.uniquenessRules.filter(\.isPlain).map(\.names)
+        stored.uniquenessRules = entity.description.uniquenessRules.filter { !$0.isPlain }
         stored.attributes = entity.description.attributes.filter { !$0.isTransient }.map(\.storage)
         stored.relationships = entity.relationships.compactMap { relationship in
             let description = relationship.description

@@ -35,8 +35,9 @@ enum CheckpointAudit {
         }
         for (index, unique) in state.uniques.enumerated() {
             if entries(unique) != entries(other.uniques[index]) {
-                let names = state.catalog.uniques[index].names.joined(separator: ", ")
-                find("its unique index on \(names) has other entries (IX1)")
+                find(
+                    "its unique index on \(state.catalog.uniques[index].words) has other entries (IX1)"
+                )
             }
             next()
         }

@@ -24,23 +24,20 @@ extension CommitBuilder {
         !state.directories[tree][number].isEmpty
     }
 
-    /// Takes a row out of where it is and enters its new values into the indexes; the row is to be written.
-    /// Gives it, and the constraints under which another row has the new key.
+    /// Takes a row out of where it is and enters its new values into the indexes; the row is to be written. Whether another
+    /// one has its new keys is for the caller to ask, when all are written.
     mutating func replace(entity: Int, number: UInt32, old: StoredRow, values: [Value])
-        throws(StoreError) -> (row: PendingRows.Row, taken: [(unique: Int, hash: UInt64)])
+        -> PendingRows.Row
     {
-        var taken: [(unique: Int, hash: UInt64)] = []
         var key = KeyBuffer()
         for unique in catalog.entities[entity].uniques {
-            let columns = catalog.uniques[unique].columns
-            guard columns.contains(where: { values[$0] != old.values[$0] }) else { continue }
-            if key.load(old.values, columns: columns, number: Self.number) {
+            let form = catalog.uniques[unique].form
+            guard form.watched.contains(where: { values[$0] != old.values[$0] }) else { continue }
+            if key.load(old.values, form, number: Self.number) {
                 removeKey(key.hash(seed: seed), number: number, unique: unique)
             }
-            if key.load(values, columns: columns, number: Self.number) {
-                let hash = key.hash(seed: seed)
-                if try find(unique: unique, key: key) != nil { taken.append((unique, hash)) }
-                insertKey(hash, number: number, unique: unique)
+            if key.load(values, form, number: Self.number) {
+                insertKey(key.hash(seed: seed), number: number, unique: unique)
             }
         }
         moveReferences(entity: entity, number: number, from: old.values, to: values)
@@ -48,11 +45,27 @@ extension CommitBuilder {
         let isYoung = isYoung(old.handle)
         kill(old.handle, slot: old.slot)
         if !isYoung { updatedCount += 1 }
-        let row = PendingRows.Row(
+        return PendingRows.Row(
             number: number, version: isYoung ? old.version : DirectoryCell.next(old.version),
             values: values, keys: keys(of: old, values, entity: entity),
             kept: kept(entity: entity, old, values))
-        return (row, taken)
+    }
+
+    /// The constraints under which another row has a key that a row is about to get.
+    mutating func taken(entity: Int, number: UInt32, old: StoredRow, values: [Value])
+        throws(StoreError) -> [(unique: Int, hash: UInt64)]
+    {
+        var taken: [(unique: Int, hash: UInt64)] = []
+        var key = KeyBuffer()
+        for unique in catalog.entities[entity].uniques {
+            let form = catalog.uniques[unique].form
+            guard form.watched.contains(where: { values[$0] != old.values[$0] }),
+                key.load(values, form, number: Self.number),
+                try find(unique: unique, key: key, except: number) != nil
+            else { continue }
+            taken.append((unique, key.hash(seed: seed)))
+        }
+        return taken
     }
 
     /// The variable columns of a row that keep their bytes: large values are not written again.

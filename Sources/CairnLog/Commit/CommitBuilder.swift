@@ -128,7 +128,7 @@ struct CommitBuilder: ~Copyable {
         return nil
     }
 
-    /// Loads the key that a live row has in a unique index; false if a part is nil.
+    /// Loads the key that a live row has in a unique index; false if it has none.
     mutating func loadKey(of number: UInt32, unique: Int, into key: inout KeyBuffer)
         throws(StoreError) -> Bool
     {
@@ -140,7 +140,42 @@ struct CommitBuilder: ~Copyable {
         }
         let entity = catalog.entities[Int(state.blocks.entry(cell.handle).entity)]
         return try key.load(
-            try block(cell.handle), row: cell.slot, entity: entity, columns: definition.columns)
+            try block(cell.handle), row: cell.slot, entity: entity, definition.form)
+    }
+
+    /// Another live row with the key that a row has under a constraint; nil if the row has none, or is alone with it.
+    mutating func rival(of number: UInt32, unique: Int) throws(StoreError) -> UInt32? {
+        var key = KeyBuffer()
+        guard try loadKey(of: number, unique: unique, into: &key) else { return nil }
+        return try find(unique: unique, key: key, except: number)
+    }
+
+    /// Another live row with a key, or nil.
+    mutating func find(unique: Int, key: borrowing KeyBuffer, except number: UInt32)
+        throws(StoreError) -> UInt32?
+    {
+        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: seed))
+        var other = KeyBuffer()
+        while let candidate = cursor.next() {
+            if candidate != number, try loadKey(of: candidate, unique: unique, into: &other),
+                other.equals(key)
+            {
+                return candidate
+            }
+        }
+        return nil
+    }
+
+    /// Why the commit cannot be made of indexes that hold what they cannot hold: more rows than there is room for have
+    /// come to one key in it.
+    var crowding: StoreError? {
+        guard let unique = state.uniques.firstIndex(where: \.isCrowded) else { return nil }
+        let definition = catalog.uniques[unique]
+        return StoreError(
+            .constraintConflict, "far too many objects would have the same values",
+            context: .init(
+                entity: catalog.entities[definition.entity].name,
+                key: definition.names.joined(separator: ", ")))
     }
 
     /// The rows whose reference leads to a target.
@@ -214,8 +249,8 @@ struct CommitBuilder: ~Copyable {
         let block = try block(cell.handle)
         var key = KeyBuffer()
         for unique in entity.uniques {
-            let columns = catalog.uniques[unique].columns
-            if try key.load(block, row: cell.slot, entity: entity, columns: columns) {
+            let form = catalog.uniques[unique].form
+            if try key.load(block, row: cell.slot, entity: entity, form) {
                 removeKey(key.hash(seed: seed), number: number, unique: unique)
             }
         }

@@ -29,9 +29,8 @@ final class RecomputedRows {
     )
         throws(StoreError)
     {
-        let new = try builder.replace(
-            entity: row.entity, number: row.number, old: stored, values: values
-        ).row
+        let new = builder.replace(
+            entity: row.entity, number: row.number, old: stored, values: values)
         pending.byEntity[row.entity, default: []].append(new)
         if isTold { tell(row, new, limit: builder.engine.sizes.rowsPerBlock) }
         if let rows = pending.byEntity[row.entity], rows.count >= builder.engine.sizes.rowsPerBlock

@@ -159,6 +159,7 @@ extension Engine {
                 catalog: builder.catalog, identity: identity, derivations: derivations)
             let outcome = try planner.delete(numbers, tree: tree, &builder)
             try derivations?.settle(identity, &builder)
+            if builder.catalog.hasKeyRules { try planner.checkKeys(&builder) }
             var result = BatchDeleteResult()
             result.deletedCount = outcome.requested
             result.cascadedCount = outcome.cascaded

@@ -103,7 +103,8 @@ extension Engine {
                 storeID: storeID, time: clock.now(), commit: turn.head.state.commit,
                 durable: queue.durable,
                 counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version,
-                flags: turn.segments.current.header.flags.union(flags))
+                flags: catalog.flags(
+                    beside: turn.segments.current.header.flags.union(flags)))
         } catch {
             // As with every failed sync: that a later one succeeds would prove nothing.
             if error.operation == .synchronize || error.operation == .syncDirectory {

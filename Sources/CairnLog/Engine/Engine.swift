@@ -339,6 +339,7 @@ final class Engine: Sendable {
         do throws(StoreError) {
             outcome = try body(&builder)
             try checkImage(since: failures)
+            if let crowding = builder.crowding { throw crowding }
             if let contradiction = builder.contradiction { throw contradiction }
             turn.nextNumbers.assign(builder.state.nextNumbers)
             guard builder.hasChanges else {

@@ -127,6 +127,12 @@ struct HashPartition {
         return larger
     }
 
+    /// A table of a capacity without entries; this one is given back.
+    func resized(toEmpty capacity: Int, in pages: inout PageTransaction) -> HashPartition {
+        release(in: &pages)
+        return .make(capacity: capacity, in: &pages)
+    }
+
     func release(in pages: inout PageTransaction) {
         for index in 0..<capacity / 64 {
             pages.release(Page(address: UInt(bitPattern: words(index))))

@@ -13,7 +13,10 @@
 // The hash is never identity: whoever asks gets candidates and compares keys. Two keys share their 32 bits
 // once in four thousand million pairs, so at a million entries one probe in four thousand looks in vain.
 //
-// Invariants: IX1: one entry for each live row without a nil part. Every slot between an entry's home and the
+// Within a commit many rows may have one key for the time being. Their entries cannot be spread: beyond what one partition holds
+// the index says that it is crowded, and is good for nothing any more; the commit is refused.
+//
+// Invariants: IX1: one entry for each live row that has a key (see `KeyForm`). Every slot between an entry's home and the
 // entry is full.
 // Threads: a value; see `PageTransaction`.
 
@@ -27,6 +30,8 @@ struct UniqueIndex: Sendable {
     private var only: UInt = 0
     private var partitionBits = 0
     private(set) var count = 0
+    /// Whether it has lost entries, as more came to have one hash than a partition can hold.
+    private(set) var isCrowded = false
     /// From how many entries on there are to be more partitions.
     private var splitLimit: Int
     /// The slots that a new partition begins with, and one that grows has at least.
@@ -275,8 +280,11 @@ struct UniqueIndex: Sendable {
             let old = HashPartition(header)
             if old.hasRoom {
                 partition = old.writable(in: &pages)
+            } else if old.capacity >= HashPartition.maximumCapacity {
+                // The largest table is not full before its partition is split, if hashes are spread evenly.
+                isCrowded = true
+                partition = old.resized(toEmpty: 64, in: &pages)
             } else {
-                // The largest table is not full before its partition is split.
                 let larger = min(old.capacity * 118 / 100, HashPartition.maximumCapacity)
                 let capacity = max(old.capacity + 64, larger, plannedCapacity)
                 partition = old.resized(to: capacity, bits: partitionBits, in: &pages)

@@ -38,9 +38,12 @@ extension FetchRunner {
         var lists: [PredicateNode.Comparison] = []
         collectEqualities(predicate, into: &equal, &lists)
         for unique in catalog.entities[fetch.entity].uniques
-        where catalog.uniques[unique].columns.allSatisfy({ equal[$0] != nil }) {
+        where catalog.uniques[unique].isPlain
+            && catalog.uniques[unique].columns.allSatisfy({ equal[$0] != nil })
+        {
             return RowCandidates(way: .key(unique: unique, equal), count: 1)
         }
+        if catalog.hasKeyRules, let found = ruled(predicate, equal) { return found }
         var all: [RowCandidates] = []
         for reference in catalog.entities[fetch.entity].references {
             guard let value = equal[catalog.references[reference].column] else { continue }
@@ -147,6 +150,52 @@ extension FetchRunner {
         }
     }
 
+    /// The object with a key of a constraint with options, if the condition asks for no others: it says of each part what it
+    /// equals, as it is or folded as the constraint folds it, and at least what the constraint's predicate says.
+    @inline(never)
+    private func ruled(_ predicate: PredicateNode, _ equal: [Int: Value]) -> RowCandidates? {
+        var parts: [PredicateNode] = []
+        collectParts(predicate, into: &parts)
+        for unique in catalog.entities[fetch.entity].uniques {
+            let form = catalog.uniques[unique].form
+            guard let rule = form.rule, rule.isImplied(by: parts) else { continue }
+            var values = equal
+            for (place, column) in form.columns.enumerated() where values[column] == nil {
+                values[column] = part(
+                    named: catalog.uniques[unique].names[place], folds: rule.folds[place],
+                    rule.rule, among: parts)
+            }
+            guard form.columns.allSatisfy({ values[$0] != nil }) else { continue }
+            return RowCandidates(way: .key(unique: unique, values), count: 1)
+        }
+        return nil
+    }
+
+    private func collectParts(_ node: PredicateNode, into parts: inout [PredicateNode]) {
+        guard case .and(let nodes) = node else { return parts.append(node) }
+        for node in nodes { collectParts(node, into: &parts) }
+    }
+
+    /// The value that a part of a key must equal without regard to case or accents, or nil that is a value.
+    private func part(
+        named name: String, folds: Bool, _ rule: UniquenessRule, among parts: [PredicateNode]
+    ) -> Value? {
+        var options: PredicateNode.Comparison.Options = []
+        if rule.isCaseInsensitive { options.insert(.caseInsensitive) }
+        if rule.isDiacriticInsensitive { options.insert(.diacriticInsensitive) }
+        for case .comparison(let comparison) in parts {
+            guard let simple = comparison.simple, simple.operator == .equal,
+                simple.subject == .key(name), case .value(let value) = simple.operand
+            else { continue }
+            switch value {
+            case .null where rule.nilsAreEqual: return value
+            case .string where folds && simple.options == options: return value
+            default: continue
+            }
+        }
+        return nil
+    }
+
     private func isKey(_ value: Value, of column: Int) -> Bool {
         switch catalog.description(of: fetch.entity).columns[column].kind {
         case .reference: if case .objectID = value { true } else { false }
@@ -158,9 +207,14 @@ extension FetchRunner {
         var key = KeyBuffer()
         let width = catalog.entities[fetch.entity].columns.count
         let values = (0..<width).map { equal[$0] ?? .null }
-        guard
-            key.load(values, columns: catalog.uniques[unique].columns, number: CommitBuilder.number)
-        else { return [] }
+        let form = catalog.uniques[unique].form
+        let isKey: Bool
+        if let rule = form.rule {
+            isKey = key.load(values, form, rule, number: CommitBuilder.number)
+        } else {
+            isKey = key.load(values, columns: form.columns, number: CommitBuilder.number)
+        }
+        guard isKey else { return [] }
         var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: state.hashSeed))
         var numbers: [UInt32] = []
         while let number = cursor.next() { numbers.append(number) }

@@ -21,7 +21,8 @@ struct KeyIndex {
         guard case .keyPath(let name) = comparison.left, comparison.modifier == .direct,
             comparison.options.isEmpty,
             let unique = catalog.entities[entity].uniques.first(where: {
-                catalog.uniques[$0].columns.count == 1 && catalog.uniques[$0].names[0] == name
+                catalog.uniques[$0].isPlain && catalog.uniques[$0].names.count == 1
+                    && catalog.uniques[$0].names[0] == name
             })
         else { return nil }
         self.unique = unique

@@ -55,7 +55,8 @@ struct KeyLookup: ~Copyable {
         let index = request.entity.index
         guard
             let unique = catalog.entities[index].uniques.first(where: {
-                ColumnSet(catalog.uniques[$0].columns) == request.key
+                catalog.uniques[$0].isPlain
+                    && ColumnSet(catalog.uniques[$0].columns) == request.key
             })
         else { throw request.noConstraint }
         self.engine = engine

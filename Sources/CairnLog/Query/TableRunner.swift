@@ -259,7 +259,8 @@ struct TableRunner {
                 return plan.entity.columnIndex(named: path)
             })
         return catalog.entities[request.fetch.entity].uniques.first {
-            catalog.uniques[$0].columns.allSatisfy(columns.contains)
+            catalog.uniques[$0].isPlain
+                && catalog.uniques[$0].columns.allSatisfy(columns.contains)
         }
     }
 

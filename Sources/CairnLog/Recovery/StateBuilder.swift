@@ -201,8 +201,8 @@ private struct BaseRows: ~Copyable {
                     "the base has object \(number) at another place", segment: place.segment)
             }
             for unique in entity.uniques {
-                let columns = state.catalog.uniques[unique].columns
-                guard try key.load(block, row: slot, entity: entity, columns: columns) else {
+                let form = state.catalog.uniques[unique].form
+                guard try key.load(block, row: slot, entity: entity, form) else {
                     continue
                 }
                 guard
@@ -323,7 +323,7 @@ private struct BlockRows: ~Copyable {
     ) throws(StoreError) {
         keys.removeAll(keepingCapacity: true)
         let definition = state.catalog.uniques[unique]
-        try gatherKeys(of: block, entity, definition.columns, seed: state.hashSeed)
+        try gatherKeys(of: block, entity, definition.form, seed: state.hashSeed)
         let filler: UniqueIndexFiller
         if let known = fillers[unique] {
             filler = known
@@ -346,10 +346,11 @@ private struct BlockRows: ~Copyable {
 
     /// The hashes of the keys that the rows have.
     private mutating func gatherKeys(
-        of block: CachedBlock, _ entity: Catalog.StoredEntity, _ columns: [Int], seed: UInt64
+        of block: CachedBlock, _ entity: Catalog.StoredEntity, _ form: KeyForm, seed: UInt64
     ) throws(StoreError) {
+        let columns = form.columns
         // A key of one text or bytes is hashed where it lies.
-        if columns.count == 1, entity.columns[columns[0]].kind == .bytes {
+        if form.rule == nil, columns.count == 1, entity.columns[columns[0]].kind == .bytes {
             guard let cells = try block.column(entity.columns[columns[0]]) else { return }
             for (slot, number) in zip(slots, numbers) where !cells.isNil(at: slot) {
                 if cells.isExternal(at: slot) {
@@ -362,7 +363,7 @@ private struct BlockRows: ~Copyable {
             return
         }
         for (slot, number) in zip(slots, numbers)
-        where try key.load(block, row: slot, entity: entity, columns: columns) {
+        where try key.load(block, row: slot, entity: entity, form) {
             keys.append((key.hash(seed: seed), number))
         }
     }

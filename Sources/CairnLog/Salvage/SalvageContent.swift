@@ -5,7 +5,8 @@
 //   1. Of each row that is not surely dead, number and version are read, and whether its values can be: a row that
 //      lacks a mandatory value is lost.
 //   2. Of each number the newest version is kept. A row that may be dead counts only where there is no other.
-//   3. Of rows with the same unique key the newest is kept: by commit, then by number.
+//   3. Of rows with the same unique key the newest is kept: by commit, then by number. The key is that which the row will
+//      have without what is lost.
 //
 // Invariants: each number is kept at most once; of the rows kept no two have one key.
 // Threads: one in one thread.
@@ -14,6 +15,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnModel
 import CairnStore
+import FoundationEssentials
 
 struct SalvageContent: ~Copyable {
     let inventory: SalvageInventory
@@ -249,8 +251,15 @@ struct SalvageContent: ~Copyable {
 
     // MARK: Keys
 
-    /// Newest first, so that what comes later gives way.
     private mutating func findDuplicates() throws(StoreError) {
+        // What leads to a row that is dropped leads nowhere, which may be a key: then there may be more of them.
+        var unread = UnreadValues()
+        while try dropDuplicates(&unread), catalog.hasReferenceRules {}
+    }
+
+    /// Newest first, so that what comes later gives way. Says whether there were any.
+    private mutating func dropDuplicates(_ unread: inout UnreadValues) throws(StoreError) -> Bool {
+        var hasDropped = false
         var indexes = catalog.uniques.map { _ in UniqueIndex() }
         var key = KeyBuffer()
         var other = KeyBuffer()
@@ -267,22 +276,25 @@ struct SalvageContent: ~Copyable {
                 var hashes: [(unique: Int, hash: UInt64)] = []
                 for unique in entity.uniques {
                     let definition = catalog.uniques[unique]
-                    guard
-                        (try? key.load(
-                            block, row: slot, entity: entity, columns: definition.columns)) == true
-                    else { continue }
+                    guard (try? load(&key, index, slot, definition, &unread)) == true else {
+                        continue
+                    }
                     let hash = key.hash(seed: 0)
                     var cursor = indexes[unique].firstCandidate(hash: hash)
                     while let candidate = cursor.next() {
                         let cell = directories[entity.tree][candidate]
-                        guard !cell.isEmpty, try load(&other, cell, definition), other.equals(key)
+                        guard !cell.isEmpty,
+                            try load(
+                                &other, Int(cell.handle.raw) - 1, cell.slot, definition, &unread),
+                            other.equals(key)
                         else { continue }
-                        let names = definition.names.joined(separator: ", ")
                         note(
-                            .duplicate, blocks[index], entityIndex, number: number, key: names,
-                            "object \(candidate) is newer and has the same \(names)")
+                            .duplicate, blocks[index], entityIndex, number: number,
+                            key: definition.names.joined(separator: ", "),
+                            "object \(candidate) is newer and has the same \(definition.words)")
                         report.entities[entityIndex].lost += 1
                         directories[entity.tree].set(number, .empty, in: &pages)
+                        hasDropped = true
                         continue rows
                     }
                     hashes.append((unique, hash))
@@ -292,16 +304,65 @@ struct SalvageContent: ~Copyable {
                 }
             }
         }
+        for index in indexes.indices { indexes[index].removeAll(in: &pages) }
+        return hasDropped
     }
 
+    /// What cannot be read of blocks whose rows have been asked for keys.
+    private typealias UnreadValues = [Int: UsableRows]
+
+    /// Loads the key that a row will have. Where nil may be a key that is not the one it had: what cannot be read, and a
+    /// reference to what is not there, become nil.
     private func load(
-        _ key: inout KeyBuffer, _ cell: DirectoryCell, _ definition: Catalog.UniqueDefinition
+        _ key: inout KeyBuffer, _ index: Int, _ slot: Int,
+        _ definition: Catalog.UniqueDefinition, _ unread: inout UnreadValues
     ) throws(StoreError) -> Bool {
-        let salvaged = salvaged(cell)
-        guard let entity = catalog.entityIndex(id: salvaged.entity) else { return false }
-        return try key.load(
-            try block(Int(cell.handle.raw) - 1), row: cell.slot, entity: catalog.entities[entity],
-            columns: definition.columns)
+        guard let entityIndex = catalog.entityIndex(id: blocks[index].entity) else { return false }
+        let entity = catalog.entities[entityIndex]
+        let block = try block(index)
+        let form = definition.form
+        guard form.rule != nil else {
+            return try key.load(block, row: slot, entity: entity, form)
+        }
+        let usable: UsableRows
+        if let known = unread[index] {
+            usable = known
+        } else {
+            usable = try UsableRows(
+                block, entity: entityIndex, catalog: catalog, except: SlotSet())
+            unread[index] = usable
+        }
+        let description = catalog.description(of: entityIndex)
+        var values = [Value](repeating: .null, count: entity.columns.count)
+        for column in form.watched where !usable.isLost(column, slot) {
+            let cells = try block.cells(entity.columns[column], at: column).pointee
+            guard !cells.isNil(slot) else { continue }
+            if case .attribute(let type) = description.columns[column].kind {
+                values[column] = try StoredObjects.value(cells, slot, type, block)
+            } else if let target = self.target(
+                UInt64(bitPattern: cells.integer(slot)), column, of: entity)
+            {
+                // Whose store it is makes no difference: a key has the number.
+                values[column] = .objectID(
+                    ObjectID(store: Self.anyStore, hierarchy: 0, reference: UInt64(target)))
+            }
+        }
+        return key.load(values, form, number: CommitBuilder.number)
+    }
+
+    private static let anyStore = UUID()
+
+    /// The object that a reference will lead to; nil if the reference becomes nil.
+    func target(_ word: UInt64, _ column: Int, of entity: Catalog.StoredEntity) -> UInt32? {
+        guard let number = UInt32(exactly: word), number != 0,
+            let reference = entity.references.first(where: {
+                catalog.references[$0].column == column
+            })
+        else { return nil }
+        let definition = catalog.references[reference]
+        if !directories[definition.target][number].isEmpty { return number }
+        // It may always have led nowhere.
+        return number < FormatLimits.maximumNumber && definition.rule == .noAction ? number : nil
     }
 
     /// Whether the row of a slot is the one that is kept of its number.

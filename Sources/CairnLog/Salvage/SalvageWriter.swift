@@ -149,13 +149,13 @@ struct SalvageWriter: ~Copyable {
             guard !usable.isLost(definition.column, row.slot),
                 let cells = try block.column(column), !cells.isNil(at: row.slot)
             else { continue }
-            let number = UInt32(exactly: cells.integer(at: row.slot)) ?? 0
-            if number != 0, !content.directories[definition.target][number].isEmpty { continue }
-            if number != 0, number < FormatLimits.maximumNumber, definition.rule == .noAction {
-                // It may always have led nowhere. Nobody else gets the number.
+            let word = UInt64(bitPattern: cells.integer(at: row.slot))
+            if let number = content.target(word, definition.column, of: entity) {
+                // Nobody else gets the number of what is not there.
                 nextNumbers[definition.target] = max(nextNumbers[definition.target], number + 1)
                 continue
             }
+            let number = UInt32(exactly: word) ?? 0
             content.note(
                 .reference, salvaged, entityIndex, number: row.number, key: column.name,
                 "object \(number) is not there")
@@ -186,7 +186,7 @@ struct SalvageWriter: ~Copyable {
         var key = KeyBuffer()
         for row in batch.numbers.indices {
             for unique in entity.uniques
-            where key.load(batch.columns, row: row, columns: catalog.uniques[unique].columns) {
+            where key.load(batch.columns, row: row, catalog.uniques[unique].form) {
                 builder.insertKey(
                     key.hash(seed: builder.seed), number: batch.numbers[row], unique: unique)
             }

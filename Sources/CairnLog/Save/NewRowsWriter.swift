@@ -72,7 +72,8 @@ struct NewRowsWriter: ~Copyable {
             var probes = BatchProbes(
                 catalog.entities[group.entity], catalog, readsRows: merging == .givesValues)
             if !merges {
-                for unique in catalog.entities[group.entity].uniques {
+                for unique in catalog.entities[group.entity].uniques
+                where catalog.uniques[unique].form.isWhole {
                     builder.reserveKeys(group.positions.count, unique: unique)
                 }
             }
@@ -95,6 +96,7 @@ struct NewRowsWriter: ~Copyable {
     /// Whether a new object can be merged into a stored one without a plan: it has one key, and nothing leads anywhere.
     private func canMerge(_ entity: Int) -> Bool {
         catalog.entities[entity].uniques.count == 1 && catalog.entities[entity].references.isEmpty
+            && catalog.uniques[catalog.entities[entity].uniques[0]].isPlain
     }
 
     private mutating func number(_ groups: [NewObjects], _ builder: inout CommitBuilder)
@@ -221,7 +223,7 @@ struct NewRowsWriter: ~Copyable {
     ) throws(StoreError) -> UInt32? {
         var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
         guard let first = cursor.next() else { return nil }
-        guard key.load(batch, row: row, columns: catalog.uniques[unique].columns) else {
+        guard key.load(batch, row: row, catalog.uniques[unique].form) else {
             return nil
         }
         var candidate: UInt32? = first
@@ -296,7 +298,7 @@ struct NewRowsWriter: ~Copyable {
         let cell = builder.state.directories[catalog.entities[entity].tree][number]
         if !staged.isEmpty, cell.handle == handle, !cell.isEmpty {
             return other.load(
-                batch, row: Int(staged[cell.slot]), columns: catalog.uniques[unique].columns)
+                batch, row: Int(staged[cell.slot]), catalog.uniques[unique].form)
         }
         return try builder.loadKey(of: number, unique: unique, into: &other)
     }

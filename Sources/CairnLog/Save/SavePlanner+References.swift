@@ -24,6 +24,14 @@ extension SavePlanner {
         try checkMandatory()
     }
 
+    /// Clears references to what goes, and maps those to what is absorbed, as far as it is known by now. What goes does not
+    /// come back in later rounds, so nothing of this has to be undone.
+    @inline(never)
+    mutating func settleReferences(_ builder: inout CommitBuilder) throws(StoreError) {
+        try mapOwnReferences(&builder)
+        try clearIncoming(&builder)
+    }
+
     // MARK: Own references
 
     /// References of the rows of the save: temporary ids become permanent, absorbed targets survivors, and

@@ -11,9 +11,15 @@ extension SavePlanner {
     }
 
     /// The rows whose final key is shared.
-    mutating func conflictingGroups(_ builder: inout CommitBuilder) throws(StoreError) -> [Group] {
+    ///
+    /// - Parameter ofReferences: asks only constraints under which a reference that was cleared makes a key.
+    mutating func conflictingGroups(ofReferences: Bool = false, _ builder: inout CommitBuilder)
+        throws(StoreError) -> [Group]
+    {
         var groups: [Group] = []
-        for unique in catalog.uniques.indices {
+        if catalog.hasReferenceRules, !ofReferences { try settleReferences(&builder) }
+        for unique in catalog.uniques.indices
+        where !ofReferences || catalog.uniques[unique].form.watchesReferences {
             try findGroups(unique, &builder, into: &groups)
         }
         return groups
@@ -22,7 +28,8 @@ extension SavePlanner {
     private mutating func findGroups(
         _ unique: Int, _ builder: inout CommitBuilder, into groups: inout [Group]
     ) throws(StoreError) {
-        let columns = catalog.uniques[unique].columns
+        let form = catalog.uniques[unique].form
+        let columns = form.columns
         let entity = catalog.uniques[unique].entity
         // Hidden entities are kept unique when their pairs are planned.
         guard entity < catalog.schema.entities.count else { return }
@@ -37,9 +44,9 @@ extension SavePlanner {
             defer { index += 1 }
             guard rows[index].fate == .live,
                 catalog.entities[rows[index].entity].uniques.contains(unique),
-                loadKey(of: index, columns, hasReferences, into: &here)
+                loadKey(of: index, form, hasReferences, into: &here)
             else { continue }
-            if arrives(index, columns),
+            if arrives(index, form.watched),
                 let number = try builder.find(unique: unique, key: here),
                 number != rows[index].number
             {
@@ -50,16 +57,16 @@ extension SavePlanner {
                 first[hash] = index
                 continue
             }
-            guard loadKey(of: other, columns, hasReferences, into: &there), here.equals(there)
+            guard loadKey(of: other, form, hasReferences, into: &there), here.equals(there)
             else {
                 // Two keys of one 64-bit hash in one save: compared the slow way.
-                try addSlowly(index, unique, columns, to: &members)
+                try addSlowly(index, unique, form, to: &members)
                 continue
             }
             members[other, default: [other]].append(index)
         }
         for list in members.values.sorted(by: { $0[0] < $1[0] }) {
-            groups.append(Group(unique: unique, members: order(list, columns)))
+            groups.append(Group(unique: unique, members: order(list, form)))
         }
     }
 
@@ -77,30 +84,30 @@ extension SavePlanner {
     /// of the planner for each row.
     @inline(__always)
     private mutating func loadKey(
-        of index: Int, _ columns: [Int], _ hasReferences: Bool, into key: inout KeyBuffer
+        of index: Int, _ form: KeyForm, _ hasReferences: Bool, into key: inout KeyBuffer
     ) -> Bool {
         hasReferences
-            ? loadKey(of: rows[index].values, columns, into: &key)
-            : key.load(rows[index].values, columns: columns, number: CommitBuilder.number)
+            ? loadKey(of: rows[index].values, form, into: &key)
+            : key.load(rows[index].values, form, number: CommitBuilder.number)
     }
 
     private mutating func addSlowly(
-        _ index: Int, _ unique: Int, _ columns: [Int], to members: inout [Int: [Int]]
+        _ index: Int, _ unique: Int, _ form: KeyForm, to members: inout [Int: [Int]]
     ) throws(StoreError) {
         var here = KeyBuffer()
         var there = KeyBuffer()
-        guard loadKey(of: rows[index].values, columns, into: &here) else { return }
+        guard loadKey(of: rows[index].values, form, into: &here) else { return }
         for other in 0..<index where rows[other].fate == .live {
             guard catalog.entities[rows[other].entity].uniques.contains(unique),
-                loadKey(of: rows[other].values, columns, into: &there), here.equals(there)
+                loadKey(of: rows[other].values, form, into: &there), here.equals(there)
             else { continue }
             members[other, default: [other]].append(index)
             return
         }
     }
 
-    func loadKey(of values: [Value], _ columns: [Int], into key: inout KeyBuffer) -> Bool {
-        key.load(values, columns: columns) { number(ofTarget: $0) }
+    func loadKey(of values: [Value], _ form: KeyForm, into key: inout KeyBuffer) -> Bool {
+        key.load(values, form) { number(ofTarget: $0) }
     }
 
     /// The number of a reference's target, if it is one that the store knows or will know.
@@ -111,12 +118,22 @@ extension SavePlanner {
     }
 
     /// Rows that had the key before come first, then those changed to it, then new ones in their order.
-    private func order(_ members: [Int], _ columns: [Int]) -> [Int] {
+    private func order(_ members: [Int], _ form: KeyForm) -> [Int] {
         func rank(_ index: Int) -> Int {
             guard let stored = rows[index].stored, rows[index].kind != .inserted else { return 2 }
-            return columns.allSatisfy { stored.values[$0] == rows[index].values[$0] } ? 0 : 1
+            if form.watched.allSatisfy({ stored.values[$0] == rows[index].values[$0] }) { return 0 }
+            // Other values may make the same key, where case does not count.
+            return form.rule != nil && hadKey(index, stored, form) ? 0 : 1
         }
         return members.sorted { (rank($0), $0) < (rank($1), $1) }
+    }
+
+    /// Whether a row is stored under the key that it has.
+    private func hadKey(_ index: Int, _ stored: StoredRow, _ form: KeyForm) -> Bool {
+        var before = KeyBuffer()
+        var now = KeyBuffer()
+        return before.load(stored.values, form, number: CommitBuilder.number)
+            && loadKey(of: rows[index].values, form, into: &now) && now.equals(before)
     }
 
     // MARK: Reporting
@@ -128,21 +145,33 @@ extension SavePlanner {
         var against: [SaveConflict] = []
         for group in groups {
             let unique = catalog.uniques[group.unique]
-            let values = unique.columns.map { rows[group.members[0]].values[$0] }
+            let values = unique.columns.map { asNamed(rows[group.members[0]].values[$0]) }
             let met = group.members.first { rows[$0].kind == .met }
             let own = group.members.filter { rows[$0].kind != .met }
             func violation(_ stored: Row?, _ objects: [Int]) -> SaveConflict {
                 .constraint(
                     ConstraintViolation(
                         entity: unique.entity, constraint: unique.names, values: values,
-                        stored: stored, objects: objects.map { rows[$0].id }))
+                        stored: stored, objects: objects.map { rows[$0].id },
+                        options: unique.form.rule?.rule))
             }
             if own.count > 1 { among.append(violation(nil, own)) }
             if let met, let object = own.first {
                 against.append(violation(row(of: rows[met]), [object]))
+            } else if own.isEmpty {
+                // The save has named none of them.
+                among.append(violation(nil, group.members))
             }
         }
         return among + against
+    }
+
+    /// A value in which a new object has the id that the request gave it.
+    private func asNamed(_ value: Value) -> Value {
+        guard case .objectID(let id) = value, let index = workingIndex(of: id),
+            rows[index].kind == .inserted
+        else { return value }
+        return .objectID(rows[index].id)
     }
 
     // MARK: Resolving
@@ -181,11 +210,11 @@ extension SavePlanner {
     }
 
     private func sharesKey(_ one: Int, _ other: Int, _ unique: Int) -> Bool {
-        let columns = catalog.uniques[unique].columns
+        let form = catalog.uniques[unique].form
         var left = KeyBuffer()
         var right = KeyBuffer()
-        return loadKey(of: rows[one].values, columns, into: &left)
-            && loadKey(of: rows[other].values, columns, into: &right) && left.equals(right)
+        return loadKey(of: rows[one].values, form, into: &left)
+            && loadKey(of: rows[other].values, form, into: &right) && left.equals(right)
     }
 
     /// Two rows have one key: one of them becomes the other, goes back, or goes away. `groups` are those of the

@@ -4,7 +4,8 @@
 //   2. Version check: base against stored. By policy: fail, merge by property, revert, recreate.
 //   3. Uniqueness of the final state: every key that arrives is looked up among the rows of the save and in
 //      the index; a row that leaves the key in this save is no obstacle. By policy: fail, merge, drop, displace.
-//      Merging may bring new keys, so this repeats until nothing is shared.
+//      Merging may bring new keys, so this repeats until nothing is shared. Where a reference that is cleared may make
+//      a key, references are cleared first, each time: what is judged is how objects will be stored.
 //   4. References: to absorbed objects they lead to the survivor, to deleted ones they are cleared, in rows
 //      of the save and in stored ones, which the inverse tables name.
 //   5. Pairs are added and removed by the same rules.
@@ -67,6 +68,8 @@ struct SavePlanner {
             let groups = try conflictingGroups(&builder)
             if groups.isEmpty {
                 try finish(&builder)
+                // What sides of one-to-one relationships agree on may clear more of them.
+                if catalog.hasReferenceRules { try refuseLateConflicts(&builder) }
                 return []
             }
             if policyKind == .error { return conflicts(of: groups) }
@@ -81,6 +84,17 @@ struct SavePlanner {
         // Not in one expression: the receiver would be read before the groups have added rows to it.
         let groups = try conflictingGroups(&builder)
         return conflicts(of: groups)
+    }
+
+    /// No policy decides between objects that only became equal as what they led to went.
+    @inline(never)
+    private mutating func refuseLateConflicts(_ builder: inout CommitBuilder) throws(StoreError) {
+        let groups = try conflictingGroups(ofReferences: true, &builder)
+        if groups.isEmpty { return }
+        throw StoreError(
+            .constraintConflict,
+            "objects would have the same values as what they lead to is replaced",
+            conflicts: conflicts(of: groups))
     }
 
     // MARK: 1 Loading

@@ -74,9 +74,9 @@ struct SaveWriter {
         guard let stored = row.stored else { return }
         var key = KeyBuffer()
         for unique in catalog.entities[row.entity].uniques {
-            let columns = catalog.uniques[unique].columns
-            guard columns.contains(where: { row.values[$0] != stored.values[$0] }),
-                key.load(stored.values, columns: columns, number: CommitBuilder.number)
+            let form = catalog.uniques[unique].form
+            guard form.watched.contains(where: { row.values[$0] != stored.values[$0] }),
+                key.load(stored.values, form, number: CommitBuilder.number)
             else { continue }
             builder.removeKey(key.hash(seed: builder.seed), number: row.number, unique: unique)
         }
@@ -86,13 +86,13 @@ struct SaveWriter {
         let row = plan.rows[index]
         var key = KeyBuffer()
         for unique in catalog.entities[row.entity].uniques {
-            let columns = catalog.uniques[unique].columns
+            let form = catalog.uniques[unique].form
             if let stored = row.stored,
-                !columns.contains(where: { row.values[$0] != stored.values[$0] })
+                !form.watched.contains(where: { row.values[$0] != stored.values[$0] })
             {
                 continue
             }
-            if key.load(row.values, columns: columns, number: CommitBuilder.number) {
+            if key.load(row.values, form, number: CommitBuilder.number) {
                 builder.insertKey(key.hash(seed: builder.seed), number: row.number, unique: unique)
             }
         }

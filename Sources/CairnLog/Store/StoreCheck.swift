@@ -105,7 +105,7 @@ struct StoreChecker: ~Copyable {
             if unique.count != keys[index] {
                 find(
                     .damaged(
-                        "the unique index on \(state.catalog.uniques[index].names.joined(separator: ", ")) has \(unique.count) entries for \(keys[index]) keys (IX1, IX2)"
+                        "the unique index on \(state.catalog.uniques[index].words) has \(unique.count) entries for \(keys[index]) keys (IX1, IX2)"
                     ))
             }
         }
@@ -159,7 +159,7 @@ struct StoreChecker: ~Copyable {
             guard
                 try key.load(
                     block, row: slot, entity: entity,
-                    columns: state.catalog.uniques[unique].columns)
+                    state.catalog.uniques[unique].form)
             else { continue }
             keys[unique] += 1
             try checkKey(block, number, unique)
@@ -281,12 +281,13 @@ struct StoreChecker: ~Copyable {
             let entity = state.catalog.entities[Int(entry.entity)]
             if try other.load(
                 try engine.block(entry, in: state), row: cell.slot, entity: entity,
-                columns: state.catalog.uniques[unique].columns), other.equals(key)
+                state.catalog.uniques[unique].form), other.equals(key)
             {
+                let definition = state.catalog.uniques[unique]
                 find(
                     damage(
                         block,
-                        "objects \(number) and \(candidate) have one key (\(state.catalog.uniques[unique].names.joined(separator: ", "))) (IX1)"
+                        "objects \(number) and \(candidate) have one key (\(definition.words)) (\(definition.isPlain ? "IX1" : "F-714"))"
                     ))
             }
         }

@@ -200,6 +200,23 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
             image.files[name]![at + 1] ^= 0x20
         },
         GoldenStore(
+            name: "constraints",
+            make: {
+                let disk = MemoryFileSystem()
+                let store = try LogStore.open(
+                    at: "/store", schema: try ConstraintSample.schema(),
+                    options: options(on: disk, rowsPerBlock: 20))
+                try ConstraintSample.fill(store)
+                try store.close()
+                return try DiskImage(of: disk)
+            },
+            harm: { image in
+                // A value in a block.
+                let bytes = image.files["0000000001.segment"]!
+                let at = bytes.firstRange(of: Array("LOWW".utf8))!.lowerBound
+                image.files["0000000001.segment"]![at] ^= 0x20
+            }),
+        GoldenStore(
             name: "compressed", make: { try made(steps: 7, rowsPerBlock: 1024) },
             harm: { $0.files["0000000001.segment"]![4100] ^= 0x80 }, isReproducible: false),
     ]

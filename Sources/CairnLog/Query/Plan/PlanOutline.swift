@@ -105,7 +105,10 @@ final class PlanOutline: Sendable {
     private static func hasKeys(
         _ conditions: PlanConditions, _ entity: Catalog.StoredEntity, _ catalog: Catalog
     ) -> Bool {
-        entity.uniques.contains { catalog.uniques[$0].columns.allSatisfy(conditions.asksFor) }
+        entity.uniques.contains {
+            catalog.uniques[$0].form.isWhole
+                && catalog.uniques[$0].columns.allSatisfy(conditions.asksFor)
+        }
     }
 
     /// Whether it is that of a fetch.

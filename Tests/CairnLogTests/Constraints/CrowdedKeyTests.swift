@@ -1,0 +1,163 @@
+// Many rows that come to one key: within a commit, and in a salvage.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("Many rows with one key")
+struct CrowdedKeyTests {
+    /// More than an index can hold of one key.
+    private static let many = 27_000
+
+    private func open(_ plain: [[String]], _ rules: [UniquenessRule]) throws -> LogStore {
+        var file = EntityDescription(
+            "File",
+            attributes: [
+                .init("code", .integer64), .init("kind", .string), .init("closed", .boolean),
+            ], relationships: [.init("folder", to: "Folder", inverse: "files")],
+            uniquenessConstraints: plain)
+        file.uniquenessRules = rules
+        let folder = EntityDescription(
+            "Folder", attributes: [.init("name", .string)],
+            relationships: [.init("files", to: "File", toMany: true, inverse: "folder")])
+        return try LogStore.open(
+            at: "/store", schema: Schema(ManagedObjectModel(entities: [file, folder])),
+            options: SampleStore.options(on: MemoryFileSystem()))
+    }
+
+    /// Saves new objects, which may refer to others.
+    private func insert(_ store: LogStore, _ entity: String, _ rows: [[String: Value]]) throws {
+        let entity = try #require(store.schema.entity(named: entity))
+        var request = SaveRequest()
+        for (number, row) in rows.enumerated() {
+            request.inserted.append(
+                .init(
+                    id: ObjectID(
+                        temporary: UInt64(number) + 1,
+                        hierarchy: store.identity.hierarchies[entity.index],
+                        context: store.identity.identifier),
+                    entity: entity.index, values: entity.columns.map { row[$0.name] ?? .null },
+                    assigned: ColumnSet(entity.columns.indices)))
+        }
+        _ = try store.save(request)
+    }
+
+    /// The batch is refused, and the store is what it was.
+    private func expectRefused(
+        _ store: LogStore, _ body: () throws -> Void
+    ) throws {
+        let before = try store.statistics().entities.map(\.objects)
+        let error = #expect(throws: StoreError.self) { try body() }
+        #expect(error?.code == .constraintConflict, "\(String(describing: error))")
+        #expect(try store.statistics().entities.map(\.objects) == before)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    @Test("An index that gets more entries of one hash than it can hold says so")
+    func index() {
+        let pool = PagePool()
+        var pages = PageTransaction(epoch: 1, pool: pool)
+        var index = UniqueIndex()
+        for number in 1...26_000 { index.insert(hash: 7, number: UInt32(number), in: &pages) }
+        #expect(!index.isCrowded)
+        for number in 26_001...UInt32(Self.many) {
+            index.insert(hash: 7, number: number, in: &pages)
+        }
+        #expect(index.isCrowded)
+        index.removeAll(in: &pages)
+        pages.abandon()
+    }
+
+    @Test("A deletion that gives very many objects one key is refused")
+    func deletion() throws {
+        let store = try open([], [UniquenessRule(["kind"], format: "folder == nil")])
+        var folders = BatchInsertRequest(entityName: "Folder", objects: [["name": "a"]])
+        folders.resultType = .objectIDs
+        let folder = try store.execute(folders).objectIDs[0]
+        try insert(
+            store, "File",
+            (0..<Self.many).map { _ in ["kind": .string("jpg"), "folder": .objectID(folder)] })
+        let entity = try #require(store.schema.entity(named: "Folder"))
+        try expectRefused(store) {
+            _ = try store.execute(BatchDeleteRequest(.ids([folder], entity: entity.index)))
+        }
+    }
+
+    @Test("A batch that takes very many objects of one key into a constraint's set is refused")
+    func crossing() throws {
+        let store = try open([["code"]], [UniquenessRule(["kind"], format: "closed == nil")])
+        func rows(_ closed: Any) -> BatchInsertRequest {
+            var request = BatchInsertRequest(
+                entityName: "File",
+                objects: (0..<Self.many).map { ["code": $0, "kind": "jpg", "closed": closed] })
+            request.mergePolicy = .mergeByPropertyObjectTrump
+            return request
+        }
+        _ = try store.execute(rows(true))
+        try expectRefused(store) { _ = try store.execute(rows(NSNull())) }
+    }
+
+    @Test("A batch of very many rows with one key of a second constraint is refused")
+    func second() throws {
+        let store = try open([["code"], ["kind"]], [])
+        try expectRefused(store) {
+            var request = BatchInsertRequest(
+                entityName: "File",
+                objects: (0..<Self.many).map { ["code": $0, "kind": "jpg"] })
+            request.mergePolicy = .mergeByPropertyObjectTrump
+            _ = try store.execute(request)
+        }
+    }
+
+    @Test("Salvage keeps no two objects with one key, also where the key is what was lost")
+    func salvage() throws {
+        let disk = MemoryFileSystem()
+        let store = try LogStore.open(
+            at: "/store",
+            schema: Schema(
+                ConstraintSample.model([
+                    UniquenessRule(["country", "name"], nilsAreEqual: true),
+                    UniquenessRule(["rank"], format: "country == nil"),
+                ])),
+            options: SampleStore.options(on: disk))
+        var countries = BatchInsertRequest(
+            entityName: "Country", objects: [["name": "Austria"], ["name": "Utopia"]])
+        countries.resultType = .objectIDs
+        let ids = try store.execute(countries).objectIDs
+        let airports: [(String, String, Int64?, ObjectID?)] = [
+            ("A", "x", 1, ids[0]), ("B", "x", 2, ids[1]), ("C", "y", 3, ids[0]),
+            ("D", "z", 3, ids[1]), ("E", "y", nil, nil),
+        ]
+        try insert(
+            store, "Airport",
+            airports.map { code, name, rank, country in
+                [
+                    "code": .string(code), "name": .string(name),
+                    "rank": rank.map { .integer($0) } ?? .null,
+                    "country": country.map { .objectID($0) } ?? .null,
+                ]
+            })
+        try store.close()
+        var image = try DiskImage(of: disk)
+        let name = image.segments[0]
+        // The block of the countries: who leads to them leads nowhere then.
+        let frames = try SegmentFrames(try #require(image.files[name])).frames
+        let lost = try #require(frames.first { $0.payload.contains(Array("Utopia".utf8)) })
+        image.files[name]?[Int(lost.header.lsn) + FrameHeader.size + 8] ^= 0x20
+        let salvaged = try SalvagedStore(image)
+        let codes = ["A", "B", "C", "D", "E"].filter {
+            salvaged.text.contains("\"code\":\"\($0)\"")
+        }
+        #expect(codes == ["B", "D", "E"], "\(salvaged.text)")
+        let duplicates = salvaged.report.losses.filter { $0.kind == .duplicate }
+        #expect(duplicates.count == 2)
+        #expect(duplicates.allSatisfy { $0.reason.contains("is newer and has the same") })
+    }
+}
