@@ -1,6 +1,6 @@
 // A violated uniqueness constraint, as a merge policy sees it.
 
-import CairnModel
+public import CairnModel
 import CairnStore
 
 /// Objects that would have the same unique values.
@@ -9,7 +9,9 @@ import CairnStore
 public final class ConstraintConflict {
     /// The names of the constraint's properties.
     public let constraint: [String]
-    /// Their values when the conflict was found.
+    /// The constraint's options, as whether case counts; nil if it has none.
+    public var options: UniquenessRule? { conflict.options }
+    /// Their values when the conflict was found. Where case does not count, or which objects take part, those of the first.
     public let constraintValues: [String: Any]
     /// The stored object that has them; nil if the conflict is among objects of the save.
     public let databaseObject: ManagedObject?

@@ -55,6 +55,7 @@ extension ManagedObjectContext {
     private struct KeyConflict: Hashable {
         let entity: Int
         let constraint: [String]
+        let options: UniquenessRule?
         let values: [Value]
     }
 
@@ -84,7 +85,9 @@ extension ManagedObjectContext {
         for conflict in conflicts {
             let key = KeyConflict(
                 entity: conflict.conflict.entity, constraint: conflict.constraint,
-                values: conflict.conflict.values)
+                options: conflict.conflict.options,
+                values: rule(of: conflict)?.key(of: conflict.conflict.values)
+                    ?? conflict.conflict.values)
             if let place = places[key] {
                 groups[place].append(conflict)
             } else {
@@ -123,6 +126,11 @@ extension ManagedObjectContext {
     /// Whether a stored object has not been given the key just now.
     private func hasKept(_ conflict: ConstraintConflict, _ object: ManagedObject) -> Bool {
         guard !object.isInserted else { return false }
+        if let rule = rule(of: conflict) {
+            guard let row = object.row else { return false }
+            let entity = object.entity
+            return shares(conflict, rule) { row.cells.value($0, of: entity, in: identity) }
+        }
         return conflict.constraint.allSatisfy { name in
             object.entity.columnIndex(named: name).map { !object.hasEdit($0) } ?? false
         }
@@ -151,6 +159,7 @@ extension ManagedObjectContext {
         let all = (conflict.databaseObject.map { [$0] } ?? []) + conflict.conflictingObjects
         return all.filter { object in
             guard object.managedObjectContext === self, !object.isDeleted else { return false }
+            if let rule = rule(of: conflict) { return shares(conflict, rule, object.columnValue) }
             return zip(conflict.constraint, conflict.conflict.values).allSatisfy { name, value in
                 guard let column = object.entity.columnIndex(named: name) else { return false }
                 let present = object.columnValue(column)
@@ -160,6 +169,30 @@ extension ManagedObjectContext {
                 }
                 return present == value
             }
+        }
+    }
+
+    /// The options of the constraint that a conflict is about; nil if it has none.
+    private func rule(of conflict: ConstraintConflict) -> KeyRule? {
+        guard conflict.conflict.options != nil else { return nil }
+        return schema.constraint(of: conflict.conflict)?.rule
+    }
+
+    /// Whether an object with these values has the key of a conflict.
+    private func shares(
+        _ conflict: ConstraintConflict, _ rule: KeyRule, _ value: (Int) -> Value
+    ) -> Bool {
+        guard let constraint = schema.constraint(of: conflict.conflict),
+            rule.holds(rule.conditionColumns.map { KeyRule.asked(value($0)) }),
+            let key = rule.key(of: constraint.columns.map(value)),
+            let other = rule.key(of: conflict.conflict.values)
+        else { return false }
+        return zip(key, other).allSatisfy { present, value in
+            if let id = present.reference, let other = value.reference {
+                // The store names new targets by the ids they would have got.
+                return id == other || id.isTemporary || other.isTemporary
+            }
+            return present == value
         }
     }
 

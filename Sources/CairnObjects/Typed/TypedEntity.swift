@@ -8,7 +8,7 @@
 // subclasses.
 // Threads: any.
 
-import CairnModel
+public import CairnModel
 
 /// The description of a typed class. Generated code makes one for each `@Entity` class.
 public final class TypedEntity: Sendable {
@@ -25,6 +25,7 @@ public final class TypedEntity: Sendable {
     private let originalName: String?
     private let hashModifier: String?
     private let uniquenessConstraints: [[String]]
+    private let uniquenessRules: [UniquenessRule]
     private let indexes: [[String]]
     private let lookUp: @Sendable (AnyKeyPath) -> Int?
     /// The key paths of properties, by number, and what `_identity` stands for among them; see `KeyPathSearch`.
@@ -52,8 +53,9 @@ public final class TypedEntity: Sendable {
     public init(
         _ name: String, _ type: ManagedObject.Type, parent: ManagedObject.Type,
         isAbstract: Bool = false, originalName: String? = nil, hashModifier: String? = nil,
-        properties: [TypedProperty], unique: [[String]] = [], indexes: [[String]] = [],
-        validated: [Int] = [], validates: Bool = false, validatesObjects: Bool = false,
+        properties: [TypedProperty], unique: [[String]] = [], rules: [UniquenessRule] = [],
+        indexes: [[String]] = [], validated: [Int] = [], validates: Bool = false,
+        validatesObjects: Bool = false,
         paths: @escaping @Sendable (Int) -> PropertyPaths? = { _ in nil },
         number: @escaping @Sendable (AnyKeyPath) -> Int?
     ) {
@@ -68,6 +70,7 @@ public final class TypedEntity: Sendable {
         ownStart = inherited.count
         self.properties = inherited + properties
         uniquenessConstraints = unique
+        uniquenessRules = rules
         self.indexes = indexes
         let validated =
             (self.parent?.validated ?? []) + validated.map { [ownStart] in ownStart + $0 }
@@ -129,6 +132,7 @@ public final class TypedEntity: Sendable {
             }
         }
         entity.uniquenessConstraints = uniquenessConstraints
+        entity.uniquenessRules = uniquenessRules
         for keys in indexes {
             var index = FetchIndexDescription(keys: keys)
             let name = index.name

@@ -141,7 +141,14 @@ struct DictionaryBatch {
         try checkMandatory(touched)
         try checkUnique()
         if request.prunesMissing {
-            let missing = state.objects(of: entity).map(\.id).filter { !named.contains($0) }
+            let isNamable = entity.constraints.contains { $0.options?.predicate == nil }
+            let missing = state.objects(of: entity).filter { id, object in
+                !named.contains(id)
+                    && (isNamable
+                        || entity.constraints.contains {
+                            $0.naiveKey(object.values, of: entity) != nil
+                        })
+            }.map(\.id)
             var deletion = DictionaryDeletion(schema: schema, state: state)
             result.deletedCount = try deletion.delete(missing).count
             state = deletion.state
@@ -172,13 +179,14 @@ struct DictionaryBatch {
         -> ObjectID?
     {
         for constraint in entity.constraints {
-            let key = constraint.columns.map { values[$0] }
-            if key.contains(where: \.isNull) { continue }
+            guard let key = constraint.naiveKey(values, of: entity) else { continue }
             let family = schema.entities[constraint.declaringEntity]
             func holder(_ state: DictionaryState) -> ObjectID? {
                 state.objects(of: family)
-                    .first { _, object in constraint.columns.map { object.values[$0] } == key }?.id
+                    .first { constraint.naiveKey($1.values, of: entity) == key }?.id
             }
+            // Rows before may have taken an object out of the constraint's set.
+            if constraint.options != nil { return holder(state) }
             return holder(before) ?? holder(state)
         }
         return nil
@@ -186,11 +194,10 @@ struct DictionaryBatch {
 
     private func anyMatch(_ values: [Value], _ entity: SchemaEntity) -> ObjectID? {
         for constraint in entity.constraints {
-            let key = constraint.columns.map { values[$0] }
-            if key.contains(where: \.isNull) { continue }
+            guard let key = constraint.naiveKey(values, of: entity) else { continue }
             let family = schema.entities[constraint.declaringEntity]
             let found = state.objects(of: family)
-                .first { _, object in constraint.columns.map { object.values[$0] } == key }
+                .first { constraint.naiveKey($1.values, of: entity) == key }
             if let found { return found.id }
         }
         return nil
@@ -233,8 +240,7 @@ struct DictionaryBatch {
             for constraint in entity.constraints where constraint.declaringEntity == entity.index {
                 var holders: [[Value]: ObjectID] = [:]
                 for (id, object) in state.objects(of: entity) {
-                    let key = constraint.columns.map { object.values[$0] }
-                    if key.contains(where: \.isNull) { continue }
+                    guard let key = constraint.naiveKey(object.values, of: entity) else { continue }
                     guard let other = holders.updateValue(id, forKey: key) else { continue }
                     failures.append(
                         StoreError(

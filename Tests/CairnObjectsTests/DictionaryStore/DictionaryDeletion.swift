@@ -21,6 +21,11 @@ struct DictionaryDeletion {
         }
         let deleted = try delete(targets)
         try state.derive(after: before, in: schema)
+        if let constraint = state.sharedKey(in: schema) {
+            throw StoreError(
+                .constraintConflict, "the deletion would leave two objects with the same values",
+                context: .init(key: constraint.names.joined(separator: ", ")))
+        }
         var result = BatchDeleteResult()
         result.deletedCount = Set(targets).count
         result.cascadedCount = deleted.count - result.deletedCount

@@ -21,28 +21,36 @@ extension DictionaryDraft {
 
     private func groups(of constraint: SchemaConstraint) -> [Group] {
         var byKey: [[Value]: [ObjectID]] = [:]
-        for (id, object) in state.objects(of: schema.entities[constraint.declaringEntity]) {
-            let key = constraint.columns.map { column in
-                object.values[column].reference.map { Value.objectID(survivor($0)) }
-                    ?? object.values[column]
-            }
-            if key.contains(where: \.isNull) { continue }
+        let entity = schema.entities[constraint.declaringEntity]
+        for (id, object) in state.objects(of: entity) {
+            let values = object.values.map { final($0, constraint) }
+            guard let key = constraint.naiveKey(values, of: entity) else { continue }
             byKey[key, default: []].append(id)
         }
         return byKey.filter { $0.value.count > 1 }
-            .map { key, members in
-                Group(
-                    constraint: constraint, values: key,
-                    members: members.sorted { rank($0, constraint) < rank($1, constraint) })
+            .map { _, members in
+                let sorted = members.sorted { rank($0, constraint) < rank($1, constraint) }
+                let first = state.objects[sorted[0]]?.values ?? []
+                return Group(
+                    constraint: constraint,
+                    values: constraint.columns.map { final(first[$0], constraint) },
+                    members: sorted)
             }
             .sorted { rank($0.members[0], constraint) < rank($1.members[0], constraint) }
+    }
+
+    /// A value with the survivor of what it leads to. Where nil may be a key, a reference to what goes is nil.
+    private func final(_ value: Value, _ constraint: SchemaConstraint) -> Value {
+        guard let id = value.reference.map(survivor) else { return value }
+        return constraint.options != nil && state.objects[id] == nil ? .null : .objectID(id)
     }
 
     /// Had the key before; was changed to it; is new.
     private func rank(_ id: ObjectID, _ constraint: SchemaConstraint) -> (Int, Int) {
         if let place = created.firstIndex(of: id) { return (2, place) }
         guard let old = before.objects[id], let now = state.objects[id] else { return (1, 0) }
-        if constraint.columns.allSatisfy({ old.values[$0] == now.values[$0] }) { return (0, 0) }
+        let entity = schema.entities[constraint.declaringEntity]
+        if constraint.isSameKey(old.values, now.values, of: entity) { return (0, 0) }
         return (1, updated.firstIndex(of: id) ?? updated.count)
     }
 
@@ -75,7 +83,8 @@ extension DictionaryDraft {
                     .constraint(
                         ConstraintViolation(
                             entity: constraint.declaringEntity, constraint: constraint.names,
-                            values: group.values, stored: stored, objects: objects.map(requestID)))
+                            values: group.values, stored: stored, objects: objects.map(requestID),
+                            options: constraint.options))
                 }
                 if own.count > 1 { among.append(violation(nil, own)) }
                 if let other = group.members.first(where: { !own.contains($0) }),
@@ -135,7 +144,7 @@ extension DictionaryDraft {
                         ConstraintViolation(
                             entity: constraint.declaringEntity, constraint: constraint.names,
                             values: group.values, stored: before.row(other),
-                            objects: [requestID(id)])))
+                            objects: [requestID(id)], options: constraint.options)))
             }
         }
         if others.count > 1 {

@@ -70,6 +70,9 @@ struct DictionaryDraft {
         result.reordered = state.settleOrders(after: before, in: schema, orderChanges, policy)
         try state.derive(after: before, in: schema)
         try checkMandatory()
+        if state.sharedKey(in: schema) != nil {
+            throw StoreError(.constraintConflict, "references that were cleared make objects equal")
+        }
         finish()
         return .saved(result)
     }
