@@ -151,9 +151,28 @@ public macro Transient() = #externalMacro(module: "CairnPlugin", type: "MarkMacr
 /// ```swift
 /// #Unique<Recipe>([\.serialCode], [\.source, \.externalID])
 /// ```
+///
+/// Options say which objects take part and what counts as the same; they hold for all lists of the declaration:
+///
+/// ```swift
+/// // Of the accounts that are in use no two have one address, however it is written; one address may be of many tenants.
+/// #Unique<Account>([\.tenant, \.email], where: "deletedAt == nil", nilsAreEqual: true, caseInsensitive: true)
+/// ```
+///
+/// - Parameters:
+///   - keys: lists of attributes, elements of composite ones and to-one relationships.
+///   - condition: which objects take part, as a format: attributes of the object itself, compared with constants or with one
+///     another, and whether to-one relationships are nil. All of them, if nil. A schema with a condition that cannot be kept right
+///     is refused.
+///   - nilsAreEqual: whether two objects without a value have the same one. Otherwise an object with a nil among its values takes no
+///     part.
+///   - caseInsensitive: whether strings are the same that differ in case alone, as `==[c]` has it.
+///   - diacriticInsensitive: whether strings are the same that differ in accents alone, as `==[d]` has it.
 @freestanding(declaration)
-public macro Unique<T: PersistentEntity>(_ keys: [PartialKeyPath<T>]...) =
-    #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
+public macro Unique<T: PersistentEntity>(
+    _ keys: [PartialKeyPath<T>]..., where condition: String? = nil, nilsAreEqual: Bool = false,
+    caseInsensitive: Bool = false, diacriticInsensitive: Bool = false
+) = #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
 
 /// Fetch indexes, one for each list: they find objects by the first of its keys, by the first and second, and so on, and
 /// give them in their order.

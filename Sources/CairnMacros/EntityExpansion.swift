@@ -53,7 +53,10 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         arguments += entityArguments(node, context)
         arguments.append("properties: properties")
         let unique = plan.uniquenessConstraints(context)
-        if !unique.isEmpty { arguments.append("unique: \(text(unique))") }
+        if !unique.plain.isEmpty { arguments.append("unique: \(text(unique.plain))") }
+        if !unique.rules.isEmpty {
+            arguments.append("rules: [\(unique.rules.joined(separator: ", "))]")
+        }
         let indexes = plan.indexes(context)
         if !indexes.isEmpty { arguments.append("indexes: \(text(indexes))") }
         if !plan.validated.isEmpty { arguments.append("validated: \(plan.validated)") }

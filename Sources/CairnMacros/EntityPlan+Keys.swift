@@ -7,9 +7,13 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 extension EntityPlan {
-    /// The uniqueness constraints, those of single attributes included, in the order of the text.
-    func uniquenessConstraints(_ context: any MacroExpansionContext) -> [[String]] {
+    /// The uniqueness constraints, those of single attributes included, in the order of the text: lists of names, and those with
+    /// options as expressions.
+    func uniquenessConstraints(_ context: any MacroExpansionContext)
+        -> (plain: [[String]], rules: [String])
+    {
         var lists: [[String]] = []
+        var rules: [String] = []
         for member in declaration.memberBlock.members {
             if let variable = member.decl.as(VariableDeclSyntax.self),
                 let property = PropertyPlan(variable, reportingTo: nil),
@@ -17,10 +21,63 @@ extension EntityPlan {
             {
                 lists.append([property.modelName])
             } else {
-                lists += keyLists(member.decl, of: "Unique", context)
+                let found = keyLists(member.decl, of: "Unique", context)
+                let options = options(of: member.decl, on: found, context)
+                if options.isEmpty {
+                    lists += found
+                } else {
+                    rules += found.map { names in
+                        let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+                        return "Cairn.UniquenessRule([\(list)], \(options.joined(separator: ", ")))"
+                    }
+                }
             }
         }
-        return lists
+        return (lists, rules)
+    }
+
+    /// The options of a constraint, as arguments of its description.
+    private func options(
+        of member: DeclSyntax, on lists: [[String]], _ context: any MacroExpansionContext
+    ) -> [String] {
+        guard let expansion = member.as(MacroExpansionDeclSyntax.self),
+            expansion.macroName.text == "Unique"
+        else { return [] }
+        var options: [String] = []
+        for argument in expansion.arguments {
+            guard let label = argument.label?.text else { continue }
+            let expression = argument.expression
+            if label == "where" {
+                if expression.isNil { continue }
+                if expression.literalText == nil {
+                    context.report(.literalText, at: expression)
+                } else {
+                    options.append("format: \(expression.trimmed)")
+                }
+                continue
+            }
+            guard let literal = expression.as(BooleanLiteralExprSyntax.self) else {
+                context.report(.literalFlag, at: expression)
+                continue
+            }
+            guard literal.literal.tokenKind == .keyword(.true) else { continue }
+            if label != "nilsAreEqual", lists.contains(where: { !mayHoldText($0) }) {
+                context.report(.textlessKeys(label), at: argument)
+                continue
+            }
+            options.append("\(label): true")
+        }
+        return options
+    }
+
+    /// Whether one of the keys may be a text; of what is inherited or of a type of one's own it is not known here.
+    private func mayHoldText(_ keys: [String]) -> Bool {
+        keys.contains { key in
+            guard !key.contains("."),
+                let property = properties.first(where: { $0.modelName == key })
+            else { return true }
+            return property.relationshipMark == nil && !PropertyPlan.isNeverText(property.type)
+        }
     }
 
     /// The indexes, in the order of the text; a key whose values descend has a `-` before it.
@@ -50,12 +107,13 @@ extension EntityPlan {
             context.report(.foreignKeys(macro, className), at: argument)
             return []
         }
-        guard !expansion.arguments.isEmpty else {
+        guard expansion.arguments.contains(where: { $0.label == nil }) else {
             context.report(.emptyKeyList(macro), at: expansion)
             return []
         }
         var lists: [[String]] = []
-        for argument in expansion.arguments {
+        // What has a name is an option.
+        for argument in expansion.arguments where macro != "Unique" || argument.label == nil {
             guard let array = argument.expression.as(ArrayExprSyntax.self) else {
                 context.report(.keyList(macro), at: argument)
                 continue

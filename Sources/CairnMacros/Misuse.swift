@@ -78,6 +78,11 @@ extension Misuse {
         "option", "an option of @Attribute is written in place, as in '.unique'")
     static let literalText = Misuse(
         "literalText", "this is written as a string literal: the model is made of it")
+    static let literalFlag = Misuse(
+        "literalFlag", "this is written as 'true' or 'false': the model is made of it")
+    static func textlessKeys(_ label: String) -> Misuse {
+        Misuse("textlessKeys", "'\(label)' is for lists with a string in them")
+    }
     static let inverse = Misuse(
         "inverse",
         "an inverse is written as a key path, '\\Tag.products', or as a string, \"products\"")

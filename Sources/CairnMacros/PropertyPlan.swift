@@ -327,7 +327,7 @@ struct PropertyPlan {
         return isNeverText(type) && unwrapped(type) != "Data" || unwrapped(type) == "String"
     }
 
-    private static func isNeverText(_ type: TypeSyntax) -> Bool {
+    static func isNeverText(_ type: TypeSyntax) -> Bool {
         if isCollection(type) { return true }
         return [
             "Int", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "Double",

@@ -38,6 +38,18 @@ final class Supplier: Contact {
 }
 // KeysOfManyKinds 3 ends
 
+// KeysOfManyKinds 5 begins
+@Entity
+final class Login: ManagedObject {
+    // Of the logins in use no two of a club have one name, however it is written; those without a club are of one, too.
+    #Unique<Login>(
+        [\.club, \.name], where: "deletedAt == nil", nilsAreEqual: true, caseInsensitive: true)
+    var club: String?
+    var name: String?
+    var deletedAt: Date?
+}
+// KeysOfManyKinds 5 ends
+
 @Suite("Keys of many kinds")
 struct KeysOfManyKinds {
     private func violated(_ context: ManagedObjectContext) throws -> [[String]] {
@@ -109,6 +121,49 @@ struct KeysOfManyKinds {
             second.email = "ann@example.org"
             #expect(try violated(context) == [["email"]])
             #expect(try context.count(for: FetchRequest<Contact>()) == 2)
+        }
+    }
+
+    @Test("Who takes part, whether nil is a value and whether case counts are options")
+    func logins() async throws {
+        let container = try PersistentContainer(inMemoryFor: Login.self)
+        try await container.performBackgroundTask { context in
+            // KeysOfManyKinds 6 begins
+            let first = context.insert(Login.self)
+            first.name = "Ann"
+            try context.save()
+
+            let second = context.insert(Login.self)
+            second.name = "ANN"
+            // save() throws.
+            // KeysOfManyKinds 6 ends
+            #expect(try violated(context) == [["club", "name"]])
+            do {
+                // KeysOfManyKinds 7 begins
+                // Marked as deleted, the first one takes no part any more.
+                first.deletedAt = Date()
+                let second = context.insert(Login.self)
+                second.name = "ANN"
+                try context.save()
+
+                // And as it comes back its name is taken.
+                first.deletedAt = nil
+                // save() throws.
+                // KeysOfManyKinds 7 ends
+                #expect(try violated(context) == [["club", "name"]])
+            }
+            // KeysOfManyKinds 8 begins
+            let found = FetchRequest<Login>(
+                predicate: try PredicateNode(
+                    format: "club == nil AND name ==[c] 'ann' AND deletedAt == nil"))
+            let access = try context.explain(found).access
+            // unique index (club, name: where deletedAt == NULL, nil is a value, without regard to case)
+            // KeysOfManyKinds 8 ends
+            #expect(
+                access
+                    == "unique index (club, name: where deletedAt == NULL, nil is a value, without regard to case)"
+            )
+            #expect(try context.fetch(found).map(\.name) == ["ANN"])
         }
     }
 }

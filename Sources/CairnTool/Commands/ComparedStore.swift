@@ -116,7 +116,7 @@ final class ComparedStore {
     private func link(_ id: ObjectID) throws -> Link {
         guard let row = try rows([id]).first else { return Link(id: id) }
         let entity = schema.entities[row.entity]
-        let values = (entity.constraints.first?.columns ?? []).map { session.value($0, row) }
+        let values = (entity.plainConstraints.first?.columns ?? []).map { session.value($0, row) }
         return Link(id: id, entity: entity, values: values.contains(.null) ? [] : values)
     }
 

@@ -55,7 +55,7 @@ struct GetCommand: ParsableCommand {
     private func find(
         _ entity: SchemaEntity, _ snapshot: any StoreSnapshot, _ session: StoreSession
     ) throws -> Row? {
-        if let constraint = entity.constraints.first, constraint.columns.count == key.count,
+        if let constraint = entity.plainConstraints.first, constraint.columns.count == key.count,
             let predicate = keyPredicate(constraint, entity)
         {
             var fetch = StoreFetch(entity: entity.index, predicate: try predicate.bound(to: entity))
@@ -68,7 +68,7 @@ struct GetCommand: ParsableCommand {
             else { return nil }
             return row
         }
-        guard let constraint = entity.constraints.first else {
+        guard let constraint = entity.plainConstraints.first else {
             throw Failure("\(entity.name) has no uniqueness constraint: give an id such as p17")
         }
         guard constraint.columns.count == key.count else {

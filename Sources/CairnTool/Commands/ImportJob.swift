@@ -89,8 +89,8 @@ struct ImportJob {
     private func checkConstraints(_ entity: SchemaEntity, _ form: ListForm) throws {
         for names in unique {
             let keys = form.isFeatures ? names.map(FieldMapping.withoutPropertiesPrefix) : names
-            guard !entity.constraints.contains(where: { $0.names == keys }) else { continue }
-            let all = entity.constraints.map { $0.names.joined(separator: ",") }
+            guard !entity.plainConstraints.contains(where: { $0.names == keys }) else { continue }
+            let all = entity.plainConstraints.map { $0.names.joined(separator: ",") }
             throw Failure(
                 "\(store) exists, and its \(entity.name) is not unique on \(keys.joined(separator: ","))"
                     + (all.isEmpty ? "" : " but on \(all.joined(separator: " and on "))")

@@ -126,7 +126,11 @@ struct InfoCommand: ParsableCommand {
             alignments: [.left, .right, .right, .right])
         for entity in statistics.entities {
             let described = schema.entity(named: entity.name)
-            let keys = described?.constraints.map { $0.names.joined(separator: ",") } ?? []
+            let keys =
+                described?.constraints.map {
+                    // What they are is more than fits here: `cairn schema` says it.
+                    $0.names.joined(separator: ",") + ($0.options == nil ? "" : " (with options)")
+                } ?? []
             let name =
                 entity.isHidden
                 ? "\(entity.name) (pairs)"
@@ -242,8 +246,18 @@ struct InfoCommand: ParsableCommand {
                         "blocks": .count(entity.blocks), "deadRows": .count(entity.deadRows),
                         "hidden": .boolean(entity.isHidden),
                         "unique": .array(
-                            schema.entity(named: entity.name)?.constraints.map {
+                            schema.entity(named: entity.name)?.plainConstraints.map {
                                 .array($0.names.map { .string($0) })
+                            } ?? []),
+                        "uniqueWithOptions": .array(
+                            schema.entity(named: entity.name)?.constraints.compactMap {
+                                constraint in
+                                constraint.options.map { options in
+                                    .object([
+                                        "names": .array(constraint.names.map { .string($0) }),
+                                        "options": .array(options.remarks.map { .string($0) }),
+                                    ])
+                                }
                             } ?? []),
                     ])
                 }))

@@ -50,10 +50,10 @@ struct RowComparison {
     /// Compares the rows of this very entity; nil where a store does not have it.
     func compare(_ ours: SchemaEntity?, _ theirs: SchemaEntity?) throws {
         guard let name = ours?.name ?? theirs?.name else { return }
-        let common = ours?.constraints.first { constraint in
-            theirs.map { $0.constraints.contains { $0.names == constraint.names } } ?? true
+        let common = ours?.plainConstraints.first { constraint in
+            theirs.map { $0.plainConstraints.contains { $0.names == constraint.names } } ?? true
         }
-        let constraint = ours == nil ? theirs?.constraints.first : common
+        let constraint = ours == nil ? theirs?.plainConstraints.first : common
         let names = constraint?.names ?? []
         func columns(_ entity: SchemaEntity) -> [Int]? {
             names.isEmpty ? nil : names.compactMap(entity.columnIndex(named:))

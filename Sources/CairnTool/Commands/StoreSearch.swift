@@ -84,7 +84,7 @@ struct StoreSearch {
 
     private mutating func findKeys(_ text: String) throws {
         for entity in entities {
-            for constraint in entity.constraints where constraint.columns.count == 1 {
+            for constraint in entity.plainConstraints where constraint.columns.count == 1 {
                 let column = constraint.columns[0]
                 guard case .attribute(let type) = entity.columns[column].kind,
                     case .value(let value) = CellConversion(text: text, as: type)

@@ -181,15 +181,23 @@ struct SwiftClass {
     private func keyLists(_ entity: SchemaEntity) -> [String] {
         let name = names.classes[entity.index]
         var lines: [String] = []
-        for constraint in entity.description.uniquenessConstraints {
-            let keys = constraint.map { paths.keyPath($0, entity) }
+        for rule in entity.description.allUniquenessRules {
+            let keys = rule.names.map { paths.keyPath($0, entity) }
             let list = keys.compactMap { $0.map { "\\.\($0)" } }
-            if list.count == keys.count {
-                lines += SwiftText.call(
-                    "#Unique<\(name)>", ["[\(list.joined(separator: ", "))]"], indent: 4)
+            let condition = rule.predicate.map { paths.condition($0, of: entity) }
+            if list.count == keys.count, condition != .some(nil) {
+                var arguments = ["[\(list.joined(separator: ", "))]"]
+                if let condition = condition ?? nil {
+                    arguments.append("where: \(SwiftLiteral.text(condition.predicateFormat))")
+                }
+                if rule.nilsAreEqual { arguments.append("nilsAreEqual: true") }
+                if rule.isCaseInsensitive { arguments.append("caseInsensitive: true") }
+                if rule.isDiacriticInsensitive { arguments.append("diacriticInsensitive: true") }
+                lines += SwiftText.call("#Unique<\(name)>", arguments, indent: 4)
             } else {
+                let remarks = rule.remarks.map { " \($0)" }.joined(separator: ",")
                 lines += SwiftText.comment(
-                    "Unique: \(constraint.joined(separator: ", ")), which key paths cannot name.",
+                    "Unique: \(rule.names.joined(separator: ", "))\(remarks), which key paths cannot name.",
                     indent: 4)
             }
         }

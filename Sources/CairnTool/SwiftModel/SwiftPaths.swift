@@ -87,4 +87,33 @@ struct SwiftPaths {
         }
         return said == node ? text : said.expressionFormat
     }
+
+    /// A condition on stored columns of an object as the classes say it; nil if they cannot.
+    func condition(_ node: PredicateNode, of entity: SchemaEntity) -> PredicateNode? {
+        switch node {
+        case .constant: return node
+        case .and(let parts): return conditions(parts, of: entity).map { .and($0) }
+        case .or(let parts): return conditions(parts, of: entity).map { .or($0) }
+        case .not(let part): return condition(part, of: entity).map { .not($0) }
+        case .comparison(var comparison):
+            guard let left = side(comparison.left, of: entity),
+                let right = side(comparison.right, of: entity)
+            else { return nil }
+            (comparison.left, comparison.right) = (left, right)
+            return .comparison(comparison)
+        }
+    }
+
+    private func conditions(_ parts: [PredicateNode], of entity: SchemaEntity) -> [PredicateNode]? {
+        let said = parts.compactMap { condition($0, of: entity) }
+        return said.count == parts.count ? said : nil
+    }
+
+    private func side(_ node: ExpressionNode, of entity: SchemaEntity) -> ExpressionNode? {
+        switch node {
+        case .keyPath(let name): column(name, entity).map { .keyPath($0) }
+        case .constant, .list: node
+        default: nil
+        }
+    }
 }

@@ -36,6 +36,15 @@ struct SwiftStorage {
             let columns = names.compactMap { paths.column($0, entity) }
             return columns.count == names.count ? columns : nil
         }
+        said.uniquenessRules = entity.description.uniquenessRules.compactMap { rule in
+            var said = rule
+            said.names = rule.names.compactMap { paths.column($0, entity) }
+            if let predicate = rule.predicate {
+                guard let condition = paths.condition(predicate, of: entity) else { return nil }
+                said.predicate = condition
+            }
+            return said.names.count == rule.names.count ? said : nil
+        }
         return said
     }
 
