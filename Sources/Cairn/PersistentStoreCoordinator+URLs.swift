@@ -33,7 +33,7 @@ extension PersistentStoreCoordinator {
     /// - Parameter options: how it is opened; nil: for reading only if the store before was, and with its durability.
     /// - Returns: The store that is there now. The one before is no longer of use.
     /// - Throws: `StoreError`: what opening the store throws, `.invalidRequest` as ``replace(_:with:closes:)``, or if the store
-    ///   has no folder, or is the same one under another name, or there already and `options` are given. The coordinator has the
+    ///   has no folder, or is the same one under another name, or is in that folder already and `options` are given. The coordinator has the
     ///   store that it had then. And what closing that store throws, when the other is in its place already: see
     ///   ``persistentStore(for:)``.
     @discardableResult

@@ -28,6 +28,8 @@ extension ManagedObjectContext {
 
     /// Marks an object to be deleted, without a hook.
     func markDeleted(_ object: ManagedObject) {
+        object.flags.subtract(.cascaded)
+        object.rarer?.cascaded = []
         objectWillChange(object)
         object.willChangeAll()
         object.isDeleted = true
@@ -84,7 +86,7 @@ extension ManagedObjectContext {
                 for member in members where !member.isDeleted {
                     delete(member)
                     member.flags.formUnion(.cascaded)
-                    member.extras.cascadedBy = object.objectID
+                    object.extras.cascaded.append(member.objectID)
                 }
                 for member in members { unlink(object, index, member) }
             case .nullify:

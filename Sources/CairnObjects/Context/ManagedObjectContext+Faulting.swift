@@ -38,16 +38,21 @@ extension ManagedObjectContext {
         return object
     }
 
-    /// The entity of an id's object: of an object that the context has, or else of its row. Nil if the store has no such
-    /// object, or the id is of another store.
+    /// The entity of an id's object: of an object that the context has, or else of its row, which is read. If the entity of the
+    /// id's hierarchy has no descendants it is that one, whether there is such an object or not, and nothing is read.
     ///
-    /// - Throws: What reading the row throws, which entities without descendants need not.
+    /// - Returns: Nil if the store has no such object, or the id is of another store.
+    /// - Throws: `StoreError`: what reading the row throws.
     public func entity(of id: ObjectID) throws(StoreError) -> SchemaEntity? {
-        if let known = registry.object(for: id), !known.isFault { return known.entity }
-        guard let root = rootEntity(of: id) else { return nil }
-        if id.isTemporary || root.family.count == 1 {
-            return registry.object(for: id)?.entity ?? (id.isTemporary ? nil : root)
+        if let known = registry.object(for: id), !known.isFault {
+            return known.isGone ? nil : known.entity
         }
+        if id.isTemporary {
+            guard let parent else { return registry.object(for: id)?.entity }
+            return try parent.entity(of: id)
+        }
+        guard let root = rootEntity(of: id) else { return nil }
+        if root.family.count == 1 { return root }
         return try row(of: id, root).map { schema.entities[$0.entity] }
     }
 

@@ -120,6 +120,8 @@ extension ManagedObjectContext {
         let hadLostLinks = hasLostLinks && !left.isEmpty
         forgetChanges()
         hasLostLinks = hadLostLinks
+        // Whoever is told of the save finds the rest changed as it was.
+        for object in left { _ = changed.insert(object) }
         revision += 1
         saves += 1
         if result.commit != nil {
@@ -129,11 +131,8 @@ extension ManagedObjectContext {
         // Before anybody is called who might save: listeners get saves in their order.
         if let saved { feed(saved) }
         endEvent()
-        if !left.isEmpty {
-            // They were changed before the run of edits that begins now.
-            for object in left { _ = changed.insert(object) }
-            changed.beginEvent()
-        }
+        // They were changed before the run of edits that begins now.
+        if !left.isEmpty { changed.beginEvent() }
         undoHistory?.recording = .steps
         for object in objects { object.didSave() }
         if let saved { tell(.didSave(saved)) }

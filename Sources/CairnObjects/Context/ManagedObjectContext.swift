@@ -256,7 +256,11 @@ public final class ManagedObjectContext {
         columnStore = parent == nil ? store as? any ColumnStore : nil
         keyedStore = parent == nil ? store as? any KeyedStore : nil
         coordinator = store as? PersistentStoreCoordinator
-        (knownStores, storesSince) = coordinator?.presentStores ?? (0, [:])
+        // A child knows what its parent knows, and notices with it what has changed since.
+        (knownStores, storesSince) =
+            parent.map { ($0.knownStores, $0.storesSince) } ?? coordinator?.presentStores ?? (
+                0, [:]
+            )
         self.classes = classes
         schema = store.schema
         var identity = store.identity

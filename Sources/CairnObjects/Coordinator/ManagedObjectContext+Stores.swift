@@ -101,10 +101,19 @@ extension ManagedObjectContext {
             .map { stores.contains($0.identifier) } ?? false
     }
 
+    /// The stores that are not asked for objects of all entities; nil if each of them is.
+    var dividedStores: [CoordinatedStore]? {
+        guard let stores = coordinator?.attached,
+            stores.contains(where: { $0.configuration != nil })
+        else { return nil }
+        return stores
+    }
+
     /// Whether fetches find an object that is not changed: whether its store is asked for objects of its entity.
-    func isFound(_ object: ManagedObject, by coordinator: PersistentStoreCoordinator) -> Bool {
+    func isFound(_ object: ManagedObject, in stores: [CoordinatedStore]) -> Bool {
         if object.hasTemporaryID { return true }
-        return coordinator.store(object.objectID.store)?.entities[object.entity.index] ?? true
+        let identifier = object.objectID.store
+        return stores.first { $0.identifier == identifier }?.entities[object.entity.index] ?? true
     }
 
     /// The stores of a request by their identifiers.
@@ -160,12 +169,13 @@ extension ManagedObjectContext {
             guard let since = storesSince[identifier] else {
                 // New ones stay, and can be saved when the store is there again. What somebody else has deleted is a change
                 // still, though it is gone.
-                let isLeft = object.isInserted || object.isGone && object.changedIndex < 0
+                let isNew = object.isInserted && !object.isRecreated
+                let isLeft = isNew || object.isGone && object.changedIndex < 0
                 if !isLeft { vanish(object) }
                 continue
             }
             if object.isGone {
-                object.revive()
+                if before[identifier] != since, object.changedIndex < 0 { object.revive() }
             } else if let known = before[identifier], known != since, !object.isInserted {
                 refresh(object, mergeChanges: object.isUpdated || object.isDeleted)
                 object.unloadMembers()
@@ -197,7 +207,11 @@ extension ManagedObjectContext {
                 }
                 switch outcome.end {
                 case .done: break
-                case .failed(let error): throw error
+                case .failed(let error):
+                    // A store that was removed meanwhile is closed by now, and has written nothing.
+                    guard error.code == .unusable, left == nil, hasNoticed(coordinator) else {
+                        throw error
+                    }
                 case .conflicts(let conflicts):
                     tally?.conflicts += conflicts.count
                     resolutions += 1
@@ -208,6 +222,14 @@ extension ManagedObjectContext {
             guard let left else { throw error }
             throw StoreError(incomplete: error, left)
         }
+    }
+
+    /// Whether stores have come or gone, which is noticed now.
+    private func hasNoticed(_ coordinator: PersistentStoreCoordinator) -> Bool {
+        let known = knownStores
+        noticeStores(coordinator)
+        processChangesToSave()
+        return knownStores != known
     }
 
     /// What somebody else has deleted is to be compared with its store, unless that cannot be written or was removed: there is

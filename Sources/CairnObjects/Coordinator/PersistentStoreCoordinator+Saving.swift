@@ -41,24 +41,9 @@ struct CoordinatedOutcome {
 extension PersistentStoreCoordinator {
     /// Writes a request to the stores that it concerns.
     ///
-    /// A store that was removed while it was about to be written is closed, and has written nothing. Another may be in its
-    /// place by now: as long as no other store is written either, it begins anew.
-    ///
     /// - Parameter assigned: the stores of new objects that were assigned to one.
     /// - Throws: `StoreError` that says what is refused before anything is written.
     func write(_ request: SaveRequest, assigned: [ObjectID: UUID]) throws(StoreError)
-        -> CoordinatedOutcome
-    {
-        while true {
-            let version = presentStores.version
-            let outcome = try writeOnce(request, assigned: assigned)
-            guard case .failed(let error) = outcome.end, !outcome.isPartial,
-                error.code == .unusable, presentStores.version != version
-            else { return outcome }
-        }
-    }
-
-    private func writeOnce(_ request: SaveRequest, assigned: [ObjectID: UUID]) throws(StoreError)
         -> CoordinatedOutcome
     {
         let division = try SaveDivision(request, assigned: assigned, self)
@@ -235,7 +220,7 @@ extension StoreError {
         let refusal = error as? StoreError
         self.init(
             .incompleteSave,
-            "some stores are written, and a later one has refused: its changes, and those of the stores behind it, are not saved",
+            "some stores are written when something stands against the rest: its changes are not saved",
             details: refusal.map { [$0] } ?? [], conflicts: refusal?.conflicts ?? [],
             cause: refusal == nil ? error : nil)
         affectedStores = stores

@@ -23,11 +23,14 @@ extension ManagedObjectContext {
     func pendingObjects(_ terms: FetchTerms, _ question: FetchQuestion) -> [ManagedObject] {
         guard terms.includesPendingChanges, changed.count > 0 else { return [] }
         let stores = question.fetch.affectedStores
+        let divided = dividedStores
         return changed.inOrder {
-            if let stores, !isObject($0, inOneOf: stores) { return false }
-            if let coordinator, !isFound($0, by: coordinator) { return false }
-            return terms.includesSubentities
+            let isAskedFor =
+                terms.includesSubentities
                 ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
+            guard isAskedFor else { return false }
+            if let stores, !isObject($0, inOneOf: stores) { return false }
+            return divided.map { divided in isFound($0, in: divided) } ?? true
         }
     }
 

@@ -22,8 +22,8 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// An object that somebody else has changed or deleted becomes what is stored, as ``refresh(_:mergeChanges:)`` without
-    /// merging makes it. If it was to be deleted, it is not, nor is what only its cascade rules have deleted; if it was only
-    /// a cascade rule that has deleted it, then its owner is not either. A new object that has the key of another one leaves
+    /// merging makes it. If it was to be deleted, it is not, nor are those whose cascade rules delete it, nor is what only their
+    /// rules have deleted. A new object that has the key of another one leaves
     /// the context, with the new objects that it owns by a cascade rule; a changed one goes back to what is stored. Of several
     /// objects of the context with one key the first keeps it.
     ///
@@ -55,6 +55,8 @@ extension ManagedObjectContext {
         private var known: Set<ManagedObject> = []
         /// Who leads to new objects by relationships without inverse; nil as long as nobody had to know.
         var references: OneWayReferences?
+        /// What cascade rules have deleted; nil as long as nobody had to know.
+        var cascades: Cascades?
 
         func contains(_ object: ManagedObject) -> Bool { known.contains(object) }
 
@@ -73,27 +75,35 @@ extension ManagedObjectContext {
             object.isRecreated = false
             object.isDisplaced = false
             lockedObjects.remove(object)
-            for object in object.isDeleted ? takenBack(with: object) : [object] {
+            for object in object.isDeleted ? takenBack(with: object, &discarded) : [object] {
                 refresh(object, mergeChanges: false)
                 discarded.add(object)
             }
         }
     }
 
-    /// Takes the deletion of an object back, and of those that it was deleted with by cascade rules; gives all of them, linked
-    /// as they are stored.
-    private func takenBack(with object: ManagedObject) -> [ManagedObject] {
-        var members: [ObjectID: [ManagedObject]] = [:]
-        for member in changedInOrder where member.isDeleted && !member.isGone {
-            if let owner = cascadingOwner(of: member) {
-                members[owner.objectID, default: []].append(member)
+    /// Takes the deletion of an object back, with those of all that own it, whose rules would delete it again, and of what
+    /// their cascade rules have deleted; gives all of them, linked as they are stored.
+    private func takenBack(with object: ManagedObject, _ discarded: inout Discarded)
+        -> [ManagedObject]
+    {
+        let cascades = discarded.cascades ?? Cascades(self)
+        discarded.cascades = cascades
+        var owning = [object]
+        var known: Set<ManagedObject> = [object]
+        var next = 0
+        while next < owning.count {
+            let member = owning[next]
+            next += 1
+            for owner in owners(of: member) + (cascades.owner(of: member).map { [$0] } ?? [])
+            where owner.isDeleted && !owner.isGone && known.insert(owner).inserted {
+                owning.append(owner)
             }
         }
-        var objects = [beginning(ofCascadeTo: object)]
-        var known = Set(objects)
-        var next = 0
+        var objects = Array(owning.reversed())
+        next = 0
         while next < objects.count {
-            for member in members[objects[next].objectID] ?? []
+            for member in cascades.members(of: objects[next], self)
             where known.insert(member).inserted {
                 objects.append(member)
             }
@@ -104,7 +114,7 @@ extension ManagedObjectContext {
         var isComplete = false
         while !isComplete {
             isComplete = true
-            for member in objects.dropFirst() where member !== object && !kept.contains(member) {
+            for member in objects.dropFirst(owning.count) where !kept.contains(member) {
                 let owners = owners(of: member).filter(\.isDeleted)
                 if owners.contains(where: { !known.contains($0) || kept.contains($0) }) {
                     kept.insert(member)
@@ -123,20 +133,27 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The deleted object whose cascade rule alone has deleted another one.
-    private func cascadingOwner(of object: ManagedObject) -> ManagedObject? {
-        guard object.flags.contains(.cascaded), let id = object.rarer?.cascadedBy,
-            let owner = registry.object(for: id), owner.isDeleted, !owner.isGone
-        else { return nil }
-        return owner
-    }
+    /// What cascade rules have deleted, by the objects of the context whose rules they were.
+    private struct Cascades {
+        private var owners: [ObjectID: ManagedObject] = [:]
 
-    /// The object whose deletion has come to another one, by one cascade rule after the other.
-    private func beginning(ofCascadeTo object: ManagedObject) -> ManagedObject {
-        var first = object
-        // An owner was deleted before what its rule has deleted: this comes to an end.
-        while let owner = cascadingOwner(of: first) { first = owner }
-        return first
+        init(_ context: ManagedObjectContext) {
+            for object in context.changedInOrder where object.isDeleted && !object.isGone {
+                for id in object.rarer?.cascaded ?? [] { owners[id] = object }
+            }
+        }
+
+        /// The deleted object whose rule alone has deleted another one.
+        func owner(of object: ManagedObject) -> ManagedObject? {
+            guard object.isDeleted, object.flags.contains(.cascaded) else { return nil }
+            return owners[object.objectID]
+        }
+
+        /// What the rules of a deleted object alone have deleted.
+        func members(of object: ManagedObject, _ context: ManagedObjectContext) -> [ManagedObject] {
+            (object.rarer?.cascaded ?? []).compactMap { context.registry.object(for: $0) }
+                .filter { !$0.isGone && owner(of: $0) === object }
+        }
     }
 
     /// The objects whose cascade rules reach an object as it is stored, as far as they were read.

@@ -148,7 +148,7 @@ extension ManagedObject {
             isInserted || toMany[index]?.hasChanges == true, let context = managedObjectContext
         else { return }
         var count = context.memberCount(of: self, index)
-        if context.hasLostLinks {
+        if context.hasLostLinks || context.hasGoneObjects {
             // They come back should their objects do, but are not saved.
             count -=
                 toMany[index]?.added.count { context.registry.object(for: $0)?.isGone == true } ?? 0

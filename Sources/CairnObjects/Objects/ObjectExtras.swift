@@ -28,8 +28,8 @@ final class ObjectExtras {
     var hasStagedValue = false
     /// The object that took this one's place.
     var absorbedInto: ObjectID?
-    /// The object whose cascade rule has deleted this one, if nothing else has.
-    var cascadedBy: ObjectID?
+    /// What the cascade rules of the object have deleted.
+    var cascaded: [ObjectID] = []
     /// The store that a new object will be saved to, if somebody has said.
     var assignedStore: UUID?
 }

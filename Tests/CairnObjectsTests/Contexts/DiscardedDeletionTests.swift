@@ -129,6 +129,26 @@ struct DiscardedDeletionTests {
         #expect(try stack.context().count("Person") == 4)
     }
 
+    @Test(
+        "Nor are those of all who own it, each deleted by itself", arguments: Backend.allCases)
+    func owners(_ backend: Backend) throws {
+        let (stack, ids) = try family(backend)
+        let context = stack.context()
+        let people = read(ids, context)
+        context.delete(people[1])
+        context.processPendingChanges()
+        context.delete(people[0])
+        try rename(ids[2], stack)
+        let error = try #require(storeError { try context.save() })
+        #expect(error.versions.map(\.id) == [ids[2]])
+        #expect(context.discard(error.conflicts) == Array(people[0...2]))
+        try context.save()
+        let fresh = stack.context()
+        #expect(try fresh.count("Person") == 4)
+        #expect(fresh.object(with: ids[2]).object("parent")?.objectID == ids[1])
+        #expect(fresh.object(with: ids[1]).object("parent")?.objectID == ids[0])
+    }
+
     @Test("What is in conflict twice over is told once", arguments: Backend.allCases)
     func twice(_ backend: Backend) throws {
         let (stack, ids) = try family(backend)

@@ -133,6 +133,25 @@ struct CoordinatedFamilyTests {
     }
 
     @Test(
+        "A child that is made when a store has gone has its parent notice",
+        arguments: Backend.allCases)
+    func lateChild(_ backend: Backend) throws {
+        let stores = try TwoStores(backend)
+        let parent = stores.context()
+        let far = try parent.make("Tag", in: stores.second, ["label": "far"])
+        try parent.save()
+        far["label"] = "edited"
+        try stores.coordinator.remove(stores.second, closes: false)
+        let child = parent.newChildContext()
+        #expect(try child.all("Tag").isEmpty)
+        #expect(far.isDeleted && !parent.hasChanges)
+        try stores.coordinator.add(stores.second)
+        let other = parent.newChildContext()
+        #expect(try other.all("Tag").map { $0.string("label") } == ["far"])
+        #expect(far.string("label") == "far" && !far.isDeleted)
+    }
+
+    @Test(
         "Children merge what their parent merges, of each store", arguments: Backend.allCases)
     func merging(_ backend: Backend) throws {
         let stores = try TwoStores(backend)

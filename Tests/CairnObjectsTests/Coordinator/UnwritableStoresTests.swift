@@ -62,6 +62,91 @@ struct UnwritableStoresTests {
     }
 
     @Test(
+        "Another store that comes brings nothing back that others have deleted",
+        arguments: Backend.allCases)
+    func unrelated(_ backend: Backend) throws {
+        let stores = try TwoStores(backend)
+        let maker = stores.context()
+        let theirs = maker.make("Shop", ["name": "theirs"])
+        try maker.save()
+        let context = stores.context()
+        let shop = context.object(with: theirs.objectID)
+        maker.delete(theirs)
+        try maker.save()
+        ManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [.deletedObjectIDs: [shop.objectID]], into: [context])
+        #expect(shop.isDeleted && context.deletedObjects == [shop])
+        try stores.coordinator.add(try backend.makeStore(stores.coordinator.schema))
+        #expect(try context.count("Shop") == 0)
+        #expect(shop.isDeleted && context.deletedObjects == [shop])
+        try context.save()
+        #expect(!context.hasChanges)
+    }
+
+    /// A store that goes when it is to be saved to.
+    private final class LeavingStore: PersistentStore {
+        private let base: any PersistentStore
+        private let leave: Mutex<(@Sendable () -> Void)?>
+
+        init(_ base: any PersistentStore) {
+            self.base = base
+            leave = Mutex(nil)
+        }
+
+        func onSave(_ body: @escaping @Sendable () -> Void) { leave.withLock { $0 = body } }
+
+        var identity: StoreIdentity { base.identity }
+        var schema: Schema { base.schema }
+        var isReadOnly: Bool { false }
+
+        func snapshot() throws(StoreError) -> any StoreSnapshot { try base.snapshot() }
+        func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
+            leave.withLock { $0.take() }?()
+            return try base.save(request)
+        }
+        func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+            try base.execute(request)
+        }
+        func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+            try base.execute(request)
+        }
+        func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
+            try base.obtainPermanentIDs(forEntities: entities)
+        }
+        func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void)
+            -> ChangeObservation
+        {
+            base.observeChanges(receive)
+        }
+        func close() throws(StoreError) { try base.close() }
+    }
+
+    @Test("A save whose store goes meanwhile saves the rest", arguments: Backend.allCases)
+    func leaving(_ backend: Backend) throws {
+        let coordinator = try PersistentStoreCoordinator(Models.shop)
+        let leaving = LeavingStore(try backend.makeStore(coordinator.schema))
+        let stays = try backend.makeStore(coordinator.schema)
+        try coordinator.add(leaving)
+        try coordinator.add(stays)
+        let context = ManagedObjectContext(store: coordinator)
+        let far = try context.make("Product", in: leaving, ["name": "far"])
+        let near = try context.make("Product", in: stays, ["name": "near"])
+        try context.save()
+        far["note"] = "mine"
+        near["note"] = "mine"
+        leaving.onSave { try? coordinator.remove(leaving) }
+        try context.save()
+        #expect(far.isDeleted && !context.hasChanges)
+        let fresh = ManagedObjectContext(store: stays)
+        #expect(try fresh.all("Product").map { $0.string("note") } == ["mine"])
+        // A store that is closed, and not removed, says so.
+        try stays.close()
+        near["note"] = "again"
+        #expect(storeError { try context.save() }?.code == .unusable)
+        #expect(context.updatedObjects == [near])
+    }
+
+    @Test(
         "New objects that have their permanent ids wait for their store",
         arguments: Backend.allCases)
     func waiting(_ backend: Backend) throws {

@@ -402,9 +402,10 @@ struct DictionaryDraft {
                 guard old.values != object.values else { continue }
                 state.objects[id]?.version = old.version &+ 1
             } else {
-                // Nobody has read a version as great as the number of this commit.
+                // Nobody has read a version as great as the number of this commit, in stores whose first one is that of
+                // the schema.
                 state.objects[id]?.version =
-                    recreated[id].map { max($0, UInt32(truncatingIfNeeded: state.commit + 1)) } ?? 1
+                    recreated[id].map { max($0, UInt32(truncatingIfNeeded: state.commit + 2)) } ?? 1
             }
             isWritten = true
             reported.insert(id)
