@@ -30,7 +30,8 @@ extension ManagedObjectContext {
                 ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
             guard isAskedFor else { return false }
             if let stores, !isObject($0, inOneOf: stores) { return false }
-            return divided.map { divided in isFound($0, in: divided) } ?? true
+            if let divided { return isFound($0, in: divided) }
+            return true
         }
     }
 

@@ -39,6 +39,8 @@ struct SettingMetadataTests {
                             (code: "\(task)-\(number)", id: id, plan: .null)
                         ])
                         _ = try store.save(request)
+                        // There may be no more threads than these tasks.
+                        await Task.yield()
                     }
                 }
             }
