@@ -183,7 +183,7 @@ extension ManagedObjectContext {
         post(NotificationNames.didSaveIDs, ids)
     }
 
-    static func info(_ sets: [(NotificationKey, Set<ObjectID>)]) -> [AnyHashable: Any] {
+    private static func info(_ sets: [(NotificationKey, Set<ObjectID>)]) -> [AnyHashable: Any] {
         var info: [AnyHashable: Any] = [:]
         for (key, ids) in sets where !ids.isEmpty { info[key.rawValue] = ids }
         return info

@@ -67,7 +67,7 @@ struct SettingMetadataTests {
     }
 
     @Test("A copy has the metadata of the moment that it is a copy of")
-    func copying() async throws {
+    func copying() throws {
         let store = try Self.open(MemoryFileSystem())
         try SampleStore.firstObjects(store)
         try store.setMetadata(["page": .integer(6)])
@@ -78,14 +78,23 @@ struct SettingMetadataTests {
         let disk = MemoryFileSystem()
         let faulty = FaultInjectingFileSystem(over: disk)
         let gate = faulty.hold(.write, number: 3)
-        async let copied: Void = Task.detached {
-            try store.copy(to: "/store", on: faulty)
-        }.value
-        await Task.detached { gate.waitUntilReached() }.value
+        // A thread of its own: all those of tasks may be waiting for something just now.
+        let copied = DispatchSemaphore(value: 0)
+        let failure = Mutex<(any Error)?>(nil)
+        Thread.detachNewThread {
+            do {
+                try store.copy(to: "/store", on: faulty)
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            copied.signal()
+        }
+        gate.waitUntilReached()
         for round in 0..<2 { try CompactionTests.update(store, 0..<20, round) }
         try store.writeMetadata()
         gate.open()
-        try await copied
+        copied.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
         #expect(try store.metadata()["page"] == .integer(7))
         let copy = try Self.open(disk)
         #expect(try copy.metadata().values == ["page": .integer(6)])
