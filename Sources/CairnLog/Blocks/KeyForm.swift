@@ -40,6 +40,11 @@ final class KeyForm: Sendable {
 
     /// Whether a row takes part whatever its values are, as long as none of the key is nil.
     var isWhole: Bool { rule?.condition == nil }
+
+    /// Whether a row's key, or whether it has one, depends on the bytes of a column, and not on its being nil alone.
+    func comparesBytes(of column: Int) -> Bool {
+        columns.contains(column) || rule?.valueColumns.contains(column) == true
+    }
 }
 
 extension KeyBuffer {

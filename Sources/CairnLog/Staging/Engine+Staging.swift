@@ -14,7 +14,7 @@ extension Engine {
         let stored = catalog.entities[entity]
         guard stored.columns[column].kind == .bytes, !id.isTemporary,
             identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference),
-            !stored.uniques.contains(where: { catalog.uniques[$0].columns.contains(column) }),
+            !stored.uniques.contains(where: { catalog.uniques[$0].form.comparesBytes(of: column) }),
             !catalog.fetchIndexesOfEntity[entity].contains(where: {
                 catalog.fetchIndexes[$0].parts.contains { $0.column == column }
             }),

@@ -305,6 +305,25 @@ struct StagedValueTests {
         }
     }
 
+    @Test(
+        "So are those whose bytes a constraint's predicate asks for, but not if it asks for nil",
+        arguments: [
+            (format: "plan == CAST('AQID', 'NSData')", isStaged: false),
+            (format: "plan != nil", isStaged: true),
+        ])
+    func asked(format: String, isStaged: Bool) throws {
+        var model = SampleStore.model
+        model.entities[StagedStores.airport].uniquenessRules = [
+            UniquenessRule(["code"], format: format)
+        ]
+        let store = try LogStore.inMemory(schema: Schema(model))
+        defer { try? store.close() }
+        let id = try StagedStores.newID(store)
+        let writer = try store.beginValue(
+            column: StagedStores.column("plan"), of: id, entity: StagedStores.airport)
+        #expect((writer != nil) == isStaged)
+    }
+
     @Test("Backups, copies and readers beside have what is saved, and nothing else")
     func copied() throws {
         let disk = MemoryFileSystem()
