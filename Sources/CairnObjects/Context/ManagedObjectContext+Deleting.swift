@@ -30,6 +30,7 @@ extension ManagedObjectContext {
     func markDeleted(_ object: ManagedObject) {
         object.flags.subtract(.cascaded)
         object.rarer?.cascaded = []
+        object.rarer?.cutReferences = []
         objectWillChange(object)
         object.willChangeAll()
         object.isDeleted = true
@@ -116,6 +117,10 @@ extension ManagedObjectContext {
                 to: object, in: self, includingPairs: recordsEdits)
             {
                 unlink(referrer, way.index, object)
+                // Nothing of the object itself tells who it was that led to it.
+                if !object.isInserted {
+                    object.extras.cutReferences.append((referrer.objectID, way.index))
+                }
             }
         }
     }

@@ -129,8 +129,24 @@ extension ManagedObjectContext {
             object.flags.subtract([.deleted, .propagated, .displaced, .cascaded])
             object.isUpdated = true
         }
-        withoutRecording { for object in objects { revertRelationships(of: object) } }
+        withoutRecording {
+            for object in objects { revertRelationships(of: object) }
+            for object in objects { linkReferrers(of: object) }
+        }
         return objects
+    }
+
+    /// Links again what led to an object without an inverse when it was deleted, and leads nowhere else by now.
+    private func linkReferrers(of object: ManagedObject) {
+        restoresOrder = true
+        defer { restoresOrder = false }
+        for (id, index) in object.rarer?.cutReferences ?? [] {
+            guard let referrer = registry.object(for: id), !referrer.isDeleted, !referrer.isGone
+            else { continue }
+            let isToMany = referrer.entity.relationships[index].description.isToMany
+            if isToMany || targetID(of: referrer, index) == nil { link(referrer, index, object) }
+        }
+        object.rarer?.cutReferences = []
     }
 
     /// What cascade rules have deleted, by the objects of the context whose rules they were.

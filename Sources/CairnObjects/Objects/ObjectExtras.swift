@@ -30,6 +30,8 @@ final class ObjectExtras {
     var absorbedInto: ObjectID?
     /// What the cascade rules of the object have deleted.
     var cascaded: [ObjectID] = []
+    /// What led to the object by relationships without inverse before it was deleted: referrers, and which relationship.
+    var cutReferences: [(referrer: ObjectID, relationship: Int)] = []
     /// The store that a new object will be saved to, if somebody has said.
     var assignedStore: UUID?
 }

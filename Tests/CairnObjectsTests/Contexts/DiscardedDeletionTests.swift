@@ -149,6 +149,43 @@ struct DiscardedDeletionTests {
         #expect(fresh.object(with: ids[1]).object("parent")?.objectID == ids[0])
     }
 
+    @Test(
+        "What led to it without an inverse leads to it again, if it leads nowhere else by now",
+        arguments: Backend.allCases)
+    func oneWay(_ backend: Backend) throws {
+        let (stack, ids) = try family(backend)
+        let fans = try stack.store { context in
+            ["stored", "elsewhere"].map { name in
+                let hero = context.object(with: ids[1])
+                let links: [String: Any?] = ["mentor": hero, "heroes": Set([hero])]
+                return context.make("Person", links.merging(["name": name]) { $1 })
+            }
+        }
+        let context = stack.context()
+        let people = read(ids, context)
+        let new = context.make("Person", ["name": "new", "mentor": people[2]])
+        context.delete(people[0])
+        context.processPendingChanges()
+        #expect(context.object(with: fans[0]).object("mentor") == nil)
+        #expect(context.object(with: fans[0]).members("heroes").isEmpty)
+        #expect(new.object("mentor") == nil)
+        context.object(with: fans[1])["mentor"] = people[3]
+        try rename(ids[0], stack)
+        let error = try #require(storeError { try context.save() })
+        context.discard(error.conflicts)
+        #expect(context.object(with: fans[0]).object("mentor") === people[1])
+        #expect(context.object(with: fans[1]).object("mentor") === people[3])
+        #expect(new.object("mentor") === people[2])
+        try context.save()
+        let fresh = stack.context()
+        for fan in fans {
+            #expect(fresh.object(with: fan).members("heroes").map(\.objectID) == [ids[1]])
+        }
+        #expect(fresh.object(with: fans[0]).object("mentor")?.objectID == ids[1])
+        #expect(fresh.object(with: fans[1]).object("mentor")?.objectID == ids[3])
+        #expect(fresh.object(with: new.objectID).object("mentor")?.objectID == ids[2])
+    }
+
     @Test("What is in conflict twice over is told once", arguments: Backend.allCases)
     func twice(_ backend: Backend) throws {
         let (stack, ids) = try family(backend)
