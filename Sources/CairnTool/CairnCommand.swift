@@ -20,9 +20,8 @@ struct CairnCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             ImportCommand.self, QueryCommand.self, CountCommand.self, GetCommand.self,
-            FindCommand.self, DeleteCommand.self, InfoCommand.self, SchemaCommand.self,
-            SpaceCommand.self,
-            FramesCommand.self, CheckCommand.self,
+            FindCommand.self, DeleteCommand.self, DuplicatesCommand.self, InfoCommand.self,
+            SchemaCommand.self, SpaceCommand.self, FramesCommand.self, CheckCommand.self,
             SalvageCommand.self, CompactCommand.self, BackupCommand.self, ExportCommand.self,
             HashCommand.self, DiffCommand.self, ModelCommand.self,
             PredicateCommand.self, QuickstartCommand.self,

@@ -247,7 +247,7 @@ private struct ConditionCheck {
 
 extension Value {
     /// Whether it is a number that equals nothing.
-    var isNoNumber: Bool {
+    package var isNoNumber: Bool {
         switch self {
         case .double(let value): value.isNaN
         case .float(let value): value.isNaN

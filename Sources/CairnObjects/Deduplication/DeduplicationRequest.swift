@@ -1,0 +1,106 @@
+// Makes one object of several that have the same key.
+
+public import CairnModel
+public import CairnStore
+
+/// A request that finds objects with the same key, lets one of each group stay, and deletes the others.
+///
+/// ```swift
+/// let request = DeduplicationRequest(Person.self, by: [\.email], keeping: .smallest(by: "uuid"))
+/// let result = try context.execute(request)
+/// print(result.deletedCount, "of", result.groups.count, "people were here twice")
+/// ```
+///
+/// It is about what is stored: unsaved changes of the context are left out of account, as with other requests without
+/// objects. All of it is one save, with the delete rules and the validation that the model declares; hooks of classes are
+/// not called. What a winner cannot take over, such as the target of a to-one relationship where it has another one, is left
+/// to the delete rules of the loser. Objects whose key has a part that is nil are no duplicates of one another.
+public struct DeduplicationRequest: Sendable {
+    /// The entity's name.
+    public var entityName: String
+    /// The names of the attributes and to-one relationships that make the key.
+    public var keys: [String]
+    /// Which object stays, and what becomes of the others.
+    public var rule: DeduplicationRule
+    /// Which objects are looked at; nil = all.
+    public var predicate: PredicateNode?
+    /// What ``predicate`` says of nil.
+    public var nullSemantics = NullSemantics.twoValued
+    /// Whether objects of the entity's descendants are looked at.
+    public var includesSubentities = true
+    /// If there are any: only those groups are looked at that one of these objects belongs to, such as those that an import
+    /// or a sync has brought. Ids of objects that are not there are passed over.
+    public var incoming: [ObjectID]?
+    /// Whether it only says what it would do.
+    public var isDryRun = false
+    /// Who writes; nil = as the context says.
+    public var author: String?
+    /// The name of the context that asks; nil = as it says itself.
+    public var contextName: String?
+
+    /// Asks about the objects of an entity.
+    public init(entityName: String, by keys: [String], keeping rule: DeduplicationRule) {
+        self.entityName = entityName
+        self.keys = keys
+        self.rule = rule
+    }
+
+    /// Asks about the objects of a class.
+    public init<T: PersistentEntity>(
+        _ type: T.Type, by keys: [PartialKeyPath<T>], keeping rule: DeduplicationRule
+    ) {
+        let names = keys.map { path -> String in
+            guard let name = T._key(for: path) else {
+                preconditionFailure("\(path) is no property of \(T.entityName)")
+            }
+            return name
+        }
+        self.init(entityName: T.entityName, by: names, keeping: rule)
+    }
+}
+
+/// What a request did about duplicates, or would do.
+public struct DeduplicationResult: Sendable {
+    /// The objects with one key.
+    public struct Group: Sendable, Hashable {
+        /// The values of the key, in the order of the request's.
+        public let key: [Value]
+        /// The one that stays, or that keeps the key.
+        public let winner: ObjectID
+        /// The others, in the order in which they would have stayed.
+        public let losers: [ObjectID]
+    }
+    /// The groups of two and more, by ascending key.
+    public internal(set) var groups: [Group] = []
+    /// How many objects were deleted in favour of another one.
+    public internal(set) var deletedCount = 0
+    /// How many more their delete rules deleted. A dry run does not say.
+    public internal(set) var cascadedCount = 0
+    /// How many other objects were changed: winners, and what leads to them. A dry run does not say.
+    public internal(set) var updatedCount = 0
+
+    /// By the id of each object that was deleted in favour of another one, the id of that one.
+    public var survivors: [ObjectID: ObjectID] {
+        var survivors: [ObjectID: ObjectID] = [:]
+        for group in groups { for loser in group.losers { survivors[loser] = group.winner } }
+        return survivors
+    }
+}
+
+extension ManagedObjectContext {
+    /// Finds objects with the same key, lets one of each group stay, and deletes the others.
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` if the request names what the model does not have, `.constraintConflict`
+    ///   with all groups in its details if the rule is ``DeduplicationRule/fail``, and what a save throws. Nothing is changed
+    ///   then.
+    /// - Complexity: that of a group-by over the key, which an index answers, and of a save of the groups that there are.
+    @discardableResult
+    public func execute(_ request: DeduplicationRequest) throws(StoreError) -> DeduplicationResult {
+        var request = request
+        request.author = request.author ?? transactionAuthor
+        request.contextName = request.contextName ?? name
+        let result = try Deduplicator.execute(request, on: store)
+        if result.deletedCount + result.updatedCount > 0 { knownRows.noteBatch() }
+        return result
+    }
+}

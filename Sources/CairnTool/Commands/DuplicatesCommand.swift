@@ -1,0 +1,133 @@
+// cairn duplicates: objects that have one key, and one of them made of all.
+
+import ArgumentParser
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnObjects
+import CairnStore
+
+/// Prints who has the same key, or lets one of each group stay.
+struct DuplicatesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "duplicates",
+        abstract: "Print objects that have the same key, or make one of them.",
+        discussion: """
+            Without --delete nothing is changed: each group is printed with the object that would \
+            stay. Objects whose key has a part that is nil are no duplicates.
+
+            A rule is first or last (as they were created), newest:ATTRIBUTE, smallest:ATTRIBUTE, \
+            mostComplete, or nullKey: all stay, and all but the first lose the key. The object that \
+            stays takes over the relationships of the others. With --merge it takes values as well: \
+            where it has none, or as --fold says: property=keep, fillNil, maximum, minimum, sum, \
+            union or newest:ATTRIBUTE.
+            """)
+
+    @OptionGroup var place: StoreArgument
+
+    @Argument(help: "The entity.")
+    var entity: String
+
+    @Option(help: "The attributes and to-one relationships of the key, with commas between them.")
+    var by: String
+
+    @OptionGroup var which: ConditionOptions
+
+    @Option(help: "Which object of each group stays.")
+    var keep: String?
+
+    @Flag(help: "The object that stays takes values from the others where it has none.")
+    var merge = false
+
+    @Option(help: "What it takes, by property: visits=sum,name=newest:modified.")
+    var fold: String?
+
+    @Flag(help: "Delete all but the object that stays; needs --keep.")
+    var delete = false
+
+    @Option(parsing: .unconditional, help: "The greatest number of groups that are printed.")
+    var limit = 20
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if delete, keep == nil {
+            throw ValidationError("--delete needs --keep: say which object of each group stays.")
+        }
+        if limit < 0 { throw ValidationError("--limit is a number from 0 up.") }
+    }
+
+    func run() throws {
+        let keys = try TermList.parts(by, option: "--by")
+        var rule = try DeduplicationRule(argument: keep ?? "first")
+        if merge || fold != nil {
+            rule = .merge(try FoldingRule.rules(arguments: fold), into: rule)
+        }
+        let action: (StoreSession) throws -> DeduplicationResult = { session in
+            let entity = try session.entity(entity)
+            var request = DeduplicationRequest(entityName: entity.name, by: keys, keeping: rule)
+            request.predicate = try which.condition.map { try PredicateNode(format: $0) }
+            request.nullSemantics = which.nullSemantics
+            request.isDryRun = !delete
+            request.author = "cairn duplicates"
+            return try ManagedObjectContext(store: session.store).execute(request)
+        }
+        let result =
+            delete
+            ? try StoreSession.writing(place.store, action)
+            : try StoreSession.reading(place.store, action)
+        if output.json { printJSON(result, keys) } else { printTable(result, keys) }
+    }
+
+    private func printJSON(_ result: DeduplicationResult, _ keys: [String]) {
+        for group in result.groups.prefix(limit) {
+            Console.current.print(
+                JSONValue.object([
+                    "key": .object(
+                        zip(keys, group.key).map { .init(key: $0, value: JSONValue($1)) }),
+                    "stays": .string("p\(group.winner.reference)"),
+                    "others": .array(group.losers.map { .string("p\($0.reference)") }),
+                ]).line)
+        }
+        Console.current.print(
+            JSONValue.object([
+                "entity": .string(entity), "keys": .count(result.groups.count),
+                "objects": .count(objects(result)), "deleted": .count(result.deletedCount),
+                "cascaded": .count(result.cascadedCount), "updated": .count(result.updatedCount),
+            ]).line)
+    }
+
+    private func printTable(_ result: DeduplicationResult, _ keys: [String]) {
+        let console = Console.current
+        var table = TextTable(
+            keys + ["objects", "stays", "others"], widest: console.isTerminal ? 40 : 60)
+        for group in result.groups.prefix(limit) {
+            let others = group.losers.prefix(5).map { "p\($0.reference)" }.joined(separator: " ")
+            table.add(
+                group.key.map { PlainText.value($0) } + [
+                    PlainText.number(group.losers.count + 1), "p\(group.winner.reference)",
+                    group.losers.count > 5 ? others + " …" : others,
+                ])
+        }
+        if !result.groups.isEmpty, limit > 0 { for line in table.lines { console.print(line) } }
+        var line =
+            "\(entity): \(PlainText.count(result.groups.count, "key")) of "
+            + "\(PlainText.count(objects(result), "object")) by \(keys.joined(separator: ", "))"
+        if delete {
+            line += ", \(PlainText.number(result.deletedCount)) deleted"
+            if result.cascadedCount > 0 {
+                line +=
+                    ", \(PlainText.count(result.cascadedCount, "object")) more by delete rules"
+            }
+            line += ", \(PlainText.number(result.updatedCount)) updated"
+        }
+        console.print(line)
+        if result.groups.count > limit {
+            console.printError("cairn: note: \(limit) keys are shown: see --limit")
+        }
+    }
+
+    private func objects(_ result: DeduplicationResult) -> Int {
+        result.groups.reduce(0) { $0 + $1.losers.count + 1 }
+    }
+}
