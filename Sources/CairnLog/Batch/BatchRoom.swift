@@ -47,8 +47,8 @@ struct BatchRoom: ~Copyable {
 
     /// Whether it serves such a batch.
     borrowing func fits(_ catalog: Catalog, entity: Int, setOnly: Bool, updates: Bool) -> Bool {
-        self.catalog === catalog && self.entity == entity && self.setOnly == setOnly
-            && self.updates == updates
+        self.catalog.describesSame(as: catalog) && self.entity == entity
+            && self.setOnly == setOnly && self.updates == updates
     }
 
     /// Empties the block that is being filled.

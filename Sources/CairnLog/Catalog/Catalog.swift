@@ -46,8 +46,8 @@ package final class Catalog: Sendable {
     package let keepsOrder: Bool
     /// The metadata in force; nil if there never were any. They are here since they change as seldom.
     let metadata: StoredMetadata?
-    /// What is planned of fetches by them.
-    let plans = PlanCache()
+    /// What is planned of fetches by them. Catalogs that differ in their metadata alone share it.
+    let plans: PlanCache
 
     private let entityIndexes: [UInt32: Int]
     private let treeIndexes: [UInt32: Int]
@@ -161,7 +161,8 @@ package final class Catalog: Sendable {
         schema: Schema, version: UInt32, place: Place = .none, trees: [Tree],
         entities: [StoredEntity],
         uniques: [UniqueDefinition], references: [ReferenceDefinition],
-        fetchIndexes: [FetchIndexDefinition] = [], metadata: StoredMetadata? = nil
+        fetchIndexes: [FetchIndexDefinition] = [], metadata: StoredMetadata? = nil,
+        plans: PlanCache = PlanCache()
     ) {
         self.schema = schema
         self.version = version
@@ -172,6 +173,7 @@ package final class Catalog: Sendable {
         self.references = references
         self.fetchIndexes = fetchIndexes
         self.metadata = metadata
+        self.plans = plans
         hasFetchIndexes = !fetchIndexes.isEmpty
         hasKeyRules = uniques.contains { !$0.isPlain }
         hasReferenceRules = uniques.contains { $0.form.watchesReferences }
@@ -197,8 +199,11 @@ package final class Catalog: Sendable {
         Catalog(
             schema: schema, version: version, place: place, trees: trees, entities: entities,
             uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata)
+            metadata: metadata, plans: plans)
     }
+
+    /// Whether both describe the same entities, columns and indexes, whatever the metadata are.
+    func describesSame(as other: Catalog) -> Bool { plans === other.plans }
 
     /// The same catalog with other fetch indexes.
     func indexed(by fetchIndexes: [FetchIndexDefinition]) -> Catalog {

@@ -115,7 +115,7 @@ final class Engine: Sendable {
     /// The same, to be asked without waiting.
     let hasPendingMetadata = Atomic(false)
     /// The values that wait for a save.
-    let staging = StagingArea()
+    let staging: StagingArea
     /// What of the state is still in the checkpoint that it was opened from.
     let image: CheckpointImage?
     /// What recovery found.
@@ -158,6 +158,7 @@ final class Engine: Sendable {
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         compaction = Mutex(CompactionProgress(opened, floor: options.sizes.compactionFloor))
         disk = CommitDisk(files: files, storeID: storeID)
+        staging = StagingArea(adoptedBytes: opened.sideBytes)
         scheduler = options.makeScheduler()
         housekeeper = options.makeScheduler()
         checkpoint = Mutex(
@@ -492,6 +493,7 @@ final class Engine: Sendable {
                 turn.isClosed = true
                 isClosed.store(true, ordering: .releasing)
                 isReleased.withLock { $0 = true }
+                staging.isOver.withLock { $0 = true }
                 files.release()
             }
             try drain(&turn)

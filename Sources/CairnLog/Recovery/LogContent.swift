@@ -40,6 +40,8 @@ struct LogContent {
     private(set) var commit: UInt64 = 0
     private(set) var commitOffset: UInt64 = 0
     private(set) var commitEnd = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
+    /// The bytes that were read of side segments.
+    private(set) var sideBytes: UInt64 = 0
     var report = RecoveryReport()
 
     // MARK: Beginning
@@ -342,6 +344,7 @@ struct LogContent {
         var scanner = try FrameScanner(
             segment, chain: side.chain, storeTag: storeID.tag, end: part.end)
         scanner.skip(to: part)
+        sideBytes += part.end - part.start
         while let (header, payload) = try scanner.next() {
             report.frames += 1
             do {

@@ -33,6 +33,8 @@ struct OpenedLog {
     var hashSeed: UInt64?
     /// The bytes of the checkpoint.
     var checkpointBytes: UInt64 = 0
+    /// The bytes that had to be read of side segments.
+    var sideBytes: UInt64 = 0
     /// What the pages of the base are from.
     var pool: PagePool
     /// The next number of every tree, by tree id.
@@ -69,7 +71,8 @@ extension OpenedLog {
             catalog: catalog, end: content.end, durable: min(durable, content.end.lsn),
             commit: content.commit, commitOffset: content.commitOffset,
             commitEnd: content.commitEnd, base: base, image: restored?.image,
-            hashSeed: restored?.hashSeed, checkpointBytes: restored?.bytes ?? 0, pool: pool,
+            hashSeed: restored?.hashSeed, checkpointBytes: restored?.bytes ?? 0,
+            sideBytes: content.sideBytes, pool: pool,
             counters: content.counters, blocks: content.blocks, deaths: content.deaths,
             lacksRetired: !content.members.gone.isEmpty, report: content.report)
     }

@@ -19,9 +19,12 @@ final class StagedUse {
     fileprivate var used: [StagedPart] = []
     /// Up to where each segment is adopted.
     fileprivate var ends: [UInt32: UInt64] = [:]
+    /// The bytes that are adopted.
+    fileprivate var bytes: UInt64 = 0
 
     /// Says that the commit is made.
     func settle(in area: StagingArea) {
+        area.adoptedBytes.add(bytes, ordering: .relaxed)
         for (number, end) in ends {
             area.settle(
                 number, upTo: end,
@@ -66,8 +69,7 @@ extension CommitBuilder {
                     segment: number, start: side?.end ?? header, end: last.end.offset,
                     startChain: startChain, endChain: last.end.chain))
             state.segments.adopt(last.segment, end: last.end.offset, chain: last.end.chain)
-            engine.staging.adoptedBytes.add(
-                last.end.offset - (side?.end ?? header), ordering: .relaxed)
+            staged.bytes += last.end.offset - (side?.end ?? header)
         }
         self.staged = staged
         if parts.isEmpty { return }

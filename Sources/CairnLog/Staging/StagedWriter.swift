@@ -94,14 +94,23 @@ final class StagedWriter: ValueStaging {
         progress.checksum = Checksum.combined(progress.checksum, checksum, count: piece.count)
         progress.lastCount = piece.count
         progress.buffer.appendZeros(progress.buffer.count.roundedUpToEight - progress.buffer.count)
-        try write(progress.buffer.bytes, at: offset(progress.checksums.count - 1))
+        do throws(StoreError) {
+            try write(progress.buffer.bytes, at: offset(progress.checksums.count - 1))
+        } catch {
+            // What is noted of it is not there: nothing can follow.
+            progress.isOver = true
+            engine.staging.abandon(segment.number, isSpoiled: false)
+            engine.scheduleStagingTrim()
+            throw error
+        }
         progress.buffer.reset()
         progress.buffer.appendZeros(Self.headSize)
     }
 
     /// Writes to the segment, while the folder is ours: when the store is closed it may be somebody else's.
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
-        try engine.inFolder { () throws(StoreError) in
+        try engine.staging.isOver.withLock { isOver throws(StoreError) in
+            if isOver { throw StoreError(.unusable, "the store is closed") }
             do throws(FileSystemError) {
                 try segment.write(bytes, at: offset)
             } catch {

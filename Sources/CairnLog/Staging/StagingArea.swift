@@ -55,8 +55,13 @@ final class StagingArea: Sendable {
     private let grounds = Mutex<[UInt32: Ground]>([:])
     /// Whether what waits when the store is closed may be saved to a copy of it: its bytes must stay.
     let isKept = Atomic(false)
-    /// The bytes that commits have adopted since the store was opened: the log grows by none of them.
-    let adoptedBytes = Atomic<UInt64>(0)
+    /// The bytes that commits have adopted, behind the checkpoint that the store was opened with: the log grows by none of
+    /// them.
+    let adoptedBytes: Atomic<UInt64>
+    /// Whether the folder may be somebody else's. Not the lock that a checkpoint holds while it is written.
+    let isOver = LongLock(false)
+
+    init(adoptedBytes: UInt64) { self.adoptedBytes = Atomic(adoptedBytes) }
 
     /// A segment to write a value to, if there is one that is shorter than `limit`.
     func take(upTo limit: UInt64) -> (segment: Segment, end: LogEnd)? {

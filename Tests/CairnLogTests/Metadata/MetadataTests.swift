@@ -83,6 +83,18 @@ struct MetadataTests {
         #expect(try Self.values(on: disk).isEmpty)
     }
 
+    @Test("Saves that bring some along forget no plans of fetches")
+    func plans() throws {
+        let store = try Self.open(MemoryFileSystem())
+        let before = store.engine.registry.read { $0.catalog }
+        try store.setMetadata(["token": .integer(7)])
+        try SampleStore.firstObjects(store)
+        let after = store.engine.registry.read { $0.catalog }
+        #expect(after.metadata?.values == ["token": .integer(7)] && before.metadata == nil)
+        #expect(after.plans === before.plans && after.describesSame(as: before))
+        try store.close()
+    }
+
     @Test("A save that fails leaves them waiting, and writes none; a save of nothing writes them")
     func failedSave() throws {
         let disk = MemoryFileSystem()

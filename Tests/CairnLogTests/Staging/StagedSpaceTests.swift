@@ -55,6 +55,30 @@ struct StagedSpaceTests {
         try store.close()
     }
 
+    @Test("Openings that each save one, and end without closing, do not read all of them for ever")
+    func killed() throws {
+        var disk = MemoryFileSystem()
+        var checkpoints = 0
+        for round in 0..<12 {
+            let scheduler = ManualScheduler()
+            var options = CompactionTests.options(on: disk)
+            options.sizes.checkpointBytes = 400_000
+            options.makeScheduler = { scheduler }
+            let store = try LogStore.open(
+                at: "/store", schema: try SampleStore.schema(), options: options)
+            if store.engine.checkpoint.withLock({ $0.lsn }) > 0 { checkpoints += 1 }
+            // The log alone is far from being long enough for one.
+            #expect(store.engine.volume(at: 0) < 4 * UInt64(Self.size) + 400_000)
+            let id = try StagedStores.newID(store)
+            let value = StagedStores.bytes(Self.size, round)
+            try StagedStores.save(
+                store, [("\(round)", id, try StagedStores.stage(store, value, for: id))])
+            scheduler.run()
+            disk = try DiskImage(of: disk).disk()
+        }
+        #expect(checkpoints >= 6)
+    }
+
     @Test("A value that something is derived from is put together in memory")
     func derived() throws {
         var copied = AttributeDescription("plan", .binary)
