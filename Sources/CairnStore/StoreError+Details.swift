@@ -67,6 +67,7 @@ extension StoreError {
     /// | `NSValidationErrorValue` | ``CairnModel/Value`` |
     /// | `NSDetailedErrors` | `[StoreError]` |
     /// | `NSAffectedObjectsErrorKey` | `[ObjectID]` |
+    /// | `NSAffectedStoresErrorKey` | `[UUID]` |
     /// | `conflictList` | `[SaveConflict]` |
     /// | `inserted`, `updated`, `deleted` | `[ObjectID]` of conflicts |
     /// | `NSFilePath` | the store's folder, or the file in it |
@@ -84,6 +85,7 @@ extension StoreError {
         if let cause { info["NSUnderlyingError"] = cause }
         add("NSDetailedErrors", details)
         add("NSAffectedObjectsErrorKey", affectedObjectIDs)
+        add("NSAffectedStoresErrorKey", affectedStores)
         add("conflictList", conflicts)
         add("inserted", insertedObjectIDs)
         add("updated", updatedObjectIDs)

@@ -200,6 +200,53 @@ struct MergedRelationshipTests {
     }
 
     @Test(
+        "So is what these are in: two moods in one country, which its continent counts once (B014)",
+        arguments: Backend.allCases)
+    func levels(_ backend: Backend) throws {
+        func entity(
+            _ name: String, in above: (String, String)?, of below: (String, String)?
+        ) -> EntityDescription {
+            var relationships: [RelationshipDescription] = []
+            if let above {
+                relationships.append(
+                    RelationshipDescription("above", to: above.0, inverse: above.1))
+            }
+            if let below {
+                relationships.append(
+                    RelationshipDescription(
+                        below.1, to: below.0, toMany: true, inverse: "above"))
+            }
+            return EntityDescription(
+                name, attributes: [AttributeDescription("code", .string)],
+                relationships: relationships, uniquenessConstraints: below == nil ? [] : [["code"]])
+        }
+        let model = ManagedObjectModel(entities: [
+            entity("Continent", in: nil, of: ("Country", "countries")),
+            entity("Country", in: ("Continent", "countries"), of: ("Mood", "moods")),
+            entity("Mood", in: ("Country", "moods"), of: nil),
+        ])
+        let stack = try Stack(model, backend)
+        let policy = PlainSubclass(merge: .mergeByPropertyStoreTrump)
+        let contexts = [stack.context(policy), stack.context(policy)]
+        for (index, context) in contexts.enumerated() {
+            let continent = context.make("Continent", ["code": "EU"])
+            let country = context.make("Country", ["code": "DE", "above": continent])
+            context.make("Mood", ["code": "\(index)", "above": country])
+        }
+        for context in contexts { try context.save() }
+        let fresh = stack.context()
+        let (continents, countries) = try (fresh.all("Continent"), fresh.all("Country"))
+        #expect(continents.count == 1 && countries.count == 1)
+        #expect(continents[0].members("countries") == Set(countries))
+        #expect(countries[0].members("moods").count == 2)
+        for context in contexts {
+            let mood = try context.all("Mood")[0]
+            #expect(mood.object("above")?.objectID == countries[0].objectID)
+            #expect(mood.object("above")?.object("above")?.members("countries").count == 1)
+        }
+    }
+
+    @Test(
         "A to-one set on the new object wins, and its target points back at the survivor (B019)",
         arguments: Backend.allCases)
     func toOneWins(_ backend: Backend) throws {

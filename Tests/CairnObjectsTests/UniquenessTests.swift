@@ -199,13 +199,22 @@ struct UniquenessTests {
         let error = storeError { try context.save() }
         #expect(error?.violations.map(\.constraint) == [["permit"]])
         // Conflicts of both are resolved at once, each by the attributes that its entity has.
-        for policy in [MergePolicy.mergeByPropertyObjectTrump, .overwrite, .rollback] {
+        for (policy, given, kept) in [
+            (MergePolicy.mergeByPropertyObjectTrump, "trump", "trump"),
+            (.mergeByPropertyStoreTrump, "store", "trump"), (.overwrite, "over", "over"),
+            (.rollback, "back", "over"),
+        ] {
             let other = stack.context(policy)
+            let values: [String: Any?] = ["maker": given]
             let objects = [
-                other.make("Truck", ["permit": "1"]), other.make("SportCar", ["racingNumber": 1]),
+                other.make("Truck", values.merging(["permit": "1"]) { $1 }),
+                other.make("SportCar", values.merging(["racingNumber": 1]) { $1 }),
                 other.make("Car"),
             ]
             try other.save()
+            for entity in ["Truck", "SportCar"] {
+                #expect(try stack.context().all(entity).map { $0.string("maker") } == [kept])
+            }
             #expect(
                 try ["Truck", "SportCar"].map { try stack.context().count($0) } == [1, 1],
                 "\(policy): \(objects.count) objects, two of them there already")

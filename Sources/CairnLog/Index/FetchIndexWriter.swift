@@ -36,7 +36,8 @@ final class FetchIndexWriter {
 
     /// Whether it is for the fetch indexes of a catalog, and small enough to be kept from commit to commit.
     func fits(_ other: Catalog, seed: UInt64) -> Bool {
-        catalog.describesSame(as: other) && self.seed == seed && changes.allSatisfy { $0?.isSmall ?? true }
+        catalog.describesSame(as: other) && self.seed == seed
+            && changes.allSatisfy { $0?.isSmall ?? true }
     }
 
     /// Rows of a batch are born.

@@ -303,8 +303,19 @@ extension ManagedObjectContext {
 
     /// The object's row is gone: it counts as deleted, with nothing to save, and all its values are nil.
     func vanish(_ object: ManagedObject) {
+        if object.isUpdated { forgetLinks(of: [object.objectID]) }
+        lose(object)
+    }
+
+    /// The same of many objects, with one look at the others.
+    func vanish(_ objects: [ManagedObject]) {
+        let updated = objects.filter(\.isUpdated)
+        if !updated.isEmpty { forgetLinks(of: Set(updated.map(\.objectID))) }
+        for object in objects { lose(object) }
+    }
+
+    private func lose(_ object: ManagedObject) {
         if object.isUpdated {
-            forgetLinks(of: object)
             if object.rarer?.toMany.contains(where: { !$0.value.added.isEmpty }) == true {
                 hasLostLinks = true
             }
@@ -327,17 +338,22 @@ extension ManagedObjectContext {
 
     /// What the edits of an object that is gone have said of others is no edit of those any more: should the object come back,
     /// it comes without them. But a member that was added to both sides of a pair is an edit of either, and found again then.
-    private func forgetLinks(of object: ManagedObject) {
-        let id = object.objectID
+    private func forgetLinks(of gone: Set<ObjectID>) {
         changed.look { other in
-            guard other !== object, let rarer = other.rarer else { return true }
-            for (index, state) in rarer.toMany
-            where state.added.contains(id) || state.removed.contains(id) {
+            guard let rarer = other.rarer, !rarer.toMany.isEmpty, !gone.contains(other.objectID)
+            else { return true }
+            for (index, state) in rarer.toMany {
                 let relationship = other.entity.relationships[index]
                 // Without an inverse it is the other's own edit, and stays.
                 guard relationship.inverse != nil else { continue }
-                if case .pairs = relationship.storage, state.added.contains(id) { continue }
-                rarer.toMany[index]?.forget([id])
+                var lost = gone.intersection(state.removed)
+                if case .pairs = relationship.storage {
+                    lost.subtract(state.added)
+                } else {
+                    lost.formUnion(gone.intersection(state.added))
+                }
+                if lost.isEmpty { continue }
+                rarer.toMany[index]?.forget(lost)
                 rarer.toMany[index]?.unload()
             }
             return true

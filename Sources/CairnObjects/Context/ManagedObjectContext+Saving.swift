@@ -65,7 +65,7 @@ extension ManagedObjectContext {
         var resolutions = 0
         while true {
             let request = makeRequest(resolutions)
-            guard !request.isEmpty else { return finishSave(SaveResult()) }
+            guard !request.isEmpty else { return try finishEmptySave() }
             tally?.count(request)
             switch try store.save(request) {
             case .saved(let result):
@@ -90,6 +90,25 @@ extension ManagedObjectContext {
             processChangesToSave()
         }
         try validateMerged()
+    }
+
+    /// There was nothing to write but what is not stored, or what the stores need not write.
+    func finishEmptySave() throws(StoreError) {
+        finishSave(SaveResult())
+        try writeWaitingMetadata()
+    }
+
+    /// Whether a class looks at its objects itself that an object of an entity may be merged with: those of all entities that
+    /// share a constraint with it.
+    func looksAtMerged(_ entity: SchemaEntity) -> Bool {
+        if let known = looksAtMerged[entity.index] { return known }
+        var entities: Set = [entity.index]
+        for constraint in entity.constraints {
+            entities.formUnion(schema.entities[constraint.declaringEntity].family)
+        }
+        let looks = entities.contains { scope(of: schema.entities[$0]).rules.looksAtMerged }
+        looksAtMerged[entity.index] = looks
+        return looks
     }
 
     /// Whether the policy puts objects together of what is here and what is stored.
@@ -214,7 +233,7 @@ extension ManagedObjectContext {
                             && schema.orderedReferences[entity.index].isEmpty ? nil : object.row))
                 continue
             }
-            if merges, object.scope.rules.looksAtMerged {
+            if merges, looksAtMerged(entity) {
                 // What is put together of two objects' values is to be looked at before it is stored.
                 request.resolution = .report
                 merges = false

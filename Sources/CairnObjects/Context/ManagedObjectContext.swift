@@ -133,6 +133,8 @@ public final class ManagedObjectContext {
     let classes: ObjectClasses
     /// What stands for the store in temporary ids: the same in a context and all that work on it.
     let identifier: UUID
+    /// By entity, whether what is merged is to be looked at, as far as somebody had to know.
+    var looksAtMerged: [Int: Bool] = [:]
     /// New, changed and deleted objects.
     @exclusivity(unchecked) var changed = ChangedObjects()
     /// Deleted objects whose delete rules have not been applied yet.
@@ -523,6 +525,9 @@ public final class ManagedObjectContext {
             }
             guard let rarer = other.rarer else { continue }
             for index in rarer.toMany.keys { rarer.toMany[index]?.rename(names) }
+            for (index, cut) in rarer.cutReferences.enumerated() {
+                if let new = names[cut.referrer] { rarer.cutReferences[index].referrer = new }
+            }
         }
         event.rename(names)
         told?.rename(names)

@@ -191,7 +191,7 @@ extension ManagedObjectContext {
         else { return false }
         guard
             let numbers = try store.insert(
-                &rows, merging: mergingOfNewObjects, author: transactionAuthor, contextName: name)
+                &rows, merging: merging(of: rows), author: transactionAuthor, contextName: name)
         else { return false }
         tally?.count(rows.objects.count, numbers)
         finish(&rows, numbers)
@@ -199,10 +199,13 @@ extension ManagedObjectContext {
     }
 
     /// What the merge policy says of new objects whose key is stored, if the store can do that row by row.
-    private var mergingOfNewObjects: NewRowMerging {
+    private func merging(of rows: NewObjectRows) -> NewRowMerging {
         guard mergePolicy.isBuiltIn, !mergePolicy.setOnly else { return .none }
         switch mergePolicy.mergeType {
-        case .mergeByPropertyObjectTrump: return .givesValues
+        case .mergeByPropertyObjectTrump:
+            // What is put together of two objects' values is to be looked at before it is stored.
+            let isLooked = rows.groups.contains { looksAtMerged(schema.entities[$0.entity]) }
+            return isLooked ? .none : .givesValues
         case .mergeByPropertyStoreTrump, .rollback: return .isDropped
         case .overwrite, .error: return .none
         }
@@ -277,7 +280,7 @@ extension ManagedObjectContext {
     ) {
         var new: [ManagedObject] = []
         var newNumbers: [UInt32] = []
-        let takesValues = mergingOfNewObjects == .givesValues
+        let takesValues = mergePolicy.mergeType == .mergeByPropertyObjectTrump
         for (position, object) in objects.enumerated() {
             guard numbers.isMerged(position) else {
                 new.append(object)

@@ -164,6 +164,7 @@ extension ManagedObjectContext {
         storesSince = since
         prefetched = nil
         saves += 1
+        var gone: [ManagedObject] = []
         for object in registry.objects where !object.hasTemporaryID {
             let identifier = object.objectID.store
             guard let since = storesSince[identifier] else {
@@ -171,7 +172,7 @@ extension ManagedObjectContext {
                 // still, though it is gone.
                 let isNew = object.isInserted && !object.isRecreated
                 let isLeft = isNew || object.isGone && object.changedIndex < 0
-                if !isLeft { vanish(object) }
+                if !isLeft { gone.append(object) }
                 continue
             }
             if object.isGone {
@@ -181,6 +182,7 @@ extension ManagedObjectContext {
                 object.unloadMembers()
             }
         }
+        vanish(gone)
     }
 
     // MARK: Saving
@@ -194,9 +196,17 @@ extension ManagedObjectContext {
             while true {
                 var request = makeRequest(resolutions)
                 leaveOut(deletedElsewhere: &request, coordinator)
-                guard !request.isEmpty else { return finishSave(SaveResult()) }
+                guard !request.isEmpty else { return try finishEmptySave() }
                 tally?.count(request)
-                let outcome = try coordinator.write(request, assigned: assignedStores)
+                let outcome: CoordinatedOutcome
+                do {
+                    outcome = try coordinator.write(
+                        request, assigned: assignedStores, known: knownStores)
+                } catch {
+                    // What is refused may be about a store that has gone since they were looked at.
+                    guard left == nil, hasNoticed(coordinator) else { throw error }
+                    continue
+                }
                 tally?.absorbed += outcome.result.absorbed.count
                 if case .done = outcome.end { return finishSave(outcome.result) }
                 if outcome.isPartial {

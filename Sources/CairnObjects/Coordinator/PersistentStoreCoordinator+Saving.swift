@@ -11,6 +11,7 @@
 import CairnModel
 public import CairnStore
 import FoundationEssentials
+import Synchronization
 
 /// How far a save to several stores has come.
 struct CoordinatedOutcome {
@@ -41,12 +42,17 @@ struct CoordinatedOutcome {
 extension PersistentStoreCoordinator {
     /// Writes a request to the stores that it concerns.
     ///
-    /// - Parameter assigned: the stores of new objects that were assigned to one.
+    /// - Parameters:
+    ///   - assigned: the stores of new objects that were assigned to one.
+    ///   - known: the version of the coordinator whose stores the request was made for; nil: that of now.
     /// - Throws: `StoreError` that says what is refused before anything is written.
-    func write(_ request: SaveRequest, assigned: [ObjectID: UUID]) throws(StoreError)
-        -> CoordinatedOutcome
+    func write(_ request: SaveRequest, assigned: [ObjectID: UUID], known: Int? = nil)
+        throws(StoreError) -> CoordinatedOutcome
     {
         let division = try SaveDivision(request, assigned: assigned, self)
+        if let known, version.load(ordering: .acquiring) != known {
+            throw StoreError(.unusable, "stores of the coordinator have come or gone meanwhile")
+        }
         let parts = division.parts.filter {
             !$0.store.isReadOnly && ($0.request.writes || $0.store.hasMetadataToWrite)
         }
@@ -67,7 +73,10 @@ extension PersistentStoreCoordinator {
         }
         for (index, part) in parts.enumerated() {
             do throws(StoreError) {
-                let saved = try writing(to: part.store) { store throws(StoreError) in
+                // Another store in its place may have other rows under the same versions. Once something is written, that it
+                // was only moved is likelier.
+                let saved = try writing(to: part.store, isSame: known != nil && index == 0) {
+                    store throws(StoreError) in
                     try store.save(part.request)
                 }
                 switch saved {

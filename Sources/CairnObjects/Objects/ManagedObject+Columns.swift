@@ -55,6 +55,7 @@ extension ManagedObject {
             makeRowOfSlots()
             cells = newValue?.cells
             version = newValue?.version ?? 0
+            flags.subtract(.hasOlderCells)
         }
     }
 
@@ -62,6 +63,7 @@ extension ManagedObject {
     func take(_ row: Row) {
         cells = row.cells
         version = row.version
+        flags.subtract(.hasOlderCells)
     }
 
     /// Gives it what is stored if it is a fault.

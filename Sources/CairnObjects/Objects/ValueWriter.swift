@@ -104,11 +104,17 @@ public final class ValueWriter {
 
     /// Gives the object the value. Without a byte that is an empty one.
     ///
-    /// - Throws: `StoreError`: `.noSpace`, `.inputOutput`; `.invalidRequest` if it was finished or cancelled. The object has
+    /// - Throws: `StoreError`: `.noSpace`, `.inputOutput`; `.invalidRequest` if it was finished or cancelled, `.objectNotFound`
+    ///   if somebody has deleted the object. The object has
     ///   the value of before then.
     public func finish() throws(StoreError) {
         try checkOpen()
         do throws(StoreError) {
+            if object.isGone {
+                throw StoreError(
+                    .objectNotFound, "the object has gone while its value was written",
+                    context: .init(entity: object.entity.name, objectID: object.objectID))
+            }
             if let staging {
                 let value = try staging.finish()
                 object.setColumn(column, .binary(value.standIn))

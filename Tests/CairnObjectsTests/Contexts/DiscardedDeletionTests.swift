@@ -169,6 +169,7 @@ struct DiscardedDeletionTests {
         #expect(context.object(with: fans[0]).object("mentor") == nil)
         #expect(context.object(with: fans[0]).members("heroes").isEmpty)
         #expect(new.object("mentor") == nil)
+        try context.obtainPermanentIDs(for: [new])
         context.object(with: fans[1])["mentor"] = people[3]
         try rename(ids[0], stack)
         let error = try #require(storeError { try context.save() })

@@ -4,7 +4,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import CairnTestSupport
-import FoundationEssentials
+import Foundation
 import Synchronization
 import Testing
 
@@ -144,6 +144,39 @@ struct UnwritableStoresTests {
         near["note"] = "again"
         #expect(storeError { try context.save() }?.code == .unusable)
         #expect(context.updatedObjects == [near])
+    }
+
+    @Test(
+        "So does one whose store goes while the save is prepared, or makes room for another",
+        arguments: Backend.allCases, [false, true])
+    func leavingEarlier(_ backend: Backend, isReplaced: Bool) throws {
+        let coordinator = try PersistentStoreCoordinator(Models.shop)
+        let (leaves, stays) = try (
+            backend.makeStore(coordinator.schema), backend.makeStore(coordinator.schema)
+        )
+        try coordinator.add(leaves)
+        try coordinator.add(stays)
+        let context = ManagedObjectContext(store: coordinator)
+        let far = try context.make("Product", in: leaves, ["name": "far"])
+        let near = try context.make("Product", in: stays, ["name": "near"])
+        try context.save()
+        far["note"] = "mine"
+        near["note"] = "mine"
+        let token = NotificationCenter.default.addObserver(
+            forName: ManagedObjectContext.willSaveObjectsNotification, object: context, queue: nil
+        ) { _ in
+            try? coordinator.remove(leaves, closes: false)
+            if isReplaced { _ = try? coordinator.add(leaves) }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try context.save()
+        #expect(far.isDeleted != isReplaced && !context.hasChanges)
+        #expect(
+            try ManagedObjectContext(store: stays).all("Product").map { $0.string("note") }
+                == ["mine"])
+        #expect(
+            try ManagedObjectContext(store: leaves).all("Product").map { $0.string("note") }
+                == [isReplaced ? "mine" : nil])
     }
 
     @Test(

@@ -48,6 +48,37 @@ struct ValueWriterChangesTests {
         #expect(try keeper.metadata()["a"] == .integer(1))
     }
 
+    @Test("Nor does one of nothing but transient edits leave them", arguments: Backend.allCases)
+    func transient(_ backend: Backend) throws {
+        let store = try backend.makeStore(Schema(Models.values))
+        let keeper = try #require(store as? any MetadataStore)
+        let context = ManagedObjectContext(store: store)
+        let thing = context.make("Thing", ["size": 1, "code": "ab"])
+        try context.save()
+        try keeper.setMetadata(["a": .integer(1)])
+        thing["cache"] = "other"
+        #expect(context.hasChanges)
+        try context.save()
+        #expect(!keeper.hasMetadataToWrite && !context.hasChanges)
+    }
+
+    @Test("A value for an object that has gone meanwhile is refused", arguments: Backend.allCases)
+    func gone(_ backend: Backend) throws {
+        let store = try backend.makeStore(Schema(Self.model))
+        let context = ManagedObjectContext(store: store)
+        let object = context.make("Building", ["name": "A"])
+        try context.save()
+        let writer = try object.valueWriter(forKey: "plan")
+        try writer.write(Self.large)
+        let other = ManagedObjectContext(store: store)
+        other.delete(other.object(with: object.objectID))
+        try other.save()
+        context.refresh(object, mergeChanges: false)
+        #expect(object.string("name") == nil && object.isDeleted)
+        let error = storeError { try writer.finish() }
+        #expect(error?.code == .objectNotFound && error?.context.objectID == object.objectID)
+    }
+
     @MainActor
     @Test("Reading a stream is observed as reading the value")
     func observed() throws {

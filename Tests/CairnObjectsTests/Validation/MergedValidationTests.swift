@@ -32,6 +32,22 @@ final class YieldingBox: ManagedObject {
     }
 }
 
+/// What has an address is one of these, of one kind or the other.
+@Entity
+class MergedContact: ManagedObject {
+    @Attribute(.unique) var address: String = ""
+    var size: Int = 0
+}
+
+/// Must not be large.
+@Entity
+final class MergedCustomer: MergedContact {
+    override func validateForUpdate() throws {
+        try super.validateForUpdate()
+        if size > 10 { throw StoreError(.validation, "it is large") }
+    }
+}
+
 @Suite("Validation of what is merged")
 struct MergedValidationTests {
     private func stack(_ backend: Backend) throws -> Stack {
@@ -78,5 +94,51 @@ struct MergedValidationTests {
         try mine.save()
         let stored = try #require(stack.context().object(with: id) as? YieldingBox)
         #expect(stored.width == 20 && stored.height == 10)
+    }
+
+    @Test(
+        "New objects are looked at as what they are merged into, be they few or many",
+        arguments: Backend.allCases, [1, 15, 16, 40])
+    func absorbed(_ backend: Backend, count: Int) throws {
+        let stack = try stack(backend)
+        try stack.store { context in
+            (0..<count).map { number in
+                let box = MergedBox(context: context)
+                (box.name, box.width) = ("\(number)", 20)
+                return box
+            }
+        }
+        let context = stack.context(.mergeByPropertyObjectTrump)
+        for number in 0..<count {
+            let box = MergedBox(context: context)
+            (box.name, box.width, box.height) = ("\(number)", 20, number == 0 ? 20 : 5)
+        }
+        #expect(storeError { try context.save() }?.message == "both are great")
+        #expect(try stack.context().fetch(FetchRequest<MergedBox>()).allSatisfy { $0.height == 0 })
+    }
+
+    @Test("The class of the stored object counts, if it is another", arguments: Backend.allCases)
+    func otherClass(_ backend: Backend) throws {
+        let stack = try Stack(
+            ManagedObjectModel(for: [MergedContact.self, MergedCustomer.self]), backend,
+            classes: ObjectClasses([
+                "MergedContact": MergedContact.self, "MergedCustomer": MergedCustomer.self,
+            ]))
+        try stack.store { context in
+            let customer = MergedCustomer(context: context)
+            customer.address = "x"
+            return [customer]
+        }
+        let context = stack.context(.mergeByPropertyObjectTrump)
+        let contact = MergedContact(context: context)
+        (contact.address, contact.size) = ("x", 20)
+        #expect(storeError { try context.save() }?.message == "it is large")
+        // The policy has put them together by then.
+        let customer = try #require(context.updatedObjects.first as? MergedCustomer)
+        #expect(contact.absorbedInto == customer.objectID && customer.size == 20)
+        customer.size = 10
+        try context.save()
+        let stored = try stack.context().fetch(FetchRequest<MergedContact>())
+        #expect(stored.map(\.size) == [10] && stored[0] is MergedCustomer)
     }
 }
