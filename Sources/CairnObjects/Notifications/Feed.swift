@@ -3,10 +3,11 @@
 // Each sequence keeps what its listener has not taken yet, up to a bound; then it drops the oldest. Elements are numbered, so
 // that the listener sees that some are missing.
 //
-// Elements are handed over under the lock: all listeners get them in the order of their numbers. That wakes tasks, and runs
-// nothing of theirs.
+// One thread at a time hands over what has been sent, also by others: all listeners get it in the order of the numbers. It does
+// so without the lock. Waking a task takes a lock of the task, which whoever cancels that task holds while its listener is taken
+// out of the list.
 //
-// Invariants: a listener that has ended is not in the list; after `finish` there is none.
+// Invariants: a listener that has ended is not in the list; after `finish` there is none. Nothing is called under the lock.
 // Threads: any.
 
 import Synchronization
@@ -23,7 +24,17 @@ final class Feed<Element: Numbered>: Sendable {
         var listeners: [Int: AsyncStream<Element>.Continuation] = [:]
         var nextListener = 0
         var sent = 0
+        /// What is to be handed over, and the last of the listeners that there were when it was sent.
+        var waiting: [(element: Element, lastListener: Int)] = []
+        /// Whether a thread hands over what waits.
+        var isHandingOver = false
         var isOver = false
+
+        /// Whether the caller is to hand over what waits.
+        mutating func begin() -> Bool {
+            defer { isHandingOver = true }
+            return !isHandingOver
+        }
     }
 
     private let state = Mutex(State())
@@ -66,25 +77,48 @@ final class Feed<Element: Numbered>: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Numbers an element and sends it.
+    /// Numbers an element and sends it. If another thread is just handing elements over, it hands over this one too.
     func send(_ element: Element) {
-        state.withLock { state in
+        let isOurs = state.withLock { state in
+            if state.isOver { return false }
             state.sent += 1
             var element = element
             element.number = state.sent
-            for listener in state.listeners.values { listener.yield(element) }
+            state.waiting.append((element, state.nextListener))
+            return state.begin()
         }
+        if isOurs { handOver() }
     }
 
-    /// Ends all sequences; nothing more is sent.
+    /// Ends all sequences behind what was sent; nothing more is sent.
     func finish() {
-        let listeners = state.withLock { state in
-            let listeners = state.listeners
-            state.listeners = [:]
+        let isOurs = state.withLock { state in
             state.isOver = true
-            count.store(0, ordering: .relaxed)
-            return listeners
+            return state.begin()
         }
-        for listener in listeners.values { listener.finish() }
+        if isOurs { handOver() }
+    }
+
+    private func handOver() {
+        while true {
+            let (waiting, listeners, isEnd) = state.withLock { state in
+                let waiting = state.waiting
+                let listeners = state.listeners
+                state.waiting = []
+                if waiting.isEmpty {
+                    state.isHandingOver = false
+                    if state.isOver {
+                        state.listeners = [:]
+                        count.store(0, ordering: .relaxed)
+                    }
+                }
+                return (waiting, listeners, waiting.isEmpty && state.isOver)
+            }
+            if isEnd { for listener in listeners.values { listener.finish() } }
+            if waiting.isEmpty { return }
+            for (element, last) in waiting {
+                for (number, listener) in listeners where number <= last { listener.yield(element) }
+            }
+        }
     }
 }
