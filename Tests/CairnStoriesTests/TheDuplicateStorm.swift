@@ -65,6 +65,18 @@ func repeatedAddresses(
 }
 // TheDuplicateStorm 4 ends
 
+// TheDuplicateStorm 6 begins
+func unite(
+    _ context: ManagedObjectContext, among arrivals: [ObjectID]? = nil
+) throws -> DeduplicationResult {
+    var request = DeduplicationRequest(
+        Person.self, by: [\.email],
+        keeping: .merge(["addresses": .keep], into: .smallest(by: "mark")))
+    request.incoming = arrivals  // nil: all who are stored
+    return try context.execute(request)
+}
+// TheDuplicateStorm 6 ends
+
 @Suite("The duplicate storm")
 struct TheDuplicateStorm {
     /// What a device sends of a person.
@@ -85,7 +97,7 @@ struct TheDuplicateStorm {
                 return Sent(email: "person\(number)@example.org", phone: phone, mark: UUID())
             }
         }
-        func kept(_ order: [Int]) async throws -> [String: UUID] {
+        func kept(_ order: [Int], byRequest: Bool = false) async throws -> [String: UUID] {
             let container = try PersistentContainer(inMemoryFor: Person.self)
             return try await container.performBackgroundTask { context in
                 for device in order {
@@ -100,7 +112,13 @@ struct TheDuplicateStorm {
                 }
                 let repeated = try repeatedAddresses(context)
                 #expect(repeated.count == 300)
-                try unite(repeated, context)
+                if byRequest {
+                    let result = try unite(context)
+                    #expect(result.deletedCount == 600 && result.cascadedCount == 600)
+                    context.reset()
+                } else {
+                    try unite(repeated, context)
+                }
                 #expect(try repeatedAddresses(context).isEmpty)
                 let people = try context.fetch(FetchRequest<Person>())
                 #expect(people.count == 300 && people.allSatisfy { $0.phone != nil })
@@ -111,6 +129,8 @@ struct TheDuplicateStorm {
         }
         let forward = try await kept([0, 1, 2])
         #expect(try await kept([2, 0, 1]) == forward)
+        #expect(try await kept([0, 1, 2], byRequest: true) == forward)
+        #expect(try await kept([1, 2, 0], byRequest: true) == forward)
         let marks = Set(devices.joined().map(\.mark))
         #expect(forward.values.allSatisfy(marks.contains))
     }
