@@ -68,6 +68,8 @@ public struct StoreError: Error, Sendable {
         public static let unusable = Code(rawValue: 134_086)
         /// A snapshot was given up, since it kept too much space from being given back.
         public static let snapshotExpired = Code(rawValue: 134_062)
+        /// Some of the history behind a token was deleted, so that it cannot say what has changed since.
+        public static let historyTokenExpired = Code(rawValue: 134_301)
         /// What gives the rows of a batch threw an error of its own; see `StoreError.cause`.
         public static let rowsFailed = Code(rawValue: 134_061)
     }

@@ -38,6 +38,14 @@ public struct ObjectNumbers: Sendable, Hashable {
         }
     }
 
+    /// Adds numbers that are above any that is there.
+    package mutating func append(_ run: ClosedRange<UInt64>) {
+        append(run.lowerBound)
+        guard run.count > 1, let last = runs.last else { return }
+        runs[runs.count - 1] = last.lowerBound...run.upperBound
+        count += run.count - 1
+    }
+
     /// The same numbers with that of a store in the upper half; see `StoreNumbers`.
     package func moved(to store: UInt32) -> ObjectNumbers {
         var moved = ObjectNumbers()

@@ -1,0 +1,257 @@
+// The part of the contract that stores with a history keep.
+
+import FoundationEssentials
+
+/// Whether a store keeps a history of its commits.
+public enum PersistentHistoryTracking: Sendable, Hashable {
+    /// It keeps none.
+    case off
+    /// It keeps one, as it was asked to when it was opened.
+    case on
+    /// It was opened by somebody who said nothing of a history, and goes on with the one that it had, so that it has no
+    /// gap. Say so when you open it, or that you want none.
+    case keptOn
+}
+
+/// What of a history is retained.
+public struct PersistentHistoryBounds: Sendable, Hashable {
+    /// The last commit of which the history says nothing any more, or never did. A token behind it is good.
+    public let horizon: UInt64
+    /// The last commit.
+    public let last: UInt64
+
+    /// Describes what is retained.
+    public init(horizon: UInt64, last: UInt64) {
+        self.horizon = horizon
+        self.last = last
+    }
+}
+
+/// Goes through the transactions of one state of a store, oldest first. For one thread at a time.
+public protocol PersistentHistoryCursor: AnyObject {
+    /// The next transaction; nil behind the last one.
+    ///
+    /// - Throws: `StoreError` if it cannot be read.
+    func next() throws(StoreError) -> PersistentHistoryTransaction?
+}
+
+/// A store that can keep a history of what was committed to it.
+public protocol HistoryStore: PersistentStore {
+    /// Whether it does.
+    var historyTracking: PersistentHistoryTracking { get }
+
+    /// What is retained; nil if it keeps no history.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    func historyBounds() throws(StoreError) -> PersistentHistoryBounds?
+
+    /// Goes through the transactions behind a commit, as they are now. People ask by ``fetchHistory(_:)``.
+    ///
+    /// - Throws: `StoreError`: `.historyTokenExpired` if some of what followed the commit is not retained.
+    func historyCursor(after number: UInt64) throws(StoreError) -> any PersistentHistoryCursor
+
+    /// Deletes the history up to a commit, as far as every registered consumer has seen it; gives how many transactions that
+    /// were. People ask by ``execute(_:)``.
+    func deleteHistory(through number: UInt64) throws(StoreError) -> Int
+
+    /// The registered consumers, and the last commit that each has seen.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    func historyConsumerNumbers() throws(StoreError) -> [String: UInt64]
+
+    /// Notes how far a consumer has seen the history; nil: that it is none any more. One that is not known is registered. No
+    /// one goes back.
+    ///
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if no history is kept.
+    func setHistoryConsumer(_ name: String, seen number: UInt64?) throws(StoreError)
+}
+
+extension HistoryStore {
+    /// The point behind the newest commit; nil if no history is kept.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    public func currentHistoryToken() throws(StoreError) -> PersistentHistoryToken? {
+        try historyBounds().map {
+            PersistentHistoryToken(store: identity.identifier, number: $0.last)
+        }
+    }
+
+    /// Goes through what a request asks for, a transaction at a time: in memory is one of them. Result type and limit of the
+    /// request say nothing here but whether transactions come with their changes.
+    ///
+    /// ```swift
+    /// let history = try store.fetchHistory(.fetchHistory(after: token))
+    /// while let transaction = try history.next() {
+    ///     try index.apply(transaction)
+    ///     token = transaction.token
+    /// }
+    /// ```
+    ///
+    /// It reads the state of now, which is kept readable meanwhile.
+    ///
+    /// - Throws: `StoreError`: `.historyTokenExpired` if some of what followed the point has been deleted, or the store was
+    ///   replaced by an older copy of it; `.invalidRequest` if the store keeps no history, or the request deletes.
+    public func fetchHistory(_ request: PersistentHistoryChangeRequest) throws(StoreError)
+        -> PersistentHistoryStream
+    {
+        guard case .fetch(let point) = request.operation else {
+            throw StoreError(.invalidRequest, "the request deletes from the history")
+        }
+        guard let bounds = try historyBounds() else { throw StoreError.noHistory }
+        switch point {
+        case .beginning:
+            return PersistentHistoryStream([try historyCursorFromStart()], request, after: nil)
+        case .date(let date):
+            return PersistentHistoryStream([try historyCursorFromStart()], request, after: date)
+        case .token(let token):
+            guard let number = token.numbers[identity.identifier] else {
+                return PersistentHistoryStream([try historyCursorFromStart()], request, after: nil)
+            }
+            try check(number, bounds)
+            return PersistentHistoryStream([try historyCursor(after: number)], request, after: nil)
+        case .transaction(let number, let store):
+            guard store == identity.identifier else {
+                throw StoreError(.invalidRequest, "the transaction is one of another store")
+            }
+            try check(number, bounds)
+            return PersistentHistoryStream([try historyCursor(after: number)], request, after: nil)
+        }
+    }
+
+    /// Goes through all that is retained.
+    private func historyCursorFromStart() throws(StoreError) -> any PersistentHistoryCursor {
+        var horizon: UInt64?
+        while true {
+            guard let bounds = try historyBounds() else { throw StoreError.noHistory }
+            do throws(StoreError) {
+                return try historyCursor(after: bounds.horizon)
+            } catch {
+                // Somebody may have deleted from it just now.
+                guard error.code == .historyTokenExpired, horizon != bounds.horizon else {
+                    throw error
+                }
+                horizon = bounds.horizon
+            }
+        }
+    }
+
+    /// Whether everything behind a commit is retained.
+    private func check(_ number: UInt64, _ bounds: PersistentHistoryBounds) throws(StoreError) {
+        if number < bounds.horizon {
+            throw StoreError(
+                .historyTokenExpired,
+                "some of the history behind the token was deleted: what has changed since is not known"
+            )
+        }
+        if number > bounds.last {
+            throw StoreError(
+                .historyTokenExpired,
+                "the token is newer than the store, which was probably replaced by an older copy of it"
+            )
+        }
+    }
+
+    /// Does what a request asks for.
+    ///
+    /// - Throws: As ``fetchHistory(_:)``; `.readOnly` for a deletion from a store that is opened for reading only.
+    @discardableResult
+    public func execute(_ request: PersistentHistoryChangeRequest) throws(StoreError)
+        -> PersistentHistoryResult
+    {
+        if request.isDeletion {
+            var result = PersistentHistoryResult(request.resultType)
+            result.deletedTransactionCount = try deleteHistory(request)
+            return result
+        }
+        return try fetchHistory(request).result()
+    }
+
+    package func deleteHistory(_ request: PersistentHistoryChangeRequest) throws(StoreError) -> Int
+    {
+        guard let bounds = try historyBounds() else { throw StoreError.noHistory }
+        switch request.operation {
+        case .fetch: return 0
+        case .deleteSeen:
+            guard let seen = try historyConsumerNumbers().values.min() else { return 0 }
+            return try deleteHistory(through: min(seen, bounds.last))
+        case .delete(.beginning): return 0
+        case .delete(.token(let token)):
+            guard let number = token.numbers[identity.identifier], number > 0 else { return 0 }
+            return try deleteHistory(through: min(number - 1, bounds.last))
+        case .delete(.transaction(let number, let store)):
+            guard store == identity.identifier, number > 0 else {
+                throw StoreError(.invalidRequest, "the transaction is one of another store")
+            }
+            return try deleteHistory(through: min(number - 1, bounds.last))
+        case .delete(.date(let date)):
+            let cursor = try historyCursorFromStart()
+            var last: UInt64?
+            while let transaction = try cursor.next(), transaction.timestamp < date {
+                last = transaction.transactionNumber
+            }
+            return try last.map { number throws(StoreError) in
+                try deleteHistory(through: number)
+            } ?? 0
+        }
+    }
+
+    // MARK: Consumers
+
+    /// The registered consumers, and up to where each has seen the history.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    public func historyConsumers() throws(StoreError) -> [String: PersistentHistoryToken] {
+        try historyConsumerNumbers().mapValues {
+            PersistentHistoryToken(store: identity.identifier, number: $0)
+        }
+    }
+
+    /// Keeps the history from being deleted before somebody has seen it: what is retained now, and what will be written.
+    /// It is remembered in the store. One that is registered already stays where it is.
+    ///
+    /// ```swift
+    /// try store.registerHistoryConsumer("search")
+    /// let history = try store.fetchHistory(.fetchHistory(after: try store.historyConsumers()["search"]))
+    /// …
+    /// try store.advance("search", to: token)
+    /// try store.execute(.deleteSeenHistory())
+    /// ```
+    ///
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if the store keeps no history.
+    public func registerHistoryConsumer(_ name: String) throws(StoreError) {
+        guard let bounds = try historyBounds() else { throw StoreError.noHistory }
+        if try historyConsumerNumbers()[name] != nil { return }
+        try setHistoryConsumer(name, seen: bounds.horizon)
+    }
+
+    /// Notes that a consumer has seen the history up to a token: that much may be deleted.
+    ///
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if it is not registered, or the token names nothing in this store.
+    public func advance(_ consumer: String, to token: PersistentHistoryToken) throws(StoreError) {
+        guard try historyConsumerNumbers()[consumer] != nil else {
+            throw StoreError(.invalidRequest, "no such consumer of the history is registered")
+        }
+        guard let number = token.numbers[identity.identifier],
+            let bounds = try historyBounds(), number <= bounds.last
+        else {
+            throw StoreError(.invalidRequest, "the token names no point in the store's history")
+        }
+        try setHistoryConsumer(consumer, seen: number)
+    }
+
+    /// Forgets a consumer.
+    ///
+    /// - Throws: `StoreError`: `.readOnly`.
+    public func removeHistoryConsumer(_ name: String) throws(StoreError) {
+        try setHistoryConsumer(name, seen: nil)
+    }
+}
+
+extension StoreError {
+    /// No history is kept.
+    package static var noHistory: StoreError {
+        StoreError(
+            .invalidRequest,
+            "the store keeps no history; open it with persistentHistoryTracking to begin one")
+    }
+}

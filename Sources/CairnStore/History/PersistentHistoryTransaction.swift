@@ -1,0 +1,210 @@
+// What one commit changed, as the history has it.
+
+public import CairnModel
+public import FoundationEssentials
+
+/// One commit of the history: who wrote, when, and what was changed.
+public struct PersistentHistoryTransaction: Sendable {
+    /// When it was committed.
+    public let timestamp: Date
+    /// Its number in its store: the number of the commit. Numbers rise, and some are left out.
+    public let transactionNumber: UInt64
+    /// The identifier of its store.
+    public let storeID: UUID
+    /// The name of the program that wrote; nil if it is not known. (Programs have no bundles here.)
+    public let bundleID: String?
+    /// The number of the process that wrote.
+    public let processID: Int32
+    /// The name of the context that wrote, if it has one.
+    public let contextName: String?
+    /// Who wrote, if that was said.
+    public let author: String?
+    /// What was changed; nil if the request asked for transactions alone.
+    public internal(set) var changes: PersistentHistoryChanges?
+
+    /// Describes a transaction.
+    package init(
+        timestamp: Date, transactionNumber: UInt64, storeID: UUID, bundleID: String?,
+        processID: Int32, contextName: String?, author: String?, changes: PersistentHistoryChanges?
+    ) {
+        self.timestamp = timestamp
+        self.transactionNumber = transactionNumber
+        self.storeID = storeID
+        self.bundleID = bundleID
+        self.processID = processID
+        self.contextName = contextName
+        self.author = author
+        self.changes = changes
+    }
+
+    /// The point behind it.
+    public var token: PersistentHistoryToken {
+        PersistentHistoryToken(store: storeID, number: transactionNumber)
+    }
+
+    /// The ids of new objects, as far as the transaction has its changes.
+    public var insertedObjectIDs: [ObjectID] { changes?.objectIDs(.insert) ?? [] }
+    /// The ids of changed objects, as far as the transaction has its changes.
+    public var updatedObjectIDs: [ObjectID] { changes?.objectIDs(.update) ?? [] }
+    /// The ids of objects that are no more, as far as the transaction has its changes.
+    public var deletedObjectIDs: [ObjectID] { changes?.objectIDs(.delete) ?? [] }
+}
+
+/// What was done to an object.
+public enum PersistentHistoryChangeType: Int, Sendable, Hashable, CaseIterable, Codable {
+    /// It was made.
+    case insert = 0
+    /// It was changed.
+    case update = 1
+    /// It was deleted.
+    case delete = 2
+}
+
+/// What a transaction did to one object.
+public struct PersistentHistoryChange: Sendable {
+    /// Its place among the changes of its transaction, from 1.
+    public let changeID: Int64
+    /// The number of its transaction.
+    public let transactionNumber: UInt64
+    /// The object.
+    public let changedObjectID: ObjectID
+    /// The name of the object's entity.
+    public let entityName: String
+    /// What was done to it.
+    public let changeType: PersistentHistoryChangeType
+    /// Of a deletion: the values of attributes that the model wants to be kept
+    /// (`preservesValueInHistoryOnDeletion`), by name; nil if there are none. Values of more than a few KiB are not kept.
+    public let tombstone: [String: Value]?
+    /// Of an update: the names of the properties that were changed, relationships among them.
+    public let updatedProperties: Set<String>?
+}
+
+/// The changes of a transaction: one for each object, made when it is asked for.
+///
+/// What a batch request has done to a million objects takes some hundred bytes here.
+public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
+    /// Objects of one entity to which the same was done.
+    package struct Group: Sendable {
+        /// The entity, as an index of the schema.
+        package var entity: Int
+        package var entityName: String
+        package var type: PersistentHistoryChangeType
+        package var numbers: ObjectNumbers
+        package var updatedProperties: Set<String>
+        /// Of deletions: the names of the values that were kept, and the values, object by object.
+        package var names: [String]
+        package var values: [Value]
+
+        package init(
+            entity: Int, entityName: String, type: PersistentHistoryChangeType,
+            numbers: ObjectNumbers, updatedProperties: Set<String> = [], names: [String] = [],
+            values: [Value] = []
+        ) {
+            self.entity = entity
+            self.entityName = entityName
+            self.type = type
+            self.numbers = numbers
+            self.updatedProperties = updatedProperties
+            self.names = names
+            self.values = values
+        }
+    }
+
+    /// Neighbouring numbers.
+    private struct Run: Sendable {
+        let group: Int
+        let first: UInt64
+        /// The index of its first change, and which one of its group it is.
+        let index: Int
+        let place: Int
+    }
+
+    package let groups: [Group]
+    private let runs: [Run]
+    private let identity: StoreIdentity
+    private let transaction: UInt64
+    /// How many there are.
+    public let count: Int
+
+    /// - Parameter groups: none of them empty.
+    package init(_ groups: [Group], transaction: UInt64, identity: StoreIdentity) {
+        self.groups = groups
+        self.transaction = transaction
+        self.identity = identity
+        var runs: [Run] = []
+        var index = 0
+        for (group, content) in groups.enumerated() {
+            let start = index
+            for run in content.numbers.runs {
+                runs.append(
+                    Run(group: group, first: run.lowerBound, index: index, place: index - start))
+                index += run.count
+            }
+        }
+        self.runs = runs
+        count = index
+    }
+
+    /// The index of the first change.
+    public var startIndex: Int { 0 }
+    /// The index behind the last change.
+    public var endIndex: Int { count }
+
+    /// A change.
+    ///
+    /// - Complexity: O(log runs of neighbouring objects).
+    public subscript(_ position: Int) -> PersistentHistoryChange {
+        precondition(position >= 0 && position < count, "there are not so many changes")
+        var (low, high) = (0, runs.count)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if runs[middle].index <= position { low = middle } else { high = middle }
+        }
+        let run = runs[low]
+        let group = groups[run.group]
+        let offset = position - run.index
+        var tombstone: [String: Value]?
+        if !group.names.isEmpty {
+            var values: [String: Value] = [:]
+            let start = (run.place + offset) * group.names.count
+            for (index, name) in group.names.enumerated() {
+                let value = group.values[start + index]
+                if !value.isNull { values[name] = value }
+            }
+            tombstone = values
+        }
+        return PersistentHistoryChange(
+            changeID: Int64(position) + 1, transactionNumber: transaction,
+            changedObjectID: identity.id(run.first + UInt64(offset), entity: group.entity),
+            entityName: group.entityName, changeType: group.type, tombstone: tombstone,
+            updatedProperties: group.type == .update ? group.updatedProperties : nil)
+    }
+
+    /// The ids of the objects to which one thing was done.
+    func objectIDs(_ type: PersistentHistoryChangeType) -> [ObjectID] {
+        groups.filter { $0.type == type }.flatMap { group in
+            group.numbers.map { identity.id($0, entity: group.entity) }
+        }
+    }
+
+    /// Those that a closure wants of each group; nil if that is none.
+    func filtered(_ body: (Group) -> Group?) -> PersistentHistoryChanges? {
+        let wanted = groups.compactMap(body)
+        if wanted.isEmpty { return nil }
+        return PersistentHistoryChanges(wanted, transaction: transaction, identity: identity)
+    }
+
+    /// How objects are named.
+    var names: StoreIdentity { identity }
+}
+
+extension PersistentHistoryChanges: ExpressibleByArrayLiteral {
+    /// No changes: `transaction.changes ?? []`.
+    public init(arrayLiteral elements: Never...) {
+        self.init(
+            [], transaction: 0,
+            identity: StoreIdentity(
+                identifier: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+                hierarchies: []))
+    }
+}
