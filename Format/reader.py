@@ -7,6 +7,7 @@ what the text says. It needs Python 3.9 and nothing but the standard library. Th
     python3 reader.py STORE             the content as canonical export (chapter 80) on standard output
     python3 reader.py --frames STORE    the frames of the log: segment, offset, kind, payload length, commit
     python3 reader.py --metadata STORE  the metadata in force (chapter 75): revision and document, a line of JSON each
+    python3 reader.py --history STORE   the history as far as it is retained (chapter 77): a line of JSON for each commit
 
 Steps: list the segments, judge each file, take the live set, read the frames, find the mark, judge the tail (60.4, 1 to
 6); decode the payloads of side segments and of the commits in order and take away the deaths (60.4, 7, 60.6 and 65);
@@ -34,9 +35,9 @@ VERSION, PAYLOAD_VERSION = 1, 0  # 10.6
 SEGMENT_HEADER, FRAME_HEADER = 4096, 56
 PAYLOAD_LIMIT = 1 << 24
 MAIN, SIDE = 1, 2
-START, SCHEMA, BLOCK, DEATHS, VALUE, ADOPT, RETIRE, METADATA, COMMIT, CLOSE = 1, 2, 3, 5, 6, 9, 10, 11, 12, 13
+START, SCHEMA, BLOCK, DEATHS, VALUE, CHANGES, ADOPT, RETIRE, METADATA, COMMIT, CLOSE = 1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13
 KIND_NAMES = {START: "start", SCHEMA: "schema", BLOCK: "block", 4: "patch", DEATHS: "deaths", VALUE: "value",
-              7: "changes", 8: "reserve", ADOPT: "adopt", RETIRE: "retire", METADATA: "metadata", COMMIT: "commit", CLOSE: "close"}
+              CHANGES: "changes", 8: "reserve", ADOPT: "adopt", RETIRE: "retire", METADATA: "metadata", COMMIT: "commit", CLOSE: "close"}
 OBJECT_NUMBER, ROW_VERSION = 0xFFFFFFFE, 0xFFFFFFFF  # hidden columns, 40.3
 INTEGER, DOUBLE, FLOAT, BYTES, FIXED16 = 1, 2, 3, 4, 5  # column kinds, 50.1
 NARROW, SEQUENCE, PLANES, SCALED, CONSTANT, LENGTHS, DICTIONARY, PLAIN = range(1, 9)  # encodings, 50.3
@@ -511,7 +512,7 @@ class Log:
         while at < part.end:
             try:
                 frame = segment.read_frame(at, chain, mark, part.end)
-                need(frame.kind in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA) or bool(frame.flags & 0x80)
+                need(frame.kind in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA, CHANGES) or bool(frame.flags & 0x80)
                      or frame.kind not in KIND_NAMES,
                      "F-655", "a side segment holds a frame of the log")
             except Broken as broken:
@@ -681,6 +682,7 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
 # Metadata (75)
 
 METADATA_BIT = 1  # F-755
+HISTORY_BIT = 4  # F-777
 
 
 class Metadata(NamedTuple):
@@ -718,6 +720,9 @@ def decode_metadata(data: bytes, segment: int) -> Metadata:
                 "double": whole(inner, 0, (1 << 64) - 1), "date": whole(inner, 0, (1 << 64) - 1),
                 "float": whole(inner, 0, U32_MAX)}.get(kind, False)
 
+    def is_commit(value: Any) -> bool:
+        return whole(value, 0, (1 << 62) - 1)
+
     try:
         top = json.loads(data[8:].decode("utf-8"), parse_constant=no_constant)
     except (ValueError, RecursionError):
@@ -727,7 +732,118 @@ def decode_metadata(data: bytes, segment: int) -> Metadata:
     need(top.get("identifier") is None or is_uuid(top["identifier"]), "F-752", "the identifier is no UUID")
     need(type(top.get("values")) is dict and all(fits(value) for value in top["values"].values()), "F-752",
          "a value in the metadata is of no known kind")
+    history = top.get("history")
+    if history is not None:
+        need(type(history) is dict and type(history.get("tracking")) is bool and type(history.get("horizon")) is int
+             and (history.get("consumers") is None or type(history["consumers"]) is dict), "F-752", "the history is none")
+        seen = (history.get("consumers") or {}).values()
+        need(all(type(one) is int for one in seen), "F-752", "a consumer of the history has seen no commit")
+        need(is_commit(history["horizon"]) and all(is_commit(one) for one in seen), "F-778",
+             "the history's commits are impossible")
     return Metadata(segment, revision, top)
+
+
+# History (77)
+
+class Entry(NamedTuple):
+    entity: int
+    operation: int
+    properties: List[Tuple[int, int]]
+    numbers: List[Tuple[int, int]]  # first and last of each run
+    values: List[Any]
+
+
+class Changes(NamedTuple):
+    commit: int
+    time: float
+    process: int
+    part: int
+    is_last: bool
+    names: List[str]  # author, context, program
+    entries: List[Entry]
+
+
+def decode_changes(data: bytes) -> Changes:
+    need(len(data) >= 40, "F-104", "the changes frame is too short")
+    commit, time, process, part, last, author, context, program, zero, count = struct.unpack_from("<QdIIIHHHHI", data)
+    need(zero == 0, "F-103", "reserved bytes of the changes frame are not zero")
+    need(1 <= commit < 1 << 62 and last <= 1 and count >= 1 and (part == 0 or author == context == program == 0),
+         "F-771", "the head of the changes contradicts itself")
+    at, names = 40, []
+    for length in (author, context, program):
+        need(length <= 4096, "F-771", "a name in the changes is too long")
+        try:
+            names.append(take(data, at, length).decode("utf-8"))
+        except UnicodeDecodeError:
+            raise Broken("F-771", "a name in the changes is not UTF-8") from None
+        at += length
+    need(count * 16 <= len(data) - at, "F-772", "the number of entries is impossible")
+    entries = []
+    for _ in range(count):
+        entry, at = decode_entry(data, at)
+        entries.append(entry)
+    need(at == len(data), "F-104", "the changes frame has bytes behind its entries")
+    return Changes(commit, time, process, part, last == 1, names, entries)
+
+
+def decode_entry(data: bytes, at: int) -> Tuple[Entry, int]:
+    need(len(data) - at >= 16, "F-104", "the changes frame is too short")
+    entity, operation, zero, property_count, run_count, value_bytes = struct.unpack_from("<IBBHII", data, at)
+    at += 16
+    need(zero == 0, "F-103", "reserved bytes of an entry are not zero")
+    need(entity >= 1 and operation >= 1 and run_count >= 1
+         and property_count * 8 + run_count * 2 + value_bytes <= len(data) - at, "F-772", "an entry contradicts itself")
+    properties = [struct.unpack_from("<II", data, at + 8 * index) for index in range(property_count)]
+    at += 8 * property_count
+
+    def number() -> int:
+        nonlocal at
+        found = 0
+        for shift in range(0, 35, 7):
+            byte = take(data, at, 1)[0]
+            at += 1
+            found |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                need((byte != 0 or shift == 0) and found <= U32_MAX, "F-772", "a number has no such form")
+                return found
+        raise Broken("F-772", "a number has no such form")
+
+    runs: List[Tuple[int, int]] = []
+    before = 0
+    for index in range(run_count):
+        first = before + number()
+        final = first + number()
+        need(first > (before + 1 if index else 0) and final <= 0xFFFFFFFE, "F-772", "the numbers of objects do not rise")
+        runs.append((first, final))
+        before = final
+    objects = sum(final - first + 1 for first, final in runs)
+    end = at + value_bytes
+    need(end <= len(data), "F-104", "the changes frame is too short")
+    is_kept = operation == 3 and property_count > 0
+    need((is_kept or value_bytes == 0 or operation > 3) and (operation != 1 or property_count == 0), "F-773",
+         "only what is deleted has values")
+    values: List[Any] = []
+    if is_kept:
+        need(objects * property_count <= value_bytes, "F-773", "values of deleted objects are missing")
+        for _ in range(objects * property_count):
+            kind = take(data, at, 1)[0]
+            at += 1
+            need(kind <= 6, "F-773", "a value of a deleted object has no known kind")
+            if kind in (1, 2, 3):
+                size, form = {1: (8, "<q"), 2: (8, "<d"), 3: (4, "<f")}[kind]
+                values.append(struct.unpack(form, take(data, at, size))[0])
+                at += size
+            elif kind in (4, 5):
+                size = 16
+                if kind == 4:
+                    size, = struct.unpack("<I", take(data, at, 4))
+                    at += 4
+                values.append(base64.b64encode(take(data, at, size)).decode("ascii"))
+                at += size
+            else:
+                values.append(None if kind == 0 else {"notKept": True})
+        need(at == end, "F-773", "bytes follow the values of deleted objects")
+    return Entry(entity, operation, [(one[0], one[1]) for one in properties], runs, values), end
 
 
 # Blocks and columns (40, 50)
@@ -990,6 +1106,8 @@ class Content:
         self.open_blocks: List[int] = []
         self.open_deaths: List[Tuple[Frame, List[Death]]] = []
         self.open_metadata: List[Metadata] = []
+        self.history: Dict[int, Tuple[int, List[Changes]]] = {}  # by commit: segment and parts
+        self.open_history: List[Tuple[Frame, Changes]] = []
         self.open_changes: List[Tuple[Frame, List[Part], List[int]]] = []  # what it adopts and retires
         start = log.newest.start
         assert start is not None
@@ -1009,6 +1127,9 @@ class Content:
                         late.append((frame, self._at(frame, decode_deaths, log.payload(frame))))
                     elif frame.kind == METADATA:
                         self._keep(self._at(frame, self._read_metadata, frame))
+                    elif frame.kind == CHANGES:
+                        self._at(frame, self._read_changes, frame, True)
+        self._keep_history()
         for index in early:
             self._at(self.frames[index], self._block, index, False)
         for frame in log.frames:
@@ -1031,7 +1152,7 @@ class Content:
         self.frames.append(frame)
         self.index_of[frame.segment, frame.offset] = index
         if is_side:
-            if frame.kind not in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA):
+            if frame.kind not in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA, CHANGES):
                 if not frame.flags & 0x80:  # F-311
                     raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
                                   f"a frame of kind {frame.kind}")
@@ -1077,7 +1198,7 @@ class Content:
 
     def _frame(self, index: int, frame: Frame) -> None:
         need((frame.kind == START) == (frame.offset == SEGMENT_HEADER), "F-211", "a start frame is not the first")
-        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, ADOPT, RETIRE, METADATA, COMMIT, CLOSE):
+        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, CHANGES, ADOPT, RETIRE, METADATA, COMMIT, CLOSE):
             if not frame.flags & 0x80:  # F-311
                 raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
                               f"a frame of kind {frame.kind}")
@@ -1127,6 +1248,8 @@ class Content:
                 need(metadata.revision > self.last_revision, "F-753", "the revision of the metadata does not rise")
                 self.last_revision = metadata.revision
                 self.open_metadata.append(metadata)
+            elif frame.kind == CHANGES:
+                self._read_changes(frame, False)
             else:
                 self.values[index] = decode_value(data)
 
@@ -1152,6 +1275,8 @@ class Content:
                 self.schemas[-1:] = [again]
             elif frame.kind == METADATA:
                 self._keep(self._at(frame, self._read_metadata, frame))
+            elif frame.kind == CHANGES:
+                self._at(frame, self._read_changes, frame, True)
         self.live[part.segment] = Member(part.segment, SIDE, part.end, part.end_chain)
 
     def _retire(self, number: int, by: int) -> None:
@@ -1164,6 +1289,47 @@ class Content:
         need(bool(self.log.files[frame.segment].read_only_compatible & METADATA_BIT), "F-755",
              "metadata are in a segment that does not say that it has some")
         return decode_metadata(self.log.payload(frame), frame.segment)
+
+    def _read_changes(self, frame: Frame, is_side: bool) -> None:
+        """77: a part counts when all parts are there, and the commit is."""
+        need(bool(frame.flags & 0x80), "F-776", "readers that know no history would not pass changes over")
+        need(bool(self.log.files[frame.segment].read_only_compatible & HISTORY_BIT), "F-777",
+             "changes are in a segment that does not say that it has some")
+        changes = decode_changes(self.log.payload(frame))
+        need(changes.commit <= frame.commit if is_side else changes.commit == frame.commit, "F-775",
+             "the changes bear the number of another commit")
+        if changes.part:
+            need(bool(self.open_history), "F-774", "the parts of changes do not follow each other")
+            before, last = self.open_history[-1]
+            need(not last.is_last and (before.segment, before.end) == (frame.segment, frame.offset)
+                 and (last.commit, last.part + 1) == (changes.commit, changes.part), "F-774",
+                 "the parts of changes do not follow each other")
+        else:
+            need(not self.open_history or self.open_history[-1][1].is_last, "F-774",
+                 "the parts of changes do not follow each other")
+        self.open_history.append((frame, changes))
+
+    def _keep_history(self) -> None:
+        need(not self.open_history or self.open_history[-1][1].is_last, "F-774", "parts of changes are missing")
+        for frame, changes in self.open_history:
+            known = self.history.get(changes.commit)
+            if changes.part:
+                if known and known[0] == frame.segment:
+                    known[1].append(changes)
+            elif known is None or known[0] <= frame.segment:
+                self.history[changes.commit] = (frame.segment, [changes])
+        self.open_history = []
+
+    def retained(self) -> List[List[Changes]]:
+        """77.2."""
+        settings = self.metadata.document.get("history") if self.metadata else None
+        if not settings:
+            return []
+        kept = [(commit, found) for commit, found in sorted(self.history.items()) if commit > settings["horizon"]]
+        for _, (segment, _) in kept:
+            if segment not in self.live:
+                raise Damaged(segment, 0, "F-779", "retained changes are in a retired segment")
+        return [parts for _, (_, parts) in kept]
 
     def _keep(self, metadata: "Metadata") -> None:
         """F-753."""
@@ -1196,6 +1362,7 @@ class Content:
                 self._at(place, self._die, death)
         for metadata in self.open_metadata:
             self._keep(metadata)
+        self._keep_history()
         self.last_commit = frame.commit
         self.open, self.open_blocks, self.open_deaths, self.open_changes = [], [], [], []
         self.open_metadata = []
@@ -1422,9 +1589,25 @@ def export(content: Content) -> List[str]:
     return lines
 
 
-def run(folder: str, only_frames: bool, only_metadata: bool) -> None:
+OPERATIONS = {1: "insert", 2: "update", 3: "delete"}
+
+
+def print_history(content: Content) -> None:
+    for parts in content.retained():
+        head = parts[0]
+        entries = [{"entity": entry.entity, "operation": OPERATIONS[entry.operation],
+                    "numbers": [list(run) for run in entry.numbers],
+                    "properties": [list(one) for one in entry.properties], "values": entry.values}
+                   for part in parts for entry in part.entries if entry.operation in OPERATIONS]
+        print(json.dumps({"commit": head.commit, "time": head.time, "process": head.process, "author": head.names[0],
+                          "context": head.names[1], "program": head.names[2], "changes": entries},
+                         ensure_ascii=False, separators=(",", ":")))
+    sys.stdout.flush()
+
+
+def run(folder: str, what: str) -> None:
     log = Log(folder)
-    if only_frames:
+    if what == "--frames":
         for frame in log.frames:
             print(frame.segment, frame.offset, KIND_NAMES.get(frame.kind, str(frame.kind)), frame.length, frame.commit)
         sys.stdout.flush()
@@ -1432,25 +1615,28 @@ def run(folder: str, only_frames: bool, only_metadata: bool) -> None:
         raise log.damage
     content = Content(log)
     lines = export(content)
-    if only_metadata:
+    content.retained()
+    if what == "--history":
+        print_history(content)
+    elif what == "--metadata":
         if content.metadata:
             print(content.metadata.revision)
             print(json.dumps(content.metadata.document, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
         sys.stdout.flush()
-    elif not only_frames:
+    elif what != "--frames":
         for text in lines:
             sys.stdout.buffer.write(text.encode("utf-8"))
         sys.stdout.buffer.flush()
 
 
 def main(arguments: List[str]) -> int:
-    only_frames, only_metadata = arguments[:1] == ["--frames"], arguments[:1] == ["--metadata"]
-    rest = arguments[1:] if only_frames or only_metadata else arguments
+    what = arguments[0] if arguments[:1] and arguments[0] in ("--frames", "--metadata", "--history") else ""
+    rest = arguments[1:] if what else arguments
     if len(rest) != 1 or rest[0].startswith("-"):
-        print("usage: reader.py [--frames | --metadata] STORE", file=sys.stderr)
+        print("usage: reader.py [--frames | --metadata | --history] STORE", file=sys.stderr)
         return 2
     try:
-        run(rest[0], only_frames, only_metadata)
+        run(rest[0], what)
     except Damaged as report:
         print(report, file=sys.stderr)
         return 3

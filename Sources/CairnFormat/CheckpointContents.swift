@@ -122,6 +122,21 @@ package struct CheckpointContents: Sendable, Hashable {
     package var fetchIndexes: [FetchIndex] = []
     /// Where the metadata in force are. Without any, nothing is said of them.                F-860
     package var metadata: Place?
+    /// The history. Without settings for one nothing is said of it.                          F-861
+    package var history: History?
+
+    /// Where the retained changes are.
+    package struct History: Sendable, Hashable {
+        /// The commit before that of the first two cells.
+        package var origin: UInt64
+        /// Of each commit the place of its changes, and their length.
+        package var cells: [Leaves]
+
+        package init(origin: UInt64, cells: [Leaves]) {
+            self.origin = origin
+            self.cells = cells
+        }
+    }
 
     package init() {}
 
@@ -149,6 +164,10 @@ package struct CheckpointContents: Sendable, Hashable {
         if let metadata {
             writer.append(metadata.segment)
             writer.append(metadata.offset8)
+            if let history {
+                writer.append(history.origin)
+                encode(history.cells, to: &writer)
+            }
         }
     }
 
@@ -204,6 +223,10 @@ package struct CheckpointContents: Sendable, Hashable {
         if reader.remaining > 0 {
             metadata = Place(segment: try reader.integer(), offset8: try reader.integer())
         }
+        if reader.remaining > 0 {
+            history = History(
+                origin: try reader.integer(), cells: try Self.leaves(&reader, fileLength))
+        }
         try reader.end()
         // A small file must not stand for much more than it can hold.
         guard units.reduce(0, { $0 + UInt64($1.storedLength) }) <= fileLength else {
@@ -215,7 +238,7 @@ package struct CheckpointContents: Sendable, Hashable {
     private var units: [CheckpointUnit] {
         trees.flatMap(\.cells).map(\.unit) + uniques.flatMap(\.partitions).map(\.unit)
             + inverses.flatMap { $0.heads + $0.links }.map(\.unit) + blocks
-            + fetchIndexes.flatMap(\.units)
+            + fetchIndexes.flatMap(\.units) + (history?.cells ?? []).map(\.unit)
     }
 
     static func unique(_ reader: inout ByteReader, _ fileLength: UInt64) throws(FormatError)

@@ -22,12 +22,21 @@ package struct FeatureFlags: Sendable, Hashable {
     /// The schema has constraints with options, which nobody may write past.                 F-715
     package static let constraintRules = FeatureFlags(readOnlyCompatible: 2)
 
+    /// Said of a segment that may hold changes for the history, and of all after it: who does not know them would write
+    /// commits that are missing in it.                                                        F-777
+    package static let history = FeatureFlags(readOnlyCompatible: 4)
+
     /// The bits that this code knows.
-    package static let known = metadata.union(constraintRules)
+    package static let known = metadata.union(constraintRules).union(history)
 
     /// Whether metadata may be written where these flags are said.                         F-755
     package var allowsMetadata: Bool {
         readOnlyCompatible & Self.metadata.readOnlyCompatible != 0
+    }
+
+    /// Whether changes for the history may be written where these flags are said.          F-777
+    package var allowsHistory: Bool {
+        readOnlyCompatible & Self.history.readOnlyCompatible != 0
     }
 
     /// All bits of both.

@@ -14,7 +14,7 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case deaths = 5
     /// A piece of a large value.
     case value = 6
-    /// Reserved: history of a commit.
+    /// What a commit changed, for the history.
     case changes = 7
     /// Reserved: object numbers handed out early.
     case reserve = 8
@@ -32,9 +32,11 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     /// Whether version 1 says what the payload is.
     package var isDefined: Bool {
         switch self {
-        case .start, .schema, .block, .deaths, .value, .adopt, .retire, .metadata, .commit, .close:
+        case .start, .schema, .block, .deaths, .value, .changes, .adopt, .retire, .metadata,
+            .commit,
+            .close:
             true
-        case .patch, .changes, .reserve: false
+        case .patch, .reserve: false
         }
     }
 }

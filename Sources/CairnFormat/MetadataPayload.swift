@@ -52,10 +52,51 @@ package struct MetadataDocument<Entry: Codable & Sendable>: Codable, Sendable {
     package var identifier: String?
     /// What programs keep with the store, by their keys.
     package var values: [String: Entry]
+    /// How the history of the store is kept; nil if it never was.                              F-778
+    package var history: HistorySettings?
 
-    package init(identifier: String?, values: [String: Entry]) {
+    package init(
+        identifier: String?, values: [String: Entry], history: HistorySettings? = nil
+    ) {
+        self.history = history
         format = FormatVersion.current
         self.identifier = identifier
         self.values = values
+    }
+}
+
+/// How the history of a store is kept.                                                       F-778
+package struct HistorySettings: Codable, Sendable, Hashable {
+    /// Whether commits are recorded.
+    package var isTracked: Bool
+    /// The last commit of which the history says nothing any more, or never did.
+    package var horizon: UInt64
+    /// Who wants to see the history, and the last commit that each has seen.
+    package var consumers: [String: UInt64]
+
+    package init(isTracked: Bool, horizon: UInt64, consumers: [String: UInt64] = [:]) {
+        self.isTracked = isTracked
+        self.horizon = horizon
+        self.consumers = consumers
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case isTracked = "tracking"
+        case horizon, consumers
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        isTracked = try container.decode(Bool.self, forKey: .isTracked)
+        horizon = try container.decode(UInt64.self, forKey: .horizon)
+        consumers =
+            try container.decodeIfPresent([String: UInt64].self, forKey: .consumers) ?? [:]
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(isTracked, forKey: .isTracked)
+        try container.encode(horizon, forKey: .horizon)
+        if !consumers.isEmpty { try container.encode(consumers, forKey: .consumers) }
     }
 }

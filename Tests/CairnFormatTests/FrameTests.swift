@@ -132,8 +132,8 @@ struct FrameTests {
         }
         #expect(try header(kind: 3).readableKind() == .block)
         #expect(try header(kind: 200, flags: 0x80).readableKind() == nil)
-        #expect(try header(kind: FrameKind.changes.rawValue, flags: 0x80).readableKind() == nil)
-        for kind in [4, 7, 8, 14, 255] as [UInt8] {
+        #expect(try header(kind: FrameKind.patch.rawValue, flags: 0x80).readableKind() == nil)
+        for kind in [4, 8, 14, 255] as [UInt8] {
             let error = #expect(throws: FormatError.self) {
                 _ = try header(kind: kind).readableKind()
             }
@@ -146,6 +146,12 @@ struct FrameTests {
             _ = try header(kind: 11).readableKind()
         }
         #expect(unmarked?.rule == "F-754")
+        // The same with readers from before there was a history.
+        #expect(try header(kind: 7, flags: 0x80).readableKind() == .changes)
+        let unmarkedChanges = #expect(throws: FormatError.self) {
+            _ = try header(kind: 7).readableKind()
+        }
+        #expect(unmarkedChanges?.rule == "F-776")
         let error = #expect(throws: FormatError.self) {
             _ = try header(kind: 3, version: 1).readableKind()
         }

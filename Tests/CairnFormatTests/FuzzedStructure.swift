@@ -18,7 +18,8 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
 
     static let all: [FuzzedStructure] = [
         segmentHeader, mark, frameHeader, checkpointHeader, checkpointContents, checkpointUnit,
-        start, adopt, retire, commit, close, deaths, value, reference, decimal, schema, block,
+        start, adopt, retire, commit, close, deaths, changes, value, reference, decimal, schema,
+        block,
     ]
 
     private static func written(_ body: (inout ByteWriter) -> Void) -> [UInt8] {
@@ -263,6 +264,54 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
                         precondition(slot < rows, "a slot of a row that is not there")
                     }
                 }
+            }
+        })
+
+    static let changes = FuzzedStructure(
+        name: "changes",
+        make: { random in
+            var encoder = ChangesEncoder()
+            for entity in 1...UInt32(random.number(1...4)) {
+                var next: UInt32 = 0
+                let runs = (0..<random.number(1...9)).map { _ in
+                    let first = next + UInt32(random.number(1...(random.oneIn(3) ? 40_000 : 3)))
+                    next = first + UInt32(random.number(0...(random.oneIn(3) ? 900 : 2))) + 1
+                    return first...next - 1
+                }
+                let properties = (0..<UInt32(random.number(1...3))).map {
+                    ChangesPayload.Property(id: $0 + 1, through: $0 & 1)
+                }
+                switch random.number(0...2) {
+                case 0: encoder.add(entity: entity, .insert, properties: [], runs: runs)
+                case 1: encoder.add(entity: entity, .update, properties: properties, runs: runs)
+                default:
+                    var cells = ByteWriter()
+                    for _ in 0..<runs.reduce(0, { $0 + $1.count }) * properties.count {
+                        let all: [ChangesPayload.Cell] = [
+                            .none, .integer(-1), .double(7), .float(3), .bytes([1, 2]),
+                            .fixed16(Array(repeating: 9, count: 16)), .notKept,
+                        ]
+                        cells.append(cell: all[random.number(0...all.count - 1)])
+                    }
+                    encoder.add(
+                        entity: entity, .delete, properties: properties, runs: runs,
+                        cells: cells.bytes)
+                }
+            }
+            return written {
+                encoder.encode(
+                    0,
+                    .init(
+                        commit: 9, time: 0.5, process: 7, author: "an author", context: "main",
+                        program: "sample"), to: &$0)
+            }
+        },
+        decode: { bytes in
+            let changes = try ChangesPayload(decoding: bytes)
+            for entry in changes.entries where entry.operation == .delete {
+                precondition(
+                    entry.cells.count == entry.count * entry.properties.count,
+                    "each object has its values")
             }
         })
 

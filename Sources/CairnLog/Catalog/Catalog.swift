@@ -46,6 +46,10 @@ package final class Catalog: Sendable {
     package let keepsOrder: Bool
     /// The metadata in force; nil if there never were any. They are here since they change as seldom.
     let metadata: StoredMetadata?
+    /// Whether commits are recorded for the history.
+    let tracksHistory: Bool
+    /// By entity of the schema: the columns whose values are kept when an object is deleted.
+    let preserved: [[Int]]
     /// What is planned of fetches by them. Catalogs that differ in their metadata alone share it.
     let plans: PlanCache
 
@@ -174,6 +178,8 @@ package final class Catalog: Sendable {
         self.fetchIndexes = fetchIndexes
         self.metadata = metadata
         self.plans = plans
+        tracksHistory = metadata?.history?.isTracked ?? false
+        preserved = Self.preservedColumns(schema)
         hasFetchIndexes = !fetchIndexes.isEmpty
         hasKeyRules = uniques.contains { !$0.isPlain }
         hasReferenceRules = uniques.contains { $0.form.watchesReferences }

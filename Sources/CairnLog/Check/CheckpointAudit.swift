@@ -29,6 +29,9 @@ enum CheckpointAudit {
         if here?.revision != there?.revision || here?.place != there?.place {
             find("it names other metadata (F-753)")
         }
+        if state.history.changes != other.history.changes {
+            find("it names other changes for the history (F-861)")
+        }
         for (tree, definition) in state.catalog.trees.enumerated() {
             compare(tree, definition.id, state, other, find)
             next()

@@ -279,7 +279,7 @@ struct LogAudit {
         _ kind: FrameKind
     ) throws(FormatError) {
         if segment.role == .side,
-            ![.schema, .metadata, .value, .block, .deaths].contains(kind)
+            ![.schema, .metadata, .value, .block, .deaths, .changes].contains(kind)
         {
             throw FormatError(
                 .malformed, "F-655", "a side segment holds no such frame",
@@ -330,7 +330,34 @@ struct LogAudit {
         case .adopt: _ = try AdoptPayload(decoding: payload)
         case .retire: _ = try RetirePayload(decoding: payload)
         case .metadata: try takeMetadata(payload, frame, segment)
-        case .patch, .changes, .reserve: break
+        case .changes: try takeChanges(payload, frame, segment)
+        case .patch, .reserve: break
+        }
+    }
+
+    private mutating func takeChanges(
+        _ payload: UnsafeRawBufferPointer, _ frame: FrameWalk.Frame, _ segment: SurveyedSegment
+    ) throws(FormatError) {
+        guard segment.header?.flags.allowsHistory ?? true else {
+            throw FormatError(
+                .malformed, "F-777", "changes in a segment that does not say that it has some")
+        }
+        let changes = try ChangesPayload(decoding: payload)
+        guard
+            segment.role == .side
+                ? changes.head.commit <= frame.header.commit
+                : changes.head.commit == frame.header.commit
+        else {
+            throw FormatError(
+                .malformed, "F-775", "changes bear the number of another commit", at: 0,
+                expected: frame.header.commit, found: changes.head.commit)
+        }
+        for entry in changes.entries where entry.operation != nil {
+            guard catalog?.entityIndex(id: entry.entity) != nil || catalog == nil else {
+                throw FormatError(
+                    .malformed, "F-772", "changes of an entity that the schema lacks",
+                    found: UInt64(entry.entity))
+            }
         }
     }
 

@@ -252,7 +252,28 @@ struct CheckpointReader {
             try fill(&state.inverses[index].links, inverse.links, &pages) { _, _ in true }
         }
         try fillFetchIndexes(&state, contents, image, &pages)
+        try fillHistory(&state, contents, &pages)
         image?.describe(state, blocks)
+    }
+
+    /// Where the changes of commits are. Read at once, as most of it is needed when the history is asked for.     F-861
+    private func fillHistory(
+        _ state: inout EngineState, _ contents: CheckpointContents,
+        _ pages: inout PageTransaction
+    ) throws {
+        guard let settings = state.catalog.metadata?.history else {
+            guard contents.history == nil else { throw Unusable() }
+            return
+        }
+        guard let stored = contents.history else { throw Unusable() }
+        var cells = RadixArray()
+        try fill(&cells, stored.cells, &pages) { _, _ in true }
+        let history = HistoryIndex(cells, origin: stored.origin) { commit, frame in
+            commit > settings.horizon && commit <= state.commit
+                && state.segments[frame.place.segment] != nil
+        }
+        guard let history else { throw Unusable() }
+        state.history = history
     }
 
     /// A hash table, whose partitions are read now or when they are touched.

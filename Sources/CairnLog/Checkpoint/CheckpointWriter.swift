@@ -76,6 +76,10 @@ struct CheckpointWriter: ~Copyable {
                 CheckpointContents.Inverse(
                     heads: try write(inverse.heads), links: try write(inverse.links)))
         }
+        if state.catalog.metadata?.history != nil {
+            contents.history = .init(
+                origin: state.history.origin, cells: try write(state.history.cells))
+        }
         for (index, content) in state.fetchIndexes.enumerated() {
             let definition = state.catalog.fetchIndexes[index]
             let entity = state.catalog.entities[definition.entity]

@@ -66,7 +66,13 @@ struct CommitBuilder: ~Copyable {
     mutating func block(_ handle: BlockHandle, isPassing: Bool = false) throws(StoreError)
         -> CachedBlock
     {
-        let entry = state.blocks.entry(handle)
+        try block(of: state.blocks.entry(handle), isPassing: isPassing)
+    }
+
+    /// The same by its entry, which may be one of the state before.
+    mutating func block(of entry: BlockEntry, isPassing: Bool = false) throws(StoreError)
+        -> CachedBlock
+    {
         let place = entry.place
         let lsn = log.segment.baseLSN + UInt64(place.byteOffset)
         guard place.segment == log.segment.number, lsn >= writtenLSN else {

@@ -19,6 +19,10 @@ extension CommitBuilder {
         if let metadata = moved.metadata, metadata.revision == catalog.metadata?.revision {
             state.catalog = catalog.with(metadata)
         }
+        // What was deleted from the history meanwhile stays deleted.
+        for moved in moved.history where state.history[moved.commit]?.place == moved.source {
+            _ = state.history.set(moved.commit, moved.frame, in: &pages)
+        }
         movesRows = true
         for block in moved.blocks { adopt(block) }
         hasChanges = true
@@ -59,6 +63,13 @@ extension CommitBuilder {
         if let metadata = catalog.metadata, victims.contains(metadata.place.segment) {
             return false
         }
+        // F-779: the same.
+        var isHistoryThere = true
+        state.history.forEach { _, frame in
+            isHistoryThere = !victims.contains(frame.place.segment)
+            return isHistoryThere
+        }
+        if !isHistoryThere { return false }
         for entity in catalog.entities.indices {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {

@@ -29,7 +29,7 @@ final class CompactionRun: @unchecked Sendable {
         case abandoned
     }
 
-    private enum Stage { case deaths, rows, references, retire }
+    private enum Stage { case deaths, history, rows, references, retire }
 
     /// It has the run: an engine that is closed in the middle of one must be able to go.
     private unowned let engine: Engine
@@ -39,6 +39,8 @@ final class CompactionRun: @unchecked Sendable {
     private var stage = Stage.deaths
     /// Victims whose deaths are not carried over yet.
     private var unread: ArraySlice<UInt32>
+    /// The commit up to which changes for the history are carried over.
+    private var carriedHistory: UInt64 = 0
     /// Blocks that are to be looked at.
     private var rest: ArraySlice<BlockHandle> = []
     private var hasFoundReferrers = false
@@ -71,9 +73,13 @@ final class CompactionRun: @unchecked Sendable {
                 try carryDeaths(of: victim)
             } else {
                 try writer.finishDeaths()
-                rest = blocksToMove()[...]
-                stage = .rows
+                stage = .history
             }
+            return .moved(0)
+        case .history:
+            if try carryHistory() { return .moved(try adopt()) }
+            rest = blocksToMove()[...]
+            stage = .rows
             return .moved(0)
         case .rows:
             while let handle = rest.popFirst() {
@@ -223,6 +229,21 @@ final class CompactionRun: @unchecked Sendable {
                     "\(failure.what) (\(failure.rule))", segment: number, offset: scanner.position)
             }
         }
+    }
+
+    /// Carries changes of commits over that are in the victims, as far as they are retained, until a part is full; false
+    /// if there are no more.
+    private func carryHistory() throws(StoreError) -> Bool {
+        let state = pin.state
+        while let (commit, frame) = state.history.next(after: carriedHistory) {
+            carriedHistory = commit
+            guard victims.contains(frame.place.segment),
+                let segment = state.segments[frame.place.segment]
+            else { continue }
+            try writer.carry(commit, frame, of: segment)
+            if isPartFull { return true }
+        }
+        return false
     }
 
     private func retire() throws(StoreError) -> Bool {

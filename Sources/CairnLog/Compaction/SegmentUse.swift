@@ -54,6 +54,12 @@ struct SegmentUse {
                 at: UInt64(metadata.place.byteOffset), storeTag: engine.storeID.tag)
             uses[position].liveBytes += UInt64(frame.0.frameLength)
         }
+        state.history.forEach { _, frame in
+            if let position = index[frame.place.segment] {
+                uses[position].liveBytes &+= frame.length
+            }
+            return true
+        }
         for entity in state.catalog.entities.indices {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {

@@ -38,8 +38,17 @@ struct MovedPart {
     let schema: Place?
     /// The metadata that were written once more, if they were, and where they are now.
     let metadata: StoredMetadata?
+    /// The changes for the history that were carried over.
+    let history: [MovedChanges]
 
     var bytes: UInt64 { part.end - part.start }
+}
+
+/// Changes for the history that were carried over, and where they were.
+struct MovedChanges {
+    let commit: UInt64
+    let source: Place
+    let frame: HistoryFrame
 }
 
 struct SideWriter: ~Copyable {
@@ -66,6 +75,7 @@ struct SideWriter: ~Copyable {
     private var blocks: [MovedBlock] = []
     private var schema: Place?
     private var metadata: StoredMetadata?
+    private var history: [MovedChanges] = []
     private var deaths = ByteWriter(capacity: 4096)
     private var deathCount: UInt32 = 0
     /// Bytes of deaths that concern other segments.
@@ -205,6 +215,34 @@ struct SideWriter: ~Copyable {
         metadata = stored.placed(at: try log.append(stored))
     }
 
+    /// Carries changes for the history over: the frames of all their parts.
+    mutating func carry(
+        _ commit: UInt64, _ source: HistoryFrame, of segment: Segment
+    ) throws(StoreError) {
+        var place = Place.none
+        let start = log.end.offset
+        var offset = UInt64(source.place.byteOffset)
+        let end = offset + source.length
+        while offset < end {
+            let (header, payload) = try segment.frame(
+                at: offset, storeTag: engine.storeID.tag)
+            guard header.kind == .changes else {
+                throw .damaged(
+                    "a frame of another kind is here", segment: segment.number, offset: offset)
+            }
+            let written = try log.append(.changes, flags: FrameHeader.skippable) {
+                writer throws(StoreError) in
+                writer.append(payload.bytes)
+            }
+            if place.isNone { place = written }
+            offset += UInt64(header.frameLength)
+        }
+        history.append(
+            MovedChanges(
+                commit: commit, source: source.place,
+                frame: HistoryFrame(place: place, length: log.end.offset - start)))
+    }
+
     // MARK: Parts
 
     /// Makes what was written durable; nil if that is nothing.
@@ -221,8 +259,9 @@ struct SideWriter: ~Copyable {
             part: AdoptPayload.Part(
                 segment: segment.number, start: start.offset, end: log.end.offset,
                 startChain: start.chain, endChain: log.end.chain), blocks: blocks, schema: schema,
-            metadata: metadata)
+            metadata: metadata, history: history)
         start = log.end
+        history = []
         blocks = []
         schema = nil
         metadata = nil

@@ -69,6 +69,8 @@ final class Engine: Sendable {
     let snapshotLimit: UInt64
     let sizes: StoreSizes
     let clock: any StoreClock
+    /// Who writes, as the history says it; nil: this process.
+    let historyProcess: (number: UInt32, program: String)?
     let pool: PagePool
     let cache: BlockCache
     let zones = BlockZones()
@@ -138,6 +140,7 @@ final class Engine: Sendable {
         snapshotLimit = options.snapshotLimit
         sizes = options.sizes
         clock = options.clock
+        historyProcess = options.historyProcess
         cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
         crew = ScanCrew(helpers: max(1, options.scanThreads ?? Self.defaultScanThreads) - 1)
         largeValues = LargeValueReader(storeTag: opened.storeID.tag)
@@ -339,6 +342,12 @@ final class Engine: Sendable {
         let isDirect: Bool
         do throws(StoreError) {
             outcome = try body(&builder)
+            let time = clock.now()
+            if builder.catalog.tracksHistory, builder.hasChanges {
+                try builder.recordHistory(
+                    since: turn.head, time: time, author: origin.author,
+                    contextName: origin.contextName)
+            }
             try checkImage(since: failures)
             if let crowding = builder.crowding { throw crowding }
             if let contradiction = builder.contradiction { throw contradiction }
@@ -348,7 +357,7 @@ final class Engine: Sendable {
                 return .unchanged(turn.last)
             }
             try builder.seal(
-                time: clock.now(), author: origin.author, contextName: origin.contextName)
+                time: time, author: origin.author, contextName: origin.contextName)
             isDirect = isAlone
             if isDirect { try builder.log.flush() }
         } catch {

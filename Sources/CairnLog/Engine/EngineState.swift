@@ -39,6 +39,8 @@ struct EngineState: Sendable {
     var inverses: [InverseTable]
     /// By fetch index of the catalog.
     var fetchIndexes: [FetchIndexContent]
+    /// Where the changes of commits are, as far as they are retained.
+    var history = HistoryIndex()
     /// By entity: how many live rows.
     var counts: [Int]
     /// The segments that its blocks are in.
@@ -78,6 +80,7 @@ struct EngineState: Sendable {
         inverses.assign(other.state.inverses)
         fetchIndexes.assign(other.state.fetchIndexes)
         counts.assign(other.state.counts)
+        history = other.state.history
     }
 
     /// A state of nothing, to be exchanged for another.

@@ -25,6 +25,12 @@ public struct LogStoreOptions: Sendable {
     public var followsWriter = true
     /// Whether a store is made where there is none.
     public var createsIfMissing = true
+    /// Whether the store keeps a history of its commits: who changed which objects, and when. It is remembered in the store;
+    /// nil: as before, and none in a new one. A store that keeps one goes on with it if nothing is said, as
+    /// `LogStore.historyTracking` tells. False ends it: what it had goes.
+    ///
+    /// From the first time on, versions of this library that know no history can read the store and cannot write to it.
+    public var persistentHistoryTracking: Bool?
     /// When a commit returns.
     public var durability = Durability.full
     /// Bytes of files that snapshots may keep from being removed after compaction. Above that the oldest snapshots are
@@ -50,6 +56,8 @@ public struct LogStoreOptions: Sendable {
     package var clock: any StoreClock = SystemClock()
     /// The identity of a new store; nil = a random one.
     package var storeIdentifier: UUID?
+    /// Who writes, as the history says it; nil: this process.
+    package var historyProcess: (number: UInt32, program: String)?
     /// The sizes of things.
     package var sizes = StoreSizes()
 

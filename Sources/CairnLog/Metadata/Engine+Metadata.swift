@@ -135,13 +135,20 @@ extension CommitBuilder {
         } else if pending.values.isEmpty, pending.identifier == nil {
             return
         }
-        let revision = (before?.revision ?? 0) + 1
+        try write(pending.values, identifier: pending.identifier, history: before?.history)
+    }
+
+    /// Makes metadata those in force.
+    mutating func write(
+        _ values: [String: Value], identifier: UUID?, history: HistorySettings?
+    ) throws(StoreError) {
+        let revision = (catalog.metadata?.revision ?? 0) + 1
         guard revision < MetadataPayload.endOfRevisions else {
             throw StoreError(.invalidRequest, "the metadata have been written too often")
         }
         let metadata = StoredMetadata(
-            place: .none, revision: revision, identifier: pending.identifier,
-            values: pending.values)
+            place: .none, revision: revision, identifier: identifier, values: values,
+            history: history)
         state.catalog = catalog.with(metadata.placed(at: try log.append(metadata)))
         hasChanges = true
     }

@@ -16,8 +16,14 @@ final class StoredMetadata: Sendable {
     let identifier: UUID?
     /// What programs keep with the store.
     let values: [String: Value]
+    /// How the history is kept; nil if it never was.                                              F-778
+    let history: HistorySettings?
 
-    init(place: Place, revision: UInt64, identifier: UUID?, values: [String: Value]) {
+    init(
+        place: Place, revision: UInt64, identifier: UUID?, values: [String: Value],
+        history: HistorySettings? = nil
+    ) {
+        self.history = history
         self.place = place
         self.revision = revision
         self.identifier = identifier
@@ -52,11 +58,17 @@ final class StoredMetadata: Sendable {
             throw FormatError(.malformed, "F-752", "a value in the metadata is of no known kind")
         }
         values = document.values
+        history = document.history
+        guard history?.isPossible ?? true else {
+            throw FormatError(.malformed, "F-778", "the history's commits are impossible")
+        }
     }
 
     /// The same metadata in another place.
     func placed(at place: Place) -> StoredMetadata {
-        StoredMetadata(place: place, revision: revision, identifier: identifier, values: values)
+        StoredMetadata(
+            place: place, revision: revision, identifier: identifier, values: values,
+            history: history)
     }
 
     /// Which of two are in force. What compaction has written once more is in a segment with a larger number.  F-753
@@ -64,6 +76,14 @@ final class StoredMetadata: Sendable {
         guard let other else { return self }
         if revision != other.revision { return revision > other.revision ? self : other }
         return place.segment >= other.place.segment ? self : other
+    }
+}
+
+extension HistorySettings {
+    /// Whether its commits are numbers of commits.
+    fileprivate var isPossible: Bool {
+        horizon < FormatLimits.maximumLSN
+            && consumers.values.allSatisfy { $0 < FormatLimits.maximumLSN }
     }
 }
 
@@ -79,8 +99,11 @@ extension Value {
 
 extension MetadataDocument<Value> {
     /// The JSON of a metadata frame.
-    static func encode(_ values: [String: Value], identifier: UUID?) throws(StoreError) -> [UInt8] {
-        let document = MetadataDocument(identifier: identifier?.uuidString, values: values)
+    static func encode(
+        _ values: [String: Value], identifier: UUID?, history: HistorySettings? = nil
+    ) throws(StoreError) -> [UInt8] {
+        let document = MetadataDocument(
+            identifier: identifier?.uuidString, values: values, history: history)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let json: [UInt8]
@@ -123,7 +146,8 @@ extension MetadataDocument<Value> {
 extension LogWriter {
     /// Appends a metadata frame; gives its place.
     mutating func append(_ metadata: StoredMetadata) throws(StoreError) -> Place {
-        let json = try MetadataDocument.encode(metadata.values, identifier: metadata.identifier)
+        let json = try MetadataDocument.encode(
+            metadata.values, identifier: metadata.identifier, history: metadata.history)
         return try append(.metadata, flags: FrameHeader.skippable) { writer throws(StoreError) in
             json.withUnsafeBytes {
                 MetadataPayload(revision: metadata.revision).encode(document: $0, to: &writer)

@@ -30,6 +30,8 @@ struct LogContent {
     /// The blocks and deaths of whole commits.
     private(set) var blocks: [LoggedBlock] = []
     private(set) var deaths: [LoggedDeath] = []
+    /// Where changes for the history are; of those that are there twice the later ones count.
+    private(set) var history: [LoggedChanges] = []
     private var lateDeaths: [(payload: RawBytes, segment: Segment, offset: UInt64)] = []
     private var rowsOfBlock: [Place: Int] = [:]
     private var open = OpenCommit()
@@ -95,6 +97,7 @@ struct LogContent {
             live.adopt(side.segment, end: member.end, chain: member.chain)
         }
         blocks.append(contentsOf: open.blocks)
+        history.append(contentsOf: open.history)
         open.reset()
     }
 
@@ -155,7 +158,8 @@ struct LogContent {
             open.metadata = try StoredMetadata(
                 payload, at: Place(segment: segment.number, byteOffset: Int(offset))
             ).newer(than: open.metadata)
-        case .patch, .changes, .reserve:
+        case .changes: try takeChanges(header, payload, segment)
+        case .patch, .reserve:
             preconditionFailure("version 1 does not define these kinds")
         }
         open.count(header)
@@ -178,6 +182,16 @@ struct LogContent {
                 rawLength: head.rawLength, hasReferences: head.hasReferences,
                 schemaVersion: head.schemaVersion, commit: header.commit))
         rowsOfBlock[place] = head.rows
+    }
+
+    private mutating func takeChanges(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
+    ) throws {
+        try open.history.take(
+            try ChangesPayload.head(of: payload),
+            at: Place(
+                segment: segment.number, byteOffset: Int(header.lsn - segment.baseLSN)),
+            length: header.frameLength, limit: header.commit)
     }
 
     private mutating func takeStart(
@@ -237,11 +251,13 @@ struct LogContent {
     ) throws {
         let record = try CommitPayload(decoding: payload)
         try open.check(record, header, after: commit)
+        try open.history.checkEnd()
         guard catalog != nil || open.catalog != nil else {
             throw FormatError(.malformed, "F-602", "the first commit holds the schema")
         }
         blocks.append(contentsOf: open.blocks)
         deaths.append(contentsOf: open.deaths)
+        history.append(contentsOf: open.history)
         if let catalog = open.catalog { self.catalog = catalog }
         if let live = open.live { self.live = live }
         if let found = open.metadata { metadata = found.newer(than: metadata) }
@@ -368,6 +384,7 @@ struct LogContent {
         switch try header.readableKind() {
         case .block: try takeBlock(header, payload, segment)
         case .value: _ = try ValuePayload(decoding: payload)
+        case .changes: try takeChanges(header, payload, segment)
         case .deaths where isInCommit: open.deaths += try deaths(payload, segment, header.lsn)
         case .deaths: lateDeaths.append((RawBytes(copying: payload), segment, header.lsn))
         case .schema where isInCommit:

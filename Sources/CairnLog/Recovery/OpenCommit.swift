@@ -14,6 +14,8 @@ struct OpenCommit {
     var catalog: Catalog?
     /// The metadata, if it has some.
     var metadata: StoredMetadata?
+    /// Where changes for the history are.
+    var history: [LoggedChanges] = []
     /// The live set with what it adopts and retires, if it does.
     var live: LiveSet?
     private var frames: UInt32 = 0
@@ -64,8 +66,64 @@ struct OpenCommit {
         deaths.removeAll(keepingCapacity: true)
         catalog = nil
         metadata = nil
+        history.removeAll(keepingCapacity: true)
         live = nil
         frames = 0
         start = nil
+    }
+}
+
+/// Changes for the history, as their frames say it.
+struct LoggedChanges: Sendable {
+    /// The commit whose changes they are.
+    let commit: UInt64
+    /// The frame of the first part.
+    let place: Place
+    /// The bytes of all parts so far.
+    var length: UInt64
+    /// How many there are.
+    var parts: UInt32 = 1
+    /// Whether the last one is there.
+    var isWhole: Bool
+}
+
+extension [LoggedChanges] {
+    /// Takes the next part.                                                                     F-774
+    ///
+    /// - Parameter limit: the commit that the frame is in, which is none before theirs.
+    mutating func take(_ head: ChangesPayload.Head, at place: Place, length: Int, limit: UInt64)
+        throws(FormatError)
+    {
+        guard head.commit <= limit else {
+            throw FormatError(
+                .malformed, "F-775", "changes of a commit that is still to come", at: 0,
+                expected: limit, found: head.commit)
+        }
+        if head.part == 0 {
+            guard last?.isWhole ?? true else { throw Self.apart(0) }
+            append(
+                LoggedChanges(
+                    commit: head.commit, place: place, length: UInt64(length),
+                    isWhole: head.isLast))
+            return
+        }
+        guard let last, !last.isWhole, last.commit == head.commit, last.parts == head.part,
+            last.place.segment == place.segment,
+            UInt64(last.place.byteOffset) + last.length == UInt64(place.byteOffset)
+        else { throw Self.apart(head.part) }
+        self[count - 1].length += UInt64(length)
+        self[count - 1].parts += 1
+        self[count - 1].isWhole = head.isLast
+    }
+
+    /// All parts are there.
+    func checkEnd() throws(FormatError) {
+        guard last?.isWhole ?? true else { throw Self.apart(last?.parts ?? 0) }
+    }
+
+    private static func apart(_ part: UInt32) -> FormatError {
+        FormatError(
+            .malformed, "F-774", "the parts of changes do not follow each other", at: 20,
+            found: UInt64(part))
     }
 }

@@ -43,6 +43,8 @@ struct OpenedLog {
     var blocks: [LoggedBlock]
     /// Every death behind the base, in the order of the log.
     var deaths: [LoggedDeath]
+    /// Every place of changes for the history behind the base, in the order of the log.
+    var history: [LoggedChanges] = []
     /// Whether segments that were retired are gone, and with them deaths of rows in others that were.
     var lacksRetired = false
     var report: RecoveryReport
@@ -74,6 +76,7 @@ extension OpenedLog {
             hashSeed: restored?.hashSeed, checkpointBytes: restored?.bytes ?? 0,
             sideBytes: content.sideBytes, pool: pool,
             counters: content.counters, blocks: content.blocks, deaths: content.deaths,
+            history: content.history,
             lacksRetired: !content.members.gone.isEmpty, report: content.report)
     }
 }

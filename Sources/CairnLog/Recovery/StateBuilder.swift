@@ -46,7 +46,9 @@ enum StateBuilder {
         }
         state.reserved = state.nextNumbers
         let isComplete = FetchIndexBuilder.isComplete(state, for: log.catalog)
-        if log.base != nil, log.blocks.isEmpty, log.deaths.isEmpty, isComplete {
+        if log.base != nil, log.blocks.isEmpty, log.deaths.isEmpty, log.history.isEmpty, isComplete,
+            log.catalog.metadata?.history == log.base?.catalog.metadata?.history
+        {
             state.catalog = log.catalog
             return (state, [])
         }
@@ -56,6 +58,7 @@ enum StateBuilder {
                 &state, log.catalog, hasBase: log.base != nil, seed: hashSeed, in: &pages)
             state.catalog = log.catalog
             try fill(&state, log, indexes.writer, cache, largeValues, sizes, monitor, &pages)
+            try fillHistory(&state, log, &pages)
             try indexes.settle(&state, in: &pages)
             try indexes.buildMissing(&state, in: &pages) { place throws(StoreError) in
                 try read(place, log.readable, largeValues)
@@ -65,6 +68,43 @@ enum StateBuilder {
             throw error
         }
         return (state, pages.commit())
+    }
+
+    /// Enters where the changes of commits are, as far as they are retained.                            HY1
+    private static func fillHistory(
+        _ state: inout EngineState, _ log: OpenedLog, _ pages: inout PageTransaction
+    ) throws(StoreError) {
+        guard let settings = log.catalog.metadata?.history else {
+            return state.history.removeAll(behind: 0, in: &pages)
+        }
+        if log.base == nil || state.history.count == 0 {
+            state.history.removeAll(behind: settings.horizon, in: &pages)
+        } else {
+            _ = state.history.drop(through: settings.horizon, in: &pages)
+        }
+        for changes in log.history where changes.commit > settings.horizon {
+            if let known = state.history[changes.commit],
+                known.place.segment > changes.place.segment
+            {
+                continue
+            }
+            let frame = HistoryFrame(place: changes.place, length: changes.length)
+            guard state.history.set(changes.commit, frame, in: &pages) else {
+                throw .damaged(
+                    "changes of a commit far behind the horizon (F-778)",
+                    segment: changes.place.segment, offset: UInt64(changes.place.byteOffset))
+            }
+        }
+        var lost: HistoryFrame?
+        state.history.forEach { _, frame in
+            if log.segments[frame.place.segment] == nil { lost = frame }
+            return lost == nil
+        }
+        if let lost {
+            throw .damaged(
+                "changes that are retained were in a segment that was retired (F-779)",
+                segment: lost.place.segment, offset: UInt64(lost.place.byteOffset))
+        }
     }
 
     private static func fill(

@@ -309,7 +309,8 @@ struct SalvageInventory {
                     try StoredMetadata(payload, at: place), frame.header.lsn, frame.header.commit,
                     segment.role == .main
                 ))
-        case .value, .patch, .changes, .reserve, .retire: break
+        case .changes: _ = try ChangesPayload(decoding: payload)
+        case .value, .patch, .reserve, .retire: break
         }
     }
 

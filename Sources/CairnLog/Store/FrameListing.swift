@@ -130,6 +130,13 @@ public enum FrameListing {
         case .value:
             guard let value = try? ValuePayload(decoding: payload) else { return "unreadable" }
             return "object \(value.number), piece \(value.sequence) of \(value.totalLength) bytes"
+        case .changes:
+            guard let changes = try? ChangesPayload(decoding: payload) else { return "unreadable" }
+            func count(_ operation: ChangesPayload.Operation) -> Int {
+                changes.entries.reduce(0) { $0 + ($1.operation == operation ? $1.count : 0) }
+            }
+            let author = changes.head.author.isEmpty ? "" : " by \(changes.head.author)"
+            return "+\(count(.insert)) ~\(count(.update)) -\(count(.delete))\(author)"
         case .start:
             guard let start = try? StartPayload(decoding: payload) else { return "unreadable" }
             return "\(start.live.count) segments before"

@@ -20,9 +20,12 @@ import SystemPackage
 public final class LogStore: PersistentStore {
     let engine: Engine
     private let isOpen = Mutex(true)
+    /// Whether whoever opened it wants a history.
+    let asksForHistory: Bool
 
-    private init(_ engine: Engine) {
+    private init(_ engine: Engine, asksForHistory: Bool = false) {
         self.engine = engine
+        self.asksForHistory = asksForHistory
     }
 
     deinit {
@@ -42,8 +45,18 @@ public final class LogStore: PersistentStore {
     public static func open(
         at path: String, schema: Schema? = nil, options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> LogStore {
-        LogStore(
-            try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options))
+        let engine = try EngineRegistry.shared.open(
+            FilePath(path), schema: schema, options: options)
+        if let isWanted = options.persistentHistoryTracking {
+            do throws(StoreError) {
+                try engine.setHistoryTracking(isWanted)
+            } catch {
+                // Nobody is left to use it.
+                try? EngineRegistry.shared.close(engine)
+                throw error
+            }
+        }
+        return LogStore(engine, asksForHistory: options.persistentHistoryTracking == true)
     }
 
     /// A store to be read as it is now: with what was written to it in this process, if it is open here.

@@ -62,7 +62,9 @@ extension LogStore {
         let pin = try engine.pin()
         return withExtendedLifetime(pin) {
             var checker = StoreChecker(engine: engine, state: pin.state)
-            return checker.run(progress: progress)
+            var report = checker.run(progress: progress)
+            engine.checkHistory(pin, &report)
+            return report
         }
     }
 }

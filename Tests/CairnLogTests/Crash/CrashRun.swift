@@ -28,6 +28,8 @@ struct Workload: Sendable, CustomStringConvertible {
     var durability = LogStoreOptions.Durability.full
     var sizes = StoreSizes()
     var cacheBytes = 1 << 20
+    /// Whether the store keeps a history.
+    var tracksHistory = false
     /// Syncs that do nothing: tests of the tests.
     var lyingSites: Set<SyncSite> = []
     var checksOrder = true
@@ -35,7 +37,7 @@ struct Workload: Sendable, CustomStringConvertible {
     var firstStep = 0
 
     var description: String {
-        "\(operations.map(\.rawValue).joined(separator: ", ")) (\(durability), segments of \(sizes.segmentBytes), zeros \(sizes.fillBytes), blocks of \(sizes.rowsPerBlock), checkpoints every \(sizes.checkpointBytes) and \(sizes.closingCheckpointBytes) at close, buffer \(sizes.writeBufferBytes))"
+        "\(operations.map(\.rawValue).joined(separator: ", ")) (\(durability), segments of \(sizes.segmentBytes), zeros \(sizes.fillBytes), blocks of \(sizes.rowsPerBlock), checkpoints every \(sizes.checkpointBytes) and \(sizes.closingCheckpointBytes) at close, buffer \(sizes.writeBufferBytes)\(tracksHistory ? ", with a history" : ""))"
     }
 
     /// Operations on a store whose sizes and durability are chosen at random.
@@ -44,6 +46,7 @@ struct Workload: Sendable, CustomStringConvertible {
         sizes = Self.sizes(&random)
         durability = LogStoreOptions.Durability.allCases.randomElement(using: &random)!
         cacheBytes = [0, 1 << 20].randomElement(using: &random)!
+        tracksHistory = random.oneIn(2)
     }
 
     init(operations: [StoreOperation]) { self.operations = operations }
@@ -111,6 +114,8 @@ final class CrashRun {
         options.durability = workload.durability
         options.sizes = workload.sizes
         options.cacheBytes = workload.cacheBytes
+        options.historyProcess = (1, "campaign")
+        if workload.tracksHistory { options.persistentHistoryTracking = true }
         let scheduler = scheduler
         options.makeScheduler = { scheduler }
         let store = try LogStore.open(
@@ -148,6 +153,7 @@ final class CrashRun {
         disk.with { $0.isWatched = true }
         defer { disk.with { $0.isWatched = false } }
         return try SampleStore.text(store)
+            + HistoryText.lines(store).joined(separator: "\n")
     }
 
     /// Whether a failure forbids writing.

@@ -36,6 +36,8 @@ enum StoreOperation: String, Sendable, CaseIterable {
     /// What the scheduler has to do: zeros ahead, syncs of groups, checkpoints, compaction.
     case background
     case reopen
+    /// Deletes the older half of the history, if one is kept.
+    case trimHistory
 
     /// Whether what was committed is durable when it returns.
     func isDurable(_ durability: LogStoreOptions.Durability) -> Bool {
@@ -107,6 +109,7 @@ extension StoreOperation {
         case .checkpoint: try store.engine.takeCheckpoint()
         case .compact: _ = try store.compact()
         case .background: scheduler.run()
+        case .trimHistory: try Self.trimHistory(store)
         case .reopen: preconditionFailure("a store cannot reopen itself")
         }
     }
@@ -149,6 +152,13 @@ extension StoreOperation {
             let boxes = try store.snapshot().fetch(StoreFetch(entity: box)).ids
             _ = try store.execute(BatchDeleteRequest(.ids(Array(boxes.prefix(1)), entity: box)))
         }
+    }
+
+    private static func trimHistory(_ store: LogStore) throws {
+        guard try store.historyBounds() != nil else { return }
+        let all = try store.execute(.fetchHistory(after: nil)).transactions
+        guard all.count > 1 else { return }
+        try store.execute(.deleteHistory(before: all[all.count / 2]))
     }
 
     // MARK: Saves

@@ -200,6 +200,39 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
             image.files[name]![at + 1] ^= 0x20
         },
         GoldenStore(
+            name: "history",
+            make: {
+                let disk = MemoryFileSystem()
+                var options = GoldenStore.options(
+                    on: disk, rowsPerBlock: 20, segmentBytes: 8000)
+                options.sizes.askedCompactionFloor = 1
+                options.sizes.compactionBlocks = 2
+                options.sizes.checkpointBytes = .max
+                options.persistentHistoryTracking = true
+                options.historyProcess = (7, "sample")
+                let store = try LogStore.open(
+                    at: "/store", schema: try HistoryTests.schema(), options: options)
+                for step in SampleStore.steps { try step(store) }
+                try store.registerHistoryConsumer("search")
+                let second = try store.execute(.fetchHistory(after: nil)).transactions[1]
+                try store.advance("search", to: second.token)
+                // The first transaction goes, and the others are in a side segment afterwards.
+                try store.execute(.deleteHistory(before: second))
+                try store.engine.rollSegment()
+                try SampleStore.changedRows(store)
+                _ = try store.compact()
+                try SampleStore.secondRows(store)
+                try SampleStore.deletedRows(store)
+                try store.close()
+                return try DiskImage(of: disk)
+            }
+        ) { image in
+            // The name of a program in changes of a side segment.
+            let name = image.segments.first { image.files[$0]![12] == 2 }!
+            let at = image.files[name]!.firstRange(of: Array("sample".utf8))!.lowerBound
+            image.files[name]![at + 1] ^= 0x20
+        },
+        GoldenStore(
             name: "constraints",
             make: {
                 let disk = MemoryFileSystem()

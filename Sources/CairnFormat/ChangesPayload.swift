@@ -1,0 +1,391 @@
+// What a commit changed, for the history.                                      Format 77, F-771 to F-773
+//
+//   1. `ChangesEncoder` collects entries and divides them into parts, each of which becomes the payload of a frame.
+//   2. `ChangesPayload` decodes a payload: the head alone, which says whose changes they are, or all of it.
+//
+// Threads: an encoder has one owner; a payload is a value.
+
+/// The payload of a changes frame.
+package struct ChangesPayload: Sendable, Hashable {
+    /// What was done to the objects of an entry. The raw values never change.
+    package enum Operation: UInt8, Sendable {
+        case insert = 1
+        case update = 2
+        case delete = 3
+    }
+
+    /// A property as an entry names it.
+    package struct Property: Sendable, Hashable {
+        /// The property id.
+        package var id: UInt32
+        /// 0: the property is one of the objects' own. Else the entity whose property holds the owner: it is the
+        /// to-many relationship that the schema describes by these two numbers.
+        package var through: UInt32
+
+        package init(id: UInt32, through: UInt32 = 0) {
+            self.id = id
+            self.through = through
+        }
+    }
+
+    /// A value of a deleted object.
+    package enum Cell: Sendable, Hashable {
+        case none
+        case integer(Int64)
+        case double(UInt64)
+        case float(UInt32)
+        case bytes([UInt8])
+        case fixed16([UInt8])
+        /// It had frames of its own, and was not kept.
+        case notKept
+    }
+
+    /// Objects of one entity to which the same was done.
+    package struct Entry: Sendable, Hashable {
+        package var entity: UInt32
+        /// nil: one that a later version has.
+        package var operation: Operation?
+        /// Of updates the properties that changed; of deletions those whose values were kept.
+        package var properties: [Property]
+        /// The numbers of the objects, rising; no two runs touch.
+        package var runs: [ClosedRange<UInt32>]
+        /// Of deletions: the values, object by object, each in the order of the properties.
+        package var cells: [Cell]
+
+        /// How many objects there are.
+        package var count: Int { runs.reduce(0) { $0 + $1.count } }
+    }
+
+    package static let headSize = 40
+    /// The bytes of an entry before its properties.
+    static let entrySize = 16
+    /// The most bytes of one of the texts.
+    package static let maximumText = CommitPayload.maximumText
+
+    /// What is said before the entries.
+    package struct Head: Sendable, Hashable {
+        /// The commit whose changes they are.
+        package var commit: UInt64
+        /// When, in seconds since 2001-01-01 UTC.
+        package var time: Double
+        /// The number of the process that wrote.
+        package var process: UInt32
+        /// From 0.
+        package var part: UInt32
+        package var isLast: Bool
+        /// Who wrote it; empty if unknown, and in all parts but the first.
+        package var author: String
+        /// The name of the context; empty if it has none, and in all parts but the first.
+        package var context: String
+        /// The name of the program; empty if unknown, and in all parts but the first.
+        package var program: String
+
+        package init(
+            commit: UInt64, time: Double, process: UInt32, part: UInt32 = 0, isLast: Bool = true,
+            author: String = "", context: String = "", program: String = ""
+        ) {
+            self.commit = commit
+            self.time = time
+            self.process = process
+            self.part = part
+            self.isLast = isLast
+            self.author = author
+            self.context = context
+            self.program = program
+        }
+    }
+
+    package var head: Head
+    package var entries: [Entry]
+
+    /// All of a payload.
+    package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
+        var reader = ByteReader(payload)
+        let (head, count) = try reader.changesHead()
+        guard UInt64(count) * UInt64(Self.entrySize) <= UInt64(reader.remaining) else {
+            throw FormatError(
+                .malformed, "F-772", "the number of entries is impossible", found: UInt64(count))
+        }
+        self.head = head
+        entries = []
+        entries.reserveCapacity(Int(count))
+        for _ in 0..<count { entries.append(try reader.changesEntry()) }
+        try reader.end()
+    }
+
+    /// What a payload says before its entries.
+    package static func head(of payload: UnsafeRawBufferPointer) throws(FormatError) -> Head {
+        var reader = ByteReader(payload)
+        return try reader.changesHead().head
+    }
+}
+
+/// Collects the changes of a commit.
+package struct ChangesEncoder: ~Copyable {
+    /// Bytes of a part, above which the next one begins.
+    package static let partBytes = 4 << 20
+    /// Runs of an entry at most: what is more comes in another entry.
+    package static let mostRuns = 65_536
+
+    private var body = ByteWriter(capacity: 256)
+    private var parts: [(start: Int, count: UInt32)] = [(0, 0)]
+
+    package init() {}
+
+    /// Whether nothing was added.
+    package var isEmpty: Bool { body.count == 0 }
+
+    /// How many frames it takes.
+    package var partCount: Int { parts.count }
+
+    /// Adds objects, at most `mostRuns` runs of them.
+    ///
+    /// - Parameter cells: what `append(cell:)` made of the values of deleted objects.
+    package mutating func add(
+        entity: UInt32, _ operation: ChangesPayload.Operation,
+        properties: [ChangesPayload.Property], runs: some Collection<ClosedRange<UInt32>>,
+        cells: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
+        precondition(
+            !runs.isEmpty && runs.count <= Self.mostRuns && properties.count <= Int(UInt16.max),
+            "an entry has runs, and not too many")
+        let last = parts[parts.count - 1]
+        if last.count > 0, body.count - last.start >= Self.partBytes {
+            parts.append((body.count, 0))
+        }
+        parts[parts.count - 1].count += 1
+        body.append(entity)
+        body.append(operation.rawValue)
+        body.append(UInt8(0))
+        body.append(UInt16(properties.count))
+        body.append(UInt32(runs.count))
+        body.append(UInt32(cells.count))
+        for property in properties {
+            body.append(property.id)
+            body.append(property.through)
+        }
+        var before: UInt32 = 0
+        for run in runs {
+            body.append(varint: run.lowerBound - before)
+            body.append(varint: run.upperBound - run.lowerBound)
+            before = run.upperBound
+        }
+        body.append(cells)
+    }
+
+    /// Writes the payload of a part.
+    ///
+    /// - Parameter head: that of the first part.
+    package func encode(
+        _ part: Int, _ head: ChangesPayload.Head, to writer: inout ByteWriter
+    ) {
+        let end = part + 1 < parts.count ? parts[part + 1].start : body.count
+        let isFirst = part == 0
+        writer.append(head.commit)
+        writer.append(double: head.time)
+        writer.append(head.process)
+        writer.append(UInt32(part))
+        writer.append(UInt32(part + 1 == parts.count ? 1 : 0))
+        for text in [head.author, head.context, head.program] {
+            precondition(
+                text.utf8.count <= ChangesPayload.maximumText,
+                "names in changes have at most 4,096 bytes")
+            writer.append(UInt16(isFirst ? text.utf8.count : 0))
+        }
+        writer.append(UInt16(0))
+        writer.append(parts[part].count)
+        if isFirst {
+            writer.append(utf8: head.author)
+            writer.append(utf8: head.context)
+            writer.append(utf8: head.program)
+        }
+        writer.append(UnsafeRawBufferPointer(rebasing: body.bytes[parts[part].start..<end]))
+    }
+}
+
+extension ByteWriter {
+    /// Appends a number in as many groups of seven bits as it needs, the lowest first.
+    package mutating func append(varint number: UInt32) {
+        var rest = number
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// Appends a value of a deleted object.
+    package mutating func append(cell: ChangesPayload.Cell) {
+        switch cell {
+        case .none: append(UInt8(0))
+        case .integer(let number):
+            append(UInt8(1))
+            append(number)
+        case .double(let bits):
+            append(UInt8(2))
+            append(bits)
+        case .float(let bits):
+            append(UInt8(3))
+            append(bits)
+        case .bytes(let bytes):
+            append(UInt8(4))
+            append(UInt32(bytes.count))
+            bytes.withUnsafeBytes { append($0) }
+        case .fixed16(let bytes):
+            append(UInt8(5))
+            bytes.withUnsafeBytes { append($0) }
+        case .notKept: append(UInt8(6))
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func changesHead() throws(FormatError) -> (
+        head: ChangesPayload.Head, entries: UInt32
+    ) {
+        var head = ChangesPayload.Head(
+            commit: try integer(), time: try double(), process: try integer(),
+            part: try integer())
+        let flags = try integer(UInt32.self)
+        let lengths = (
+            try integer(UInt16.self), try integer(UInt16.self), try integer(UInt16.self)
+        )
+        try zeros(2)
+        let count = try integer(UInt32.self)
+        guard head.commit > 0, head.commit < FormatLimits.maximumLSN, flags <= 1, count > 0,
+            head.part == 0 || (lengths.0 == 0 && lengths.1 == 0 && lengths.2 == 0)
+        else {
+            throw FormatError(
+                .malformed, "F-771", "the head of changes contradicts itself", at: 0,
+                found: head.commit)
+        }
+        head.isLast = flags == 1
+        head.author = try changesText(lengths.0)
+        head.context = try changesText(lengths.1)
+        head.program = try changesText(lengths.2)
+        return (head, count)
+    }
+
+    private mutating func changesText(_ length: UInt16) throws(FormatError) -> String {
+        let start = offset
+        guard Int(length) <= ChangesPayload.maximumText else {
+            throw FormatError(
+                .tooLarge, "F-771", "a name in changes is too long", at: start,
+                expected: UInt64(ChangesPayload.maximumText), found: UInt64(length))
+        }
+        guard let text = String(validating: try take(Int(length)), as: UTF8.self) else {
+            throw FormatError(.malformed, "F-771", "a name in changes is not UTF-8", at: start)
+        }
+        return text
+    }
+
+    fileprivate mutating func changesEntry() throws(FormatError) -> ChangesPayload.Entry {
+        let start = offset
+        let entity = try integer(UInt32.self)
+        let rawOperation = try integer(UInt8.self)
+        try zeros(1)
+        let propertyCount = try integer(UInt16.self)
+        let runCount = try integer(UInt32.self)
+        let cellBytes = try integer(UInt32.self)
+        guard entity > 0, rawOperation > 0, runCount > 0,
+            UInt64(propertyCount) * 8 + UInt64(runCount) * 2 + UInt64(cellBytes)
+                <= UInt64(remaining)
+        else {
+            throw FormatError(
+                .malformed, "F-772", "an entry contradicts itself", at: start,
+                found: UInt64(runCount))
+        }
+        var properties: [ChangesPayload.Property] = []
+        properties.reserveCapacity(Int(propertyCount))
+        for _ in 0..<propertyCount {
+            properties.append(.init(id: try integer(), through: try integer()))
+        }
+        let runs = try changesRuns(runCount)
+        let operation = ChangesPayload.Operation(rawValue: rawOperation)
+        let bytes = try take(Int(cellBytes))
+        let isKept = operation == .delete && !properties.isEmpty
+        guard isKept || cellBytes == 0 || operation == nil,
+            operation != .insert || properties.isEmpty
+        else {
+            throw FormatError(
+                .malformed, "F-773", "only what is deleted has values", at: start,
+                found: UInt64(cellBytes))
+        }
+        var entry = ChangesPayload.Entry(
+            entity: entity, operation: operation, properties: properties, runs: runs, cells: [])
+        guard isKept else { return entry }
+        // A cell has a byte at least.
+        guard entry.count * properties.count <= bytes.count else {
+            throw FormatError(
+                .malformed, "F-773", "values of deleted objects are missing", at: start,
+                found: UInt64(cellBytes))
+        }
+        var reader = ByteReader(bytes)
+        for _ in 0..<entry.count * properties.count {
+            entry.cells.append(try reader.changesCell())
+        }
+        guard reader.remaining == 0 else {
+            throw FormatError(
+                .malformed, "F-773", "bytes follow the values of deleted objects", at: start,
+                found: UInt64(reader.remaining))
+        }
+        return entry
+    }
+
+    private mutating func changesRuns(_ count: UInt32) throws(FormatError)
+        -> [ClosedRange<UInt32>]
+    {
+        var runs: [ClosedRange<UInt32>] = []
+        runs.reserveCapacity(Int(count))
+        // Where the run before ends; the next one leaves out a number at least.
+        var before: UInt64 = 0
+        for _ in 0..<count {
+            let at = offset
+            let first = before + UInt64(try varint())
+            let last = first + UInt64(try varint())
+            guard first > (runs.isEmpty ? 0 : before + 1),
+                last <= UInt64(FormatLimits.maximumNumber)
+            else {
+                throw FormatError(
+                    .malformed, "F-772", "the numbers of objects do not rise", at: at, found: first)
+            }
+            runs.append(
+                UInt32(truncatingIfNeeded: first)...UInt32(truncatingIfNeeded: last))
+            before = last
+        }
+        return runs
+    }
+
+    private mutating func varint() throws(FormatError) -> UInt32 {
+        let start = offset
+        var number: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 35, by: 7) {
+            let byte = try integer(UInt8.self)
+            number |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 {
+                // One form for each number.
+                guard byte != 0 || shift == 0, number <= UInt64(UInt32.max) else { break }
+                return UInt32(truncatingIfNeeded: number)
+            }
+        }
+        throw FormatError(
+            .malformed, "F-772", "a number has no such form", at: start, found: number)
+    }
+
+    private mutating func changesCell() throws(FormatError) -> ChangesPayload.Cell {
+        let start = offset
+        switch try integer(UInt8.self) {
+        case 0: return .none
+        case 1: return .integer(try integer())
+        case 2: return .double(try integer())
+        case 3: return .float(try integer())
+        case 4: return .bytes(Array(try take(Int(try integer(UInt32.self)))))
+        case 5: return .fixed16(Array(try take(16)))
+        case 6: return .notKept
+        case let kind:
+            throw FormatError(
+                .malformed, "F-773", "a value of a deleted object has no known kind", at: start,
+                found: UInt64(kind))
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// How the history of a store is kept, and what of it is retained.                              Format 77
+//
+// The settings are among the metadata, in commits of their own: whether commits are recorded; the horizon, up to which
+// nothing is retained; and the consumers, who keep the horizon from going beyond what they have seen. From the first such
+// commit on the segments say that there may be a history, so that no version writes that would leave a gap in it.
+//
+// Invariants: HY2: if commits are recorded, there are changes of each commit behind the horizon that changed an object. Who
+// switches recording off ends the history, as it would have a gap: what was retained goes, and so do the consumers.
+// Threads: any.
+
+import CairnFormat
+import CairnStore
+import Synchronization
+
+extension Engine {
+    /// How the history is kept in the published state; nil if it never was.
+    var historySettings: HistorySettings? {
+        registry.read { $0.catalog.metadata?.history }
+    }
+
+    /// Whether commits are recorded.
+    var tracksHistory: Bool { registry.read { $0.catalog.tracksHistory } }
+
+    /// Begins to record commits, or ends it.
+    func setHistoryTracking(_ isWanted: Bool) throws(StoreError) {
+        // Who only reads leaves no gap.
+        guard !isReadOnly, tracksHistory != isWanted else { return }
+        _ = try changeHistory { settings, number in
+            guard settings?.isTracked ?? false != isWanted else { return }
+            settings = HistorySettings(isTracked: isWanted, horizon: number)
+        }
+    }
+
+    /// Deletes the history up to a commit, as far as all consumers have seen it; gives how many transactions that were.
+    func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
+        try changeHistory { settings, _ throws(StoreError) in
+            guard var changed = settings, changed.isTracked else { throw StoreError.noHistory }
+            changed.horizon = max(
+                changed.horizon, min(number, changed.consumers.values.min() ?? number))
+            settings = changed
+        }
+    }
+
+    /// Notes how far a consumer has seen the history; nil: that it is none any more.
+    func setHistoryConsumer(_ name: String, seen number: UInt64?) throws(StoreError) {
+        guard name.utf8.count <= CommitPayload.maximumText else {
+            throw StoreError(
+                .invalidRequest,
+                "the consumer's name has more than \(CommitPayload.maximumText) bytes")
+        }
+        _ = try changeHistory { settings, _ throws(StoreError) in
+            guard var changed = settings, changed.isTracked else { throw StoreError.noHistory }
+            changed.consumers[name] = number.map {
+                max($0, changed.consumers[name] ?? changed.horizon)
+            }
+            settings = changed
+        }
+    }
+
+    /// Makes a commit with other settings; gives how many transactions are not retained any more.
+    private func changeHistory(
+        _ change: (inout HistorySettings?, UInt64) throws(StoreError) -> Void
+    ) throws(StoreError) -> Int {
+        if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
+        try allowHistory()
+        return try commit(author: nil, contextName: nil, isSilent: true) {
+            builder throws(StoreError) in
+            var settings = builder.catalog.metadata?.history
+            try change(&settings, builder.number)
+            return try builder.write(settings)
+        }.0
+    }
+
+    /// Begins a segment that says that a history may be in it, and in all after it, unless the newest one does.
+    private func allowHistory() throws(StoreError) {
+        try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            let flags = turn.segments.current.header.flags
+            if flags.allowsMetadata, flags.allowsHistory { return }
+            try beginSegment(&turn, adding: .metadata.union(.history))
+        }
+    }
+
+    // MARK: Reading
+
+    /// Goes through the transactions behind a commit.
+    func historyReader(after number: UInt64) throws(StoreError) -> HistoryReader {
+        let pin = registry.pin()
+        guard let settings = pin.state.catalog.metadata?.history, settings.isTracked else {
+            throw StoreError.noHistory
+        }
+        guard number >= settings.horizon else {
+            throw StoreError(
+                .historyTokenExpired, "some of the history behind the transaction was deleted")
+        }
+        return HistoryReader(self, pin, after: number)
+    }
+
+    /// Reads all that is retained in a state, and reports what cannot be read.                         HY1
+    func checkHistory(_ pin: PinnedState<EngineState>, _ report: inout StoreCheckReport) {
+        guard let settings = pin.state.catalog.metadata?.history else { return }
+        if let first = pin.state.history.next(after: 0), first.commit <= settings.horizon {
+            report.find(
+                .damaged(
+                    "changes of commit \(first.commit) are not forgotten (HY1)",
+                    segment: first.frame.place.segment))
+        }
+        let reader = HistoryReader(self, pin, after: 0)
+        while true {
+            do throws(StoreError) {
+                if try reader.next() == nil { return }
+            } catch {
+                // It goes on behind what cannot be read.
+                report.find(error)
+            }
+        }
+    }
+}
+
+extension CommitBuilder {
+    /// Makes settings those of the history, unless they are that already; gives how many transactions are not retained any
+    /// more.
+    fileprivate mutating func write(_ settings: HistorySettings?) throws(StoreError) -> Int {
+        let before = catalog.metadata
+        if settings == before?.history { return 0 }
+        try write(before?.values ?? [:], identifier: before?.identifier, history: settings)
+        return state.history.drop(through: settings?.horizon ?? number, in: &pages)
+    }
+}

@@ -1,0 +1,176 @@
+// Reads the history of a state: the frames of one transaction after the other.                 Format 77
+//
+// The state is pinned, so that segments which leave the store meanwhile stay readable. What a frame says by numbers is told
+// in the names of the state's model; what that does not have is left out.
+//
+// Threads: one at a time.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+final class HistoryReader: PersistentHistoryCursor {
+    private let engine: Engine
+    private let pin: PinnedState<EngineState>
+    private var commit: UInt64
+    /// By entity, once it was met: the names of its properties.
+    private var names: [Int: [ChangesPayload.Property: String]] = [:]
+
+    init(_ engine: Engine, _ pin: PinnedState<EngineState>, after commit: UInt64) {
+        self.engine = engine
+        self.pin = pin
+        self.commit = commit
+    }
+
+    func next() throws(StoreError) -> PersistentHistoryTransaction? {
+        while let (number, frame) = pin.state.history.next(after: commit) {
+            commit = number
+            if let transaction = try transaction(number, frame) { return transaction }
+        }
+        return nil
+    }
+
+    /// nil if nothing is left of it that the model has.
+    private func transaction(_ number: UInt64, _ frame: HistoryFrame) throws(StoreError)
+        -> PersistentHistoryTransaction?
+    {
+        guard let segment = pin.state.segments[frame.place.segment] else {
+            throw .damaged(
+                "the segment of changes is missing (F-779)", segment: frame.place.segment)
+        }
+        var head: ChangesPayload.Head?
+        var groups: [PersistentHistoryChanges.Group] = []
+        var offset = UInt64(frame.place.byteOffset)
+        let end = offset + frame.length
+        var part: UInt32 = 0
+        var isLast = false
+        while !isLast {
+            guard offset < end else {
+                throw .damaged(
+                    "the parts of changes do not follow each other (F-774)",
+                    segment: segment.number, offset: offset)
+            }
+            let (header, payload) = try segment.frame(at: offset, storeTag: engine.storeID.tag)
+            let changes: ChangesPayload
+            do throws(FormatError) {
+                changes = try Self.decode(header, payload, of: number, part)
+            } catch {
+                throw StoreError(
+                    error, at: Place(segment: segment.number, byteOffset: Int(offset)))
+            }
+            if head == nil { head = changes.head }
+            for entry in changes.entries {
+                if let group = group(entry) { groups.append(group) }
+            }
+            part += 1
+            isLast = changes.head.isLast
+            offset += UInt64(header.frameLength)
+        }
+        guard let head, !groups.isEmpty else { return nil }
+        return PersistentHistoryTransaction(
+            timestamp: Date(timeIntervalSinceReferenceDate: head.time), transactionNumber: number,
+            storeID: engine.identity.identifier,
+            bundleID: head.program.isEmpty ? nil : head.program,
+            processID: Int32(bitPattern: head.process),
+            contextName: head.context.isEmpty ? nil : head.context,
+            author: head.author.isEmpty ? nil : head.author,
+            changes: PersistentHistoryChanges(
+                groups, transaction: number, identity: engine.identity))
+    }
+
+    private static func decode(
+        _ header: FrameHeader, _ payload: RawBytes, of number: UInt64, _ part: UInt32
+    ) throws(FormatError) -> ChangesPayload {
+        guard header.kind == .changes else {
+            throw FormatError(.malformed, "F-774", "a frame of another kind is here")
+        }
+        let changes = try ChangesPayload(decoding: payload.bytes)
+        guard changes.head.commit == number, changes.head.part == part else {
+            throw FormatError(.malformed, "F-775", "these are other changes")
+        }
+        return changes
+    }
+
+    private func group(_ entry: ChangesPayload.Entry) -> PersistentHistoryChanges.Group? {
+        let catalog = pin.state.catalog
+        guard let operation = entry.operation, let entity = catalog.entityIndex(id: entry.entity),
+            entity < catalog.schema.entities.count
+        else { return nil }
+        var numbers = ObjectNumbers()
+        for run in entry.runs { numbers.append(UInt64(run.lowerBound)...UInt64(run.upperBound)) }
+        var group = PersistentHistoryChanges.Group(
+            entity: entity, entityName: catalog.schema.entities[entity].name,
+            type: operation.type, numbers: numbers)
+        switch operation {
+        case .insert: break
+        case .update:
+            let names = self.names(of: entity)
+            group.updatedProperties = Set(entry.properties.compactMap { names[$0] })
+        case .delete: addValues(of: entry, to: &group)
+        }
+        return group
+    }
+
+    private func names(of entity: Int) -> [ChangesPayload.Property: String] {
+        if let known = names[entity] { return known }
+        let found = pin.state.catalog.historyNames(of: entity)
+        names[entity] = found
+        return found
+    }
+
+    /// The values that were kept of deleted objects, of properties that the model still has.
+    private func addValues(
+        of entry: ChangesPayload.Entry, to group: inout PersistentHistoryChanges.Group
+    ) {
+        if entry.properties.isEmpty { return }
+        let stored = pin.state.catalog.entities[group.entity]
+        let description = pin.state.catalog.schema.entities[group.entity]
+        let columns = entry.properties.map { property in
+            stored.columns.firstIndex { $0.propertyID == property.id && property.through == 0 }
+        }
+        group.names = columns.compactMap { $0.map { description.columns[$0].name } }
+        if group.names.isEmpty { return }
+        var builder = RowCellsBuilder(columns: stored.columns.count)
+        var cells = entry.cells[...]
+        while !cells.isEmpty {
+            for (index, cell) in cells.prefix(columns.count).enumerated() {
+                guard let column = columns[index] else { continue }
+                builder.set(column, cell, of: stored.columns[column].kind)
+            }
+            cells = cells.dropFirst(columns.count)
+            let row = builder.finish()
+            for column in columns {
+                guard let column else { continue }
+                group.values.append(row.value(column, of: description, in: engine.identity))
+            }
+        }
+    }
+}
+
+extension RowCellsBuilder {
+    /// Sets a cell to a value that was kept; one of another kind than the column's stays nil.
+    fileprivate mutating func set(
+        _ column: Int, _ cell: ChangesPayload.Cell, of kind: ColumnBuffer.Kind
+    ) {
+        switch (cell, kind) {
+        case (.integer(let number), .integer): set(column, word: UInt64(bitPattern: number))
+        case (.double(let bits), .double): set(column, word: bits)
+        case (.float(let bits), .float): set(column, word: UInt64(bits))
+        case (.bytes(let bytes), .bytes), (.fixed16(let bytes), .fixed16):
+            bytes.withUnsafeBytes { set(column, bytes: $0) }
+        default: break
+        }
+    }
+}
+
+extension ChangesPayload.Operation {
+    /// The same for people.
+    fileprivate var type: PersistentHistoryChangeType {
+        switch self {
+        case .insert: .insert
+        case .update: .update
+        case .delete: .delete
+        }
+    }
+}

@@ -1,0 +1,409 @@
+// Writes what a commit changed, for those who ask later.                                       Format 77
+//
+// As with what observers are told, what a commit changed is the difference of two states, so that it is found in one way
+// whatever made it: a save, a batch, pruning.
+//
+//   1. The directories of each tree are compared page by page: new objects, changed ones, those that are gone. Of pairs
+//      that came or went the objects at both ends count as changed.
+//   2. Of changed objects the columns of the old row and the new one are compared: what differs is their mask. To it come
+//      to-many relationships, which are changed by the rows and pairs that lead to their owner.
+//   3. Of deleted objects the values are taken along that the model wants to be kept.
+//   4. Objects to which the same was done become one entry.
+//
+// So a commit that inserts is recorded without a look at its rows, unless they may lead to an object that it changes as
+// well.
+//
+// Invariants: an object is in one entry at most.
+// Threads: used by the holder of the turn alone.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+extension CommitBuilder {
+    /// Writes the changes since another state, if there are any, and enters them into the history.
+    mutating func recordHistory(
+        since before: HeldState<EngineState>, time: Double, author: String?, contextName: String?
+    ) throws(StoreError) {
+        // Rows that move are what they were.
+        if movesRows { return }
+        var recorder = HistoryRecorder(before, catalog)
+        recorder.compare(with: state)
+        try recorder.comparePairs(&self)
+        if recorder.isEmpty { return }
+        var encoder = ChangesEncoder()
+        try recorder.encode(into: &encoder, &self)
+        let head = ChangesPayload.Head(
+            commit: number, time: time,
+            process: engine.historyProcess?.number ?? HistoryRecorder.process,
+            author: author ?? "", context: contextName ?? "",
+            program: engine.historyProcess?.program ?? HistoryRecorder.program)
+        var first = Place.none
+        let start = log.end.offset
+        for part in 0..<encoder.partCount {
+            let place = try log.append(.changes, flags: FrameHeader.skippable) {
+                writer throws(StoreError) in
+                encoder.encode(part, head, to: &writer)
+            }
+            if part == 0 { first = place }
+        }
+        let frame = HistoryFrame(place: first, length: log.end.offset - start)
+        guard state.history.set(number, frame, in: &pages) else {
+            throw StoreError(
+                .invalidRequest,
+                "the history spans more than two thousand million commits; delete what is not needed of it"
+            )
+        }
+    }
+}
+
+/// Finds out what a commit changed.
+struct HistoryRecorder {
+    private let before: HeldState<EngineState>
+    private let catalog: Catalog
+    /// By entity of the schema.
+    private var changes: [EntityChanges]
+    /// By tree: whether any object was changed.
+    private var hasUpdates: [Bool]
+    /// By tree: to-many relationships of objects, as indexes of their entity's, that rows and pairs have changed.
+    private var touched: [[UInt32: [Int]]]
+    private var old = OpenRows()
+    private var new = OpenRows()
+
+    init(_ before: HeldState<EngineState>, _ catalog: Catalog) {
+        self.before = before
+        self.catalog = catalog
+        changes = catalog.schema.entities.indices.map { EntityChanges(entity: $0) }
+        hasUpdates = catalog.trees.map { _ in false }
+        touched = catalog.trees.map { _ in [:] }
+    }
+
+    var isEmpty: Bool { changes.allSatisfy(\.isEmpty) }
+
+    /// The number of this process.
+    static var process: UInt32 {
+        UInt32(bitPattern: ProcessInfo.processInfo.processIdentifier)
+    }
+
+    /// The name of the program, as far as it fits.
+    static let program = String(
+        decoding: ProcessInfo.processInfo.processName.utf8.prefix(255), as: UTF8.self)
+
+    // MARK: Directories
+
+    /// Compares where the rows of all objects are.
+    mutating func compare(with state: EngineState) {
+        for tree in catalog.trees.indices
+        where !catalog.entities[catalog.trees[tree].root].isHidden {
+            PagedTable.eachDifference(
+                before.state.directories[tree].cells.table, state.directories[tree].cells.table
+            ) { number, before, after in
+                let (old, new) = (DirectoryCell(bits: before), DirectoryCell(bits: after))
+                if old.isEmpty {
+                    changes[Int(state.blocks.entry(new.handle).entity)].inserted
+                        .append(UInt64(number))
+                } else if new.isEmpty {
+                    changes[Int(self.before.state.blocks.entry(old.handle).entity)].deleted
+                        .append(UInt64(number))
+                } else if old.version != new.version {
+                    changes[Int(state.blocks.entry(new.handle).entity)].updated
+                        .append(UInt64(number))
+                    hasUpdates[tree] = true
+                }
+            }
+        }
+    }
+
+    /// Compares the pairs, whose ends count as changed.
+    mutating func comparePairs(_ builder: inout CommitBuilder) throws(StoreError) {
+        for tree in catalog.trees.indices {
+            let entity = catalog.trees[tree].root
+            guard catalog.entities[entity].isHidden else { continue }
+            var (gone, come): ([UInt64], [UInt64]) = ([], [])
+            PagedTable.eachDifference(
+                before.state.directories[tree].cells.table,
+                builder.state.directories[tree].cells.table
+            ) { _, before, after in
+                let (old, new) = (DirectoryCell(bits: before), DirectoryCell(bits: after))
+                if old.version == new.version { return }
+                if !old.isEmpty { gone.append(before) }
+                if !new.isEmpty { come.append(after) }
+            }
+            let pairs = catalog.schema.pairs[entity - catalog.schema.entities.count]
+            // Those of one block one after the other.
+            for cell in gone.sorted() {
+                try touchEnds(DirectoryCell(bits: cell), entity, pairs, isOld: true, &builder)
+            }
+            for cell in come.sorted() {
+                try touchEnds(DirectoryCell(bits: cell), entity, pairs, isOld: false, &builder)
+            }
+        }
+        addEnds(builder.state)
+    }
+
+    private mutating func touchEnds(
+        _ cell: DirectoryCell, _ entity: Int, _ pairs: SchemaPairs, isOld: Bool,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let columns = catalog.entities[entity].columns
+        let row = try open(cell, entity, isOld: isOld, &builder)
+        let ends = [pairs.sourceRelationship, pairs.destinationRelationship]
+        for (column, relationship) in ends.enumerated() {
+            guard let target = columns[column].target,
+                let number = row.reference(column, cell.slot)
+            else { continue }
+            touch(target, number, relationship)
+        }
+    }
+
+    /// - Parameter relationship: nil: it has none of its own that leads back.
+    private mutating func touch(_ tree: Int, _ number: UInt32, _ relationship: Int?) {
+        guard let relationship else {
+            if touched[tree][number] == nil { touched[tree][number] = [] }
+            return
+        }
+        if touched[tree][number]?.contains(relationship) == true { return }
+        touched[tree][number, default: []].append(relationship)
+    }
+
+    /// Objects at the ends of pairs count as changed, if they live before and after.
+    private mutating func addEnds(_ state: EngineState) {
+        for (tree, numbers) in touched.enumerated() where !numbers.isEmpty {
+            var updated: [Int: [UInt64]] = [:]
+            for number in numbers.keys {
+                let cell = state.directories[tree][number]
+                if cell.isEmpty || before.state.directories[tree][number].isEmpty { continue }
+                updated[Int(state.blocks.entry(cell.handle).entity), default: []]
+                    .append(UInt64(number))
+            }
+            for (entity, numbers) in updated {
+                changes[entity].updated.formUnion(ObjectNumbers(numbers))
+                hasUpdates[tree] = true
+            }
+        }
+    }
+
+    // MARK: To-many relationships
+
+    /// A reference whose targets have it as a to-many relationship.
+    private struct OwnedReference {
+        let column: Int
+        /// The tree of the targets.
+        let target: Int
+        /// The relationship, as an index of the targets' entity's.
+        let relationship: Int
+        /// The key of its order, among those of the row.
+        let order: Int?
+    }
+
+    /// The references of an entity that lead to objects some of which the commit changes.
+    private func ownedReferences(_ entity: Int) -> [OwnedReference] {
+        let description = catalog.schema.entities[entity]
+        let stored = catalog.entities[entity]
+        return description.columns.indices.compactMap { index in
+            guard let relationship = description.columns[index].relationship,
+                let target = stored.columns[index].target, hasUpdates[target]
+            else { return nil }
+            let forward = description.relationships[relationship]
+            guard let inverse = forward.inverse,
+                case .inverseColumn = catalog.schema.entities[forward.destination]
+                    .relationships[inverse].storage
+            else { return nil }
+            return OwnedReference(
+                column: index, target: target, relationship: inverse,
+                order: stored.orders.firstIndex { $0.reference == index })
+        }
+    }
+
+    private mutating func touchOwners(_ builder: inout CommitBuilder) throws(StoreError) {
+        for entity in changes.indices where !changes[entity].isEmpty {
+            let references = ownedReferences(entity)
+            if references.isEmpty { continue }
+            let tree = catalog.entities[entity].tree
+            for number in changes[entity].inserted {
+                try touchOwners(references, entity, tree, number, nil, isOld: false, &builder)
+            }
+            for number in changes[entity].deleted {
+                try touchOwners(references, entity, tree, number, nil, isOld: true, &builder)
+            }
+            for number in changes[entity].updated {
+                try touchOwners(references, entity, tree, number, false, isOld: true, &builder)
+                try touchOwners(references, entity, tree, number, true, isOld: false, &builder)
+            }
+        }
+    }
+
+    /// Touches the owners of a row, as it was or as it is.
+    ///
+    /// - Parameter changed: nil: all; else those whose reference or order is another one in the other row.
+    private mutating func touchOwners(
+        _ references: [OwnedReference], _ entity: Int, _ tree: Int, _ number: UInt64,
+        _ changed: Bool?, isOld: Bool, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let number = UInt32(truncatingIfNeeded: number)
+        let cell =
+            isOld ? before.state.directories[tree][number] : builder.state.directories[tree][number]
+        let row = try open(cell, entity, isOld: isOld, &builder)
+        var other: (row: OpenRows.Rows, slot: Int)?
+        if changed != nil {
+            let cell =
+                isOld
+                ? builder.state.directories[tree][number] : before.state.directories[tree][number]
+            other = (try open(cell, entity, isOld: !isOld, &builder), cell.slot)
+        }
+        let columns = catalog.entities[entity].columns.count
+        for reference in references {
+            guard let owner = row.reference(reference.column, cell.slot) else { continue }
+            if let other {
+                let isSame =
+                    !row.differs(from: other.row, reference.column, cell.slot, other.slot)
+                    && reference.order.map {
+                        !row.differs(from: other.row, columns + $0, cell.slot, other.slot)
+                    } ?? true
+                if isSame { continue }
+            }
+            touch(reference.target, owner, reference.relationship)
+        }
+    }
+
+    // MARK: Entries
+
+    /// Adds all changes.
+    mutating func encode(into encoder: inout ChangesEncoder, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        try touchOwners(&builder)
+        for entity in changes.indices where !changes[entity].isEmpty {
+            let id = catalog.entities[entity].id
+            Self.add(changes[entity].inserted, .insert, [], id, &encoder)
+            let masks = try masks(entity, &builder)
+            for mask in masks.order {
+                guard let numbers = masks.numbers[mask] else { continue }
+                Self.add(
+                    numbers, .update, catalog.historyProperties(mask, of: entity), id, &encoder)
+            }
+            try addDeleted(entity, &encoder, &builder)
+        }
+    }
+
+    private static func add(
+        _ numbers: ObjectNumbers, _ operation: ChangesPayload.Operation,
+        _ properties: [ChangesPayload.Property], _ entity: UInt32,
+        _ encoder: inout ChangesEncoder
+    ) {
+        var rest = numbers.runs[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(ChangesEncoder.mostRuns).map { run in
+                UInt32(
+                    truncatingIfNeeded: run.lowerBound)...UInt32(
+                        truncatingIfNeeded: run.upperBound)
+            }
+            encoder.add(entity: entity, operation, properties: properties, runs: part)
+            rest = rest.dropFirst(ChangesEncoder.mostRuns)
+        }
+    }
+
+    /// Changed objects by what was changed: columns, and behind them relationships.
+    private mutating func masks(_ entity: Int, _ builder: inout CommitBuilder) throws(StoreError)
+        -> (numbers: [ColumnSet: ObjectNumbers], order: [ColumnSet])
+    {
+        var numbers: [ColumnSet: ObjectNumbers] = [:]
+        var order: [ColumnSet] = []
+        let stored = catalog.entities[entity]
+        let columns = stored.columns.count
+        // Mostly the objects that follow each other were changed in the same way.
+        var last = ColumnSet()
+        var run = ObjectNumbers()
+        for number in changes[entity].updated {
+            let number = UInt32(truncatingIfNeeded: number)
+            let from = before.state.directories[stored.tree][number]
+            let to = builder.state.directories[stored.tree][number]
+            var mask = ColumnSet()
+            if from.version != to.version {
+                let old = try open(from, entity, isOld: true, &builder)
+                let new = try open(to, entity, isOld: false, &builder)
+                for column in 0..<columns
+                where new.differs(from: old, column, to.slot, from.slot) {
+                    mask.insert(column)
+                }
+                // The place in a list belongs to the reference that leads to its owner.
+                for (index, key) in stored.orders.enumerated()
+                where new.differs(from: old, columns + index, to.slot, from.slot) {
+                    mask.insert(key.reference)
+                }
+            }
+            for relationship in touched[stored.tree][number] ?? [] {
+                mask.insert(columns + relationship)
+            }
+            if mask != last, !run.isEmpty {
+                if numbers[last] == nil { order.append(last) }
+                numbers[last, default: ObjectNumbers()].formUnion(run)
+                run = ObjectNumbers()
+            }
+            last = mask
+            run.append(UInt64(number))
+        }
+        if !run.isEmpty {
+            if numbers[last] == nil { order.append(last) }
+            numbers[last, default: ObjectNumbers()].formUnion(run)
+        }
+        return (numbers, order)
+    }
+
+    private mutating func addDeleted(
+        _ entity: Int, _ encoder: inout ChangesEncoder, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let stored = catalog.entities[entity]
+        let kept = catalog.preservedColumns(of: entity)
+        let deleted = changes[entity].deleted
+        if kept.isEmpty { return Self.add(deleted, .delete, [], stored.id, &encoder) }
+        let properties = kept.map {
+            ChangesPayload.Property(id: stored.columns[$0].propertyID)
+        }
+        var cells = ByteWriter(capacity: 4096)
+        var numbers = ObjectNumbers()
+        for number in deleted {
+            let cell = before.state.directories[stored.tree][UInt32(truncatingIfNeeded: number)]
+            let row = try open(cell, entity, isOld: true, &builder)
+            for column in kept { cells.append(cell: row.cell(column, cell.slot)) }
+            numbers.append(number)
+            if cells.count >= 1 << 20 || numbers.runs.count == ChangesEncoder.mostRuns {
+                Self.add(numbers, properties, stored.id, cells.bytes, &encoder)
+                numbers = ObjectNumbers()
+                cells.reset()
+            }
+        }
+        if !numbers.isEmpty {
+            Self.add(numbers, properties, stored.id, cells.bytes, &encoder)
+        }
+    }
+
+    private static func add(
+        _ numbers: ObjectNumbers, _ properties: [ChangesPayload.Property], _ entity: UInt32,
+        _ cells: UnsafeRawBufferPointer, _ encoder: inout ChangesEncoder
+    ) {
+        encoder.add(
+            entity: entity, .delete, properties: properties,
+            runs: numbers.runs.map { run in
+                UInt32(
+                    truncatingIfNeeded: run.lowerBound)...UInt32(
+                        truncatingIfNeeded: run.upperBound)
+            }, cells: cells)
+    }
+
+    // MARK: Rows
+
+    /// The rows that a cell is among; of two cells of one block the second costs nothing.
+    private mutating func open(
+        _ cell: DirectoryCell, _ entity: Int, isOld: Bool, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> OpenRows.Rows {
+        if let known = isOld ? old.rows(cell.handle) : new.rows(cell.handle) { return known }
+        let entry =
+            isOld ? before.state.blocks.entry(cell.handle) : builder.state.blocks.entry(cell.handle)
+        let block = try builder.block(of: entry)
+        let rows = try OpenRows.Rows(block, catalog.entities[entity])
+        if isOld { old.keep(rows, cell.handle) } else { new.keep(rows, cell.handle) }
+        return rows
+    }
+}

@@ -1,0 +1,57 @@
+// The history of a store in a log.
+
+import CairnFormat
+public import CairnStore
+
+extension LogStore: HistoryStore {
+    /// Whether the store keeps a history of its commits, and whether that was wanted by whoever opened it.
+    public var historyTracking: PersistentHistoryTracking {
+        guard engine.tracksHistory else { return .off }
+        return asksForHistory ? .on : .keptOn
+    }
+
+    /// What is retained of the history; nil if the store keeps none.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    public func historyBounds() throws(StoreError) -> PersistentHistoryBounds? {
+        try checkOpen()
+        return engine.registry.read { state in
+            state.catalog.metadata?.history.flatMap { settings in
+                settings.isTracked
+                    ? PersistentHistoryBounds(
+                        horizon: settings.horizon, last: max(state.commit, settings.horizon)) : nil
+            }
+        }
+    }
+
+    /// Goes through the transactions behind a commit.
+    public func historyCursor(after number: UInt64) throws(StoreError)
+        -> any PersistentHistoryCursor
+    {
+        try checkOpen()
+        return try engine.historyReader(after: number)
+    }
+
+    /// Deletes the history up to a commit, as far as every registered consumer has seen it.
+    public func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
+        try checkOpen()
+        return try engine.deleteHistory(through: number)
+    }
+
+    /// The registered consumers, and the last commit that each has seen.
+    public func historyConsumerNumbers() throws(StoreError) -> [String: UInt64] {
+        try checkOpen()
+        return engine.historySettings?.consumers ?? [:]
+    }
+
+    /// Notes how far a consumer has seen the history; nil: that it is none any more.
+    public func setHistoryConsumer(_ name: String, seen number: UInt64?) throws(StoreError) {
+        try checkOpen()
+        try engine.setHistoryConsumer(name, seen: number)
+    }
+
+    /// How many transactions are retained, and the bytes of their frames.
+    package var historyUse: (transactions: Int, bytes: UInt64) {
+        engine.registry.read { ($0.history.count, $0.history.bytes) }
+    }
+}
