@@ -20,6 +20,12 @@ public struct PersistentStoreDescription: Sendable {
         set { options.isReadOnly = newValue }
     }
 
+    /// Whether the store keeps a history of its commits; nil: as before. See `LogStoreOptions.persistentHistoryTracking`.
+    public var persistentHistoryTracking: Bool? {
+        get { options.persistentHistoryTracking }
+        set { options.persistentHistoryTracking = newValue }
+    }
+
     /// The store in a folder, which is made if it is missing.
     public init(
         at path: String, configuration: String? = nil, options: LogStoreOptions = LogStoreOptions()

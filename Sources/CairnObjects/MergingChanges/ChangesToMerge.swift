@@ -44,6 +44,13 @@ struct ChangesToMerge {
         deleted = Self.sorted(save.deletedObjectIDs)
     }
 
+    /// What a transaction of the history changed.
+    init(_ transaction: PersistentHistoryTransaction) {
+        inserted = Self.sorted(transaction.insertedObjectIDs)
+        updated = Self.sorted(transaction.updatedObjectIDs)
+        deleted = Self.sorted(transaction.deletedObjectIDs)
+    }
+
     /// What a dictionary holds: lists or sets by the keys of notifications, of ids, objects, or URIs of ids.
     init(_ info: [AnyHashable: Any]) {
         typealias Key = ManagedObjectContext.NotificationKey
@@ -55,7 +62,7 @@ struct ChangesToMerge {
                 updated += Self.ids(value)
             case .deletedObjects, .deletedObjectIDs: deleted += Self.ids(value)
             case .invalidatedAllObjects: isEverything = true
-            case .queryGeneration, nil: continue
+            case .queryGeneration, .historyToken, nil: continue
             }
         }
     }

@@ -3,6 +3,7 @@
 // Threads: the context's.
 
 import CairnModel
+import CairnStore
 import FoundationEssentials
 
 /// Something that happened in a context.
@@ -73,6 +74,11 @@ struct SavedObjects {
     var commit: UInt64?
     /// By store, if there are several.
     var commits: [UUID: UInt64] = [:]
+
+    /// The numbers of the commits, by store; none if a parent was saved to.
+    func commits(in context: ManagedObjectContext) -> [UUID: UInt64] {
+        commits.isEmpty ? commit.map { [context.identity.identifier: $0] } ?? [:] : commits
+    }
 
     var insertedIDs: Set<ObjectID> { Set(inserted.lazy.map(\.objectID)) }
     var updatedIDs: Set<ObjectID> { Set(updated.lazy.map(\.objectID)).union(updatedElsewhere) }

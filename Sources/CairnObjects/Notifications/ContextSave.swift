@@ -1,7 +1,7 @@
 // What contexts save, as an asynchronous sequence of ids.
 
 public import CairnModel
-import CairnStore
+public import CairnStore
 public import FoundationEssentials
 
 /// What one save of a context wrote.
@@ -17,6 +17,8 @@ public struct ContextSave: Sendable, Hashable, Numbered {
     public let commits: [UUID: UInt64]
     /// The name of the context.
     public let contextName: String?
+    /// The point of the history behind the save, of the stores that keep one; nil if none of those that were written does.
+    public let historyToken: PersistentHistoryToken?
     /// Who wrote.
     public let transactionAuthor: String?
     /// New objects, by their permanent ids.
@@ -29,9 +31,8 @@ public struct ContextSave: Sendable, Hashable, Numbered {
 
     init(_ saved: SavedObjects, _ context: ManagedObjectContext) {
         commit = saved.commit
-        commits =
-            saved.commits.isEmpty
-            ? saved.commit.map { [context.identity.identifier: $0] } ?? [:] : saved.commits
+        commits = saved.commits(in: context)
+        historyToken = context.historyToken(behind: commits)
         contextName = context.name
         transactionAuthor = context.transactionAuthor
         insertedObjectIDs = saved.insertedIDs

@@ -77,6 +77,8 @@ extension ManagedObjectContext {
         case refreshedObjectIDs = "refreshed_objectIDs"
         /// The state behind a save, as a ``QueryGenerationToken``.
         case queryGeneration = "newQueryGeneration"
+        /// The point of the history behind a save, as a `PersistentHistoryToken`, if its store keeps one.
+        case historyToken = "historyToken"
     }
 }
 
@@ -105,6 +107,9 @@ enum NotificationNames {
 
     static var willSave: Notification.Name { name("WillSaveObjects", .beginnings) }
     static var didSave: Notification.Name { name("DidSaveObjects", .saves) }
+    /// The name of saves that carries ids, for what nobody has to observe.
+    static let didSaveIDsUnasked = Notification.Name(
+        "CairnManagedObjectContextDidSaveObjectIDsNotification")
     static var didSaveIDs: Notification.Name {
         name("DidSaveObjectIDs", .saves, bit: savedIDs)
     }
@@ -172,15 +177,23 @@ extension ManagedObjectContext {
         if let generation, generation.snapshot != nil {
             info[NotificationKey.queryGeneration.rawValue] = generation
         }
+        add(saved, to: &info)
         post(NotificationNames.didSave, info)
     }
 
     private func postIDs(_ saved: SavedObjects) {
-        let ids = Self.info([
+        var ids = Self.info([
             (.insertedObjectIDs, saved.insertedIDs), (.updatedObjectIDs, saved.updatedIDs),
             (.deletedObjectIDs, saved.deletedIDs),
         ])
+        add(saved, to: &ids)
         post(NotificationNames.didSaveIDs, ids)
+    }
+
+    /// Adds the point of the history.
+    private func add(_ saved: SavedObjects, to info: inout [AnyHashable: Any]) {
+        guard let token = historyToken(behind: saved.commits(in: self)) else { return }
+        info[NotificationKey.historyToken.rawValue] = token
     }
 
     private static func info(_ sets: [(NotificationKey, Set<ObjectID>)]) -> [AnyHashable: Any] {

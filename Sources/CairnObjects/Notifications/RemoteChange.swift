@@ -24,11 +24,16 @@ public struct RemoteChange: Sendable, Numbered {
     public let contextName: String?
     /// Whether another process wrote.
     public let isFromAnotherProcess: Bool
+    /// The point of the history behind the commits; nil if the store keeps none.
+    public let historyToken: PersistentHistoryToken?
     /// What changed, by entity; nil if that could not be read, so that it may be anything.
     public let entities: [EntityChanges]?
     private let identity: StoreIdentity
 
-    init(_ set: ChangeSet) {
+    init(_ set: ChangeSet, tracksHistory: Bool) {
+        historyToken =
+            tracksHistory
+            ? PersistentHistoryToken(store: set.identity.identifier, number: set.commit) : nil
         storeIdentifier = set.identity.identifier
         commits = set.commits
         author = set.author
@@ -89,6 +94,8 @@ extension PersistentContainer {
         case storeUUID = "storeUUID"
         /// What was written, as a ``RemoteChange``.
         case remoteChange = "remoteChange"
+        /// The point of the history behind it, as a `PersistentHistoryToken`, if the store keeps one.
+        case historyToken = "historyToken"
     }
 }
 
@@ -168,15 +175,18 @@ final class RemoteChanges: Sendable {
             over?.cancel()
             return
         }
-        let change = RemoteChange(set)
+        let change = RemoteChange(
+            set, tracksHistory: store.tracksHistory(ofStore: set.identity.identifier))
         if change.entities?.isEmpty == true { return }
         if feed.isListenedTo { feed.send(change) }
         guard isAsked, let container = container.withLock({ $0?.container }) else { return }
-        NotificationCenter.default.post(
-            name: Self.name, object: container,
-            userInfo: [
-                PersistentContainer.NotificationKey.storeUUID.rawValue: change.storeIdentifier,
-                PersistentContainer.NotificationKey.remoteChange.rawValue: change,
-            ])
+        var info: [AnyHashable: Any] = [
+            PersistentContainer.NotificationKey.storeUUID.rawValue: change.storeIdentifier,
+            PersistentContainer.NotificationKey.remoteChange.rawValue: change,
+        ]
+        if let token = change.historyToken {
+            info[PersistentContainer.NotificationKey.historyToken.rawValue] = token
+        }
+        NotificationCenter.default.post(name: Self.name, object: container, userInfo: info)
     }
 }

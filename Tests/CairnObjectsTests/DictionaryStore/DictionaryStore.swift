@@ -11,11 +11,12 @@ import FoundationEssentials
 import Synchronization
 
 /// A store in a dictionary.
-final class DictionaryStore: MetadataStore {
+final class DictionaryStore: MetadataStore, HistoryStore {
     let identity: StoreIdentity
     let schema: Schema
     let isReadOnly = false
     private let shared: Mutex<Shared>
+    let historyTracking: PersistentHistoryTracking
     private let changes = ChangeBoard()
 
     /// What the lock guards.
@@ -26,6 +27,7 @@ final class DictionaryStore: MetadataStore {
         var isClosed = false
         /// What programs keep with the store, and what it is to be called by.
         var metadata: (values: [String: Value], identifier: UUID?) = ([:], nil)
+        var history = DictionaryHistory()
 
         mutating func issue(_ identity: StoreIdentity, entity: Int) -> ObjectID {
             numbers[identity.hierarchies[entity], default: 0] += 1
@@ -37,8 +39,9 @@ final class DictionaryStore: MetadataStore {
         }
     }
 
-    init(_ schema: Schema) {
+    init(_ schema: Schema, tracksHistory: Bool = false) {
         self.schema = schema
+        historyTracking = tracksHistory ? .on : .off
         // Not the entity's index: nobody should rely on that.
         let identity = StoreIdentity(
             identifier: UUID(), hierarchies: schema.entities.map { UInt32(100 + $0.root) })
@@ -114,6 +117,10 @@ final class DictionaryStore: MetadataStore {
             let before = shared.state
             let result = try body(&shared)
             if shared.state.commit != before.commit {
+                if historyTracking != .off {
+                    try shared.history.record(
+                        before, shared.state, schema, author: author, contextName: contextName)
+                }
                 changes.post(
                     ChangeSet(
                         identity: identity, commits: before.commit + 1...shared.state.commit,
@@ -138,6 +145,45 @@ final class DictionaryStore: MetadataStore {
             case .saved(let result):
                 shared.state = draft.state
                 return .saved(result)
+            }
+        }
+    }
+
+    func historyBounds() throws(StoreError) -> PersistentHistoryBounds? {
+        try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            return historyTracking == .off
+                ? nil
+                : PersistentHistoryBounds(
+                    horizon: shared.history.horizon, last: shared.state.commit)
+        }
+    }
+
+    func historyCursor(after number: UInt64) throws(StoreError) -> any PersistentHistoryCursor {
+        let transactions = try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            return shared.history.transactions
+        }
+        return DictionaryHistory.Cursor(transactions.filter { $0.transactionNumber > number })
+    }
+
+    func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
+        try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            return shared.history.delete(through: number)
+        }
+    }
+
+    func historyConsumerNumbers() throws(StoreError) -> [String: UInt64] {
+        shared.withLock { $0.history.consumers }
+    }
+
+    func setHistoryConsumer(_ name: String, seen number: UInt64?) throws(StoreError) {
+        try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            if historyTracking == .off { throw StoreError(.invalidRequest, "no history is kept") }
+            shared.history.consumers[name] = number.map {
+                max($0, shared.history.consumers[name] ?? 0)
             }
         }
     }

@@ -18,4 +18,15 @@ enum Backend: String, CaseIterable, Sendable {
         case .log: try LogStore.inMemory(schema: schema)
         }
     }
+
+    /// A new, empty store that keeps a history.
+    func makeStoreWithHistory(_ schema: Schema) throws -> any HistoryStore {
+        switch self {
+        case .dictionary: return DictionaryStore(schema, tracksHistory: true)
+        case .log:
+            var options = LogStoreOptions()
+            options.persistentHistoryTracking = true
+            return try LogStore.inMemory(schema: schema, options: options)
+        }
+    }
 }

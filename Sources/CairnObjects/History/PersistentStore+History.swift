@@ -1,0 +1,99 @@
+// Whose history is meant: that of a store, or those of the stores of a coordinator.
+
+import CairnModel
+package import CairnStore
+package import FoundationEssentials
+
+extension PersistentStore {
+    /// The stores with a history: the store itself, or those behind it. Of stores that can keep one some may keep none.
+    var historyStores: [any HistoryStore] {
+        if let coordinator = self as? PersistentStoreCoordinator {
+            return coordinator.attached.compactMap { $0.store as? any HistoryStore }
+        }
+        return (self as? any HistoryStore).map { [$0] } ?? []
+    }
+
+    /// Whether a store keeps a history.
+    func tracksHistory(ofStore identifier: UUID) -> Bool {
+        historyStores.contains {
+            $0.identity.identifier == identifier && $0.historyTracking != .off
+        }
+    }
+
+    /// Those that a request asks.
+    ///
+    /// - Throws: `StoreError` if none keeps a history.
+    private func historyStores(for request: PersistentHistoryChangeRequest) throws(StoreError)
+        -> [any HistoryStore]
+    {
+        let named = request.affectedStores
+        let stores = historyStores.filter {
+            named?.contains($0.identity.identifier) ?? true && $0.historyTracking != .off
+        }
+        if stores.isEmpty { throw StoreError.noHistory }
+        return stores
+    }
+
+    /// Goes through what a request asks for, of all stores that keep a history.
+    package func history(_ request: PersistentHistoryChangeRequest) throws(StoreError)
+        -> PersistentHistoryStream
+    {
+        var streams: [PersistentHistoryStream] = []
+        for store in try historyStores(for: request) {
+            // A transaction says where its own store is, and nothing of others.
+            if case .fetch(.transaction(_, let named)) = request.operation,
+                named != store.identity.identifier
+            {
+                continue
+            }
+            streams.append(try store.fetchHistory(request))
+        }
+        if streams.count == 1 { return streams[0] }
+        if streams.isEmpty {
+            throw StoreError(.invalidRequest, "the transaction is one of another store")
+        }
+        return PersistentHistoryStream(streams, request)
+    }
+
+    /// Does what a request asks for, in all stores that keep a history.
+    package func executeHistory(_ request: PersistentHistoryChangeRequest) throws(StoreError)
+        -> PersistentHistoryResult
+    {
+        guard request.isDeletion else { return try history(request).result() }
+        var result = PersistentHistoryResult(request.resultType)
+        for store in try historyStores(for: request) {
+            if case .delete(.transaction(_, let named)) = request.operation,
+                named != store.identity.identifier
+            {
+                continue
+            }
+            result.deletedTransactionCount += try deleteHistory(request, in: store)
+        }
+        return result
+    }
+
+    private func deleteHistory(
+        _ request: PersistentHistoryChangeRequest, in store: any HistoryStore
+    ) throws(StoreError) -> Int {
+        guard let coordinator = self as? PersistentStoreCoordinator,
+            let attached = coordinator.store(store.identity.identifier)
+        else { return try store.deleteHistory(request) }
+        return try coordinator.writing(to: attached) { current throws(StoreError) in
+            guard let current = current as? any HistoryStore else { throw StoreError.noHistory }
+            return try current.deleteHistory(request)
+        }
+    }
+
+    /// The point behind everything that is committed, of the stores that keep a history; nil if none does.
+    package func historyToken(of identifiers: [UUID]?) throws(StoreError)
+        -> PersistentHistoryToken?
+    {
+        var token: PersistentHistoryToken?
+        for store in historyStores
+        where identifiers?.contains(store.identity.identifier) ?? true {
+            guard let one = try store.currentHistoryToken() else { continue }
+            token = token.map { $0.merging(one) } ?? one
+        }
+        return token
+    }
+}
