@@ -36,7 +36,10 @@ struct InfoCommand: ParsableCommand {
                 contents = try StoreSession.reading(place.store) { session in
                     Contents(
                         schema: session.schema, statistics: try session.store.statistics(),
-                        metadata: try session.store.metadata())
+                        metadata: try session.store.metadata(),
+                        history: try session.store.historyBounds().map {
+                            History(bounds: $0, use: session.store.historyUse)
+                        })
                 }
             } catch {
                 failure = error
@@ -47,6 +50,12 @@ struct InfoCommand: ParsableCommand {
         } else {
             for line in Self.lines(place.store, status) { console.print(line) }
             if let contents {
+                if let history = contents.history {
+                    console.print(
+                        "  history      \(PlainText.count(history.use.transactions, "transaction")), "
+                            + "\(PlainText.bytes(history.use.bytes)), behind commit \(history.bounds.horizon)"
+                    )
+                }
                 console.print("")
                 for line in Self.space(contents.statistics) { console.print(line) }
                 for line in Self.table(contents.schema, contents.statistics).lines {
@@ -64,6 +73,14 @@ struct InfoCommand: ParsableCommand {
         let schema: Schema
         let statistics: StoreStatistics
         let metadata: StoreMetadata
+        /// nil if it keeps none.
+        let history: History?
+    }
+
+    /// What is retained of the history.
+    private struct History {
+        let bounds: PersistentHistoryBounds
+        let use: (transactions: Int, bytes: UInt64)
     }
 
     // MARK: Text
@@ -222,6 +239,15 @@ struct InfoCommand: ParsableCommand {
         add("damage", .array(status.damage.map { .string(Failure($0)?.message ?? "\($0)") }))
         if let contents {
             addContents(contents.schema, contents.statistics, add)
+            add(
+                "history",
+                contents.history.map {
+                    .object([
+                        "transactions": .count($0.use.transactions),
+                        "bytes": .count($0.use.bytes), "horizon": .count($0.bounds.horizon),
+                        "last": .count($0.bounds.last),
+                    ])
+                } ?? .null)
             add("called", .string(contents.metadata.identifier.uuidString))
             add(
                 "metadata",

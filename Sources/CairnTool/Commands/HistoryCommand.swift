@@ -1,0 +1,138 @@
+// cairn history: who changed which objects, and when.
+
+import ArgumentParser
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// Prints the history of a store, as far as it is retained.
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Print who changed which objects of a store, and when.",
+        discussion: """
+            A store has a history if a program asked for one when it opened it. The numbers of the \
+            transactions are those of commits. What is told is read one transaction after the \
+            other, oldest first, beside whoever writes.
+            """)
+
+    @OptionGroup var place: StoreArgument
+
+    @Option(help: "Only what was written after the transaction of that number.")
+    var after: UInt64?
+
+    @Option(help: "Only what this author wrote.")
+    var author: String?
+
+    @Option(help: "Only changes of objects of this entity, its subentities not among them.")
+    var entity: String?
+
+    @Option(help: "At most so many transactions.")
+    var limit: Int?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit is at least 1") }
+    }
+
+    func run() throws {
+        let console = Console.current
+        try StoreSession.reading(place.store) { session in
+            if let entity { _ = try session.entity(entity) }
+            var request = PersistentHistoryChangeRequest.fetchHistory(
+                after: after.map {
+                    PersistentHistoryToken(store: session.store.identity.identifier, number: $0)
+                })
+            request.authors = author.map { [$0] }
+            request.entityName = entity
+            request.fetchLimit = limit ?? 0
+            let history = try session.store.fetchHistory(request)
+            while let transaction = try history.next() {
+                if output.json {
+                    console.print(Self.json(transaction).line)
+                } else {
+                    for line in Self.lines(transaction) { console.print(line) }
+                }
+            }
+        }
+    }
+
+    // MARK: Text
+
+    private static func lines(_ transaction: PersistentHistoryTransaction) -> [String] {
+        let program =
+            transaction.bundleID.map { "\($0) (\(transaction.processID))" }
+            ?? "process \(transaction.processID)"
+        let head =
+            "\(transaction.transactionNumber)  \(PlainText.value(.date(rounded(transaction.timestamp))))"
+            + (transaction.author.map { "  by \($0)" } ?? "")
+            + (transaction.contextName.map { "  in \($0)" } ?? "") + "  \(program)"
+        return [head]
+            + (transaction.changes?.groups ?? []).map { group in
+                let properties = group.updatedProperties.sorted().joined(separator: ", ")
+                return
+                    "    \(group.type) \(PlainText.count(group.numbers.count, "object")) of \(group.entityName)"
+                    + ": \(numbers(group.numbers))"
+                    + (properties.isEmpty ? "" : "; \(properties)")
+            }
+    }
+
+    /// The first of many runs are enough for people.
+    private static func numbers(_ numbers: ObjectNumbers) -> String {
+        let most = 8
+        let words = numbers.runs.prefix(most).map { run in
+            run.count == 1 ? "p\(run.lowerBound)" : "p\(run.lowerBound)-p\(run.upperBound)"
+        }
+        return words.joined(separator: ", ") + (numbers.runs.count > most ? ", …" : "")
+    }
+
+    private static func rounded(_ date: Date) -> Date {
+        Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down))
+    }
+
+    // MARK: JSON
+
+    private static func json(_ transaction: PersistentHistoryTransaction) -> JSONValue {
+        .object([
+            "number": .count(transaction.transactionNumber),
+            "time": .date(transaction.timestamp.timeIntervalSinceReferenceDate),
+            "author": .text(transaction.author), "context": .text(transaction.contextName),
+            "program": .text(transaction.bundleID), "process": .count(transaction.processID),
+            "changes": .array((transaction.changes?.groups ?? []).map(json)),
+        ])
+    }
+
+    private static func json(_ group: PersistentHistoryChanges.Group) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init(key: "entity", value: .string(group.entityName)),
+            .init(key: "type", value: .string("\(group.type)")),
+            .init(
+                key: "objects",
+                value: .array(
+                    group.numbers.runs.map {
+                        .array([.count($0.lowerBound), .count($0.upperBound)])
+                    })),
+        ]
+        if group.type == .update {
+            members.append(
+                .init(
+                    key: "properties",
+                    value: .array(group.updatedProperties.sorted().map { .string($0) })))
+        }
+        if !group.names.isEmpty {
+            let each = group.names.count
+            let tombstones = (0..<group.numbers.count).map { object in
+                JSONValue.object(
+                    group.names.enumerated().map { index, name in
+                        .init(
+                            key: name,
+                            value: .string(PlainText.value(group.values[object * each + index])))
+                    })
+            }
+            members.append(.init(key: "tombstones", value: .array(tombstones)))
+        }
+        return .object(members)
+    }
+}
