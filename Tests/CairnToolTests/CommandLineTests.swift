@@ -70,7 +70,7 @@ struct CommandLineTests {
         arguments: [
             ["query", "STORE", "E"], ["count", "STORE", "E"], ["get", "STORE", "E", "k"],
             ["delete", "STORE", "E", "--all"], ["info", "STORE"], ["frames", "STORE"],
-            ["check", "STORE"], ["export", "STORE"],
+            ["check", "STORE"], ["export", "STORE"], ["history", "STORE"],
         ])
     func missing(arguments: [String]) throws {
         let work = try Workplace()
