@@ -27,8 +27,8 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
     /// One slice before LZ4.
     var raw = ByteWriter(capacity: 64 << 10)
     let scratch = EncoderScratch()
-    private var staging = ByteWriter(capacity: 64 << 10)
-    private var hidden = ByteWriter(capacity: 4096)
+    var staging = ByteWriter(capacity: 64 << 10)
+    var hidden = ByteWriter(capacity: 4096)
 
     package init() {}
 
@@ -144,7 +144,7 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
     }
 
     /// Encodes one column; nil if no row has a value.
-    private mutating func encode(
+    mutating func encode(
         _ column: PlainColumn, rows: Int, selection: UnsafePointer<UInt16>?, rawBefore: Int,
         into target: inout ByteWriter
     ) throws(FormatError) -> ColumnEntry? {
@@ -181,7 +181,7 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
             flags: flags, rows: rows, rawBefore: rawBefore, to: &target)
     }
 
-    private mutating func encodeHidden(
+    mutating func encodeHidden(
         _ property: UInt32, _ values: UnsafePointer<UInt32>, rows: Int, rawBefore: Int
     ) throws(FormatError) -> ColumnEntry {
         let wide = scratch.widen(values, rows)

@@ -32,6 +32,19 @@ extension SchemaColumn {
 }
 
 extension SchemaColumn {
+    /// The conditions of the column's values, ready to be asked.
+    package var conditions: [ValueCondition] {
+        // The schema has refused what cannot be asked.
+        attribute.flatMap { try? $0.valueConditions() } ?? []
+    }
+
+    /// The same as ``validate(_:)`` for whoever asks for many values: the conditions are those of the column.
+    package func validate(_ value: Value, conditions: [ValueCondition]) -> ValidationFailure? {
+        guard let attribute else { return validate(value) }
+        return attribute.failure(
+            of: value, key: name, isOptional: isOptional, pattern: pattern, conditions: conditions)
+    }
+
     /// Whether the whole of a text matches the column's pattern, compiled once for the schema; true if it has
     /// none.
     package func matchesPattern(_ text: String) -> Bool { pattern?.matchesWhole(text) ?? true }
@@ -62,8 +75,10 @@ extension AttributeDescription {
         return failure(of: value, key: name, isOptional: isOptional, pattern: pattern)
     }
 
+    /// - Parameter conditions: those of the attribute, if they are known.
     fileprivate func failure(
-        of value: Value, key: String, isOptional: Bool, pattern: StringPattern?
+        of value: Value, key: String, isOptional: Bool, pattern: StringPattern?,
+        conditions: [ValueCondition]? = nil
     ) -> ValidationFailure? {
         let fail = { (code: ValidationFailure.Code, message: String) in
             ValidationFailure(code, key: key, value: value, message)
@@ -86,7 +101,9 @@ extension AttributeDescription {
             default: failure(of: value, fail, below: .numberTooSmall, above: .numberTooLarge)
             }
         if let beyond { return beyond }
-        return brokenCondition(by: value).map {
+        let broken =
+            conditions.map { $0.first { !$0.holds(for: value) } } ?? brokenCondition(by: value)
+        return broken.map {
             fail(.generic, $0.warning ?? "it does not hold \($0.predicate)")
         }
     }

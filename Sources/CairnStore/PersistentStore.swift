@@ -32,6 +32,12 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - Throws: `StoreError` that names row and key; nothing is written then.
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult
 
+    /// Updates many objects as one unit.
+    ///
+    /// - Throws: `StoreError`: `.constraintConflict` with the objects that would share a key, or what the model forbids of the
+    ///   new values; nothing is written then.
+    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult
+
     /// Deletes many objects as one unit.
     ///
     /// - Throws: `StoreError`; nothing is deleted then.

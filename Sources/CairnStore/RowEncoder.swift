@@ -274,7 +274,7 @@ extension SchemaColumn {
 extension SchemaEntity {
     /// The columns of a composite attribute, or of a composite element by its dotted name; nil if there is
     /// none of that name.
-    func compositeColumns(_ name: String) -> Range<Int>? {
+    package func compositeColumns(_ name: String) -> Range<Int>? {
         let attribute = name.prefix { $0 != "." }
         guard let index = attributeIndex(named: String(attribute)),
             attributes[index].description.type == .composite

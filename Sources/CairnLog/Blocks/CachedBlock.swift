@@ -16,7 +16,7 @@ final class CachedBlock: @unchecked Sendable {
     let place: Place
     let head: BlockHead
     let rows: Int
-    private let payload: RawBytes
+    let payload: RawBytes
     /// By column of the head.
     private let columns: UnsafeMutablePointer<DecodedColumn?>
     private let cells: UnsafeMutablePointer<CellColumn>

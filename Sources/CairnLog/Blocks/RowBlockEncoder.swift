@@ -128,6 +128,39 @@ struct RowBlockEncoder: ~Copyable {
             hasReferences: hasReferences)
     }
 
+    /// Writes a block with the rows of another one: other versions, other values in some columns, and all else copied as it is
+    /// encoded. The values are those of the first rows of a batch, each set or nil, and none is large.
+    mutating func rewrite(
+        _ block: CachedBlock, _ replaced: [Int], of batch: ColumnBatch,
+        entity: Catalog.StoredEntity, schemaVersion: UInt32, versions: [UInt32],
+        to log: inout LogWriter
+    ) throws(StoreError) -> WrittenBlock {
+        flags.gather(batch, replaced, rows: block.rows)
+        columns.removeAll(keepingCapacity: true)
+        for (place, index) in replaced.enumerated() {
+            let column = batch.columns[index]
+            columns.append(
+                .plain(
+                    ColumnKind(column.kind), entity.allColumns[index].propertyID,
+                    values: UnsafeRawPointer(column.values),
+                    lengths: UnsafePointer(column.lengths), data: UnsafePointer(column.data),
+                    nils: flags.nils(place)))
+        }
+        var written = (rawLength: 0, hasReferences: false)
+        let place = try log.append(.block) { writer throws(StoreError) in
+            do throws(FormatError) {
+                written = try encoder.rewrite(
+                    block.head, block.payload.bytes, columns: columns,
+                    schemaVersion: schemaVersion, versions: versions, into: &writer)
+            } catch {
+                throw Self.tooLarge(error)
+            }
+        }
+        return WrittenBlock(
+            place: place, length: Int(log.end.offset) - place.byteOffset,
+            rawLength: written.rawLength, hasReferences: written.hasReferences)
+    }
+
     private static func tooLarge(_ error: FormatError) -> StoreError {
         StoreError(.invalidRequest, "a block of rows cannot be written: \(error.what)")
     }
@@ -209,6 +242,31 @@ struct RowBlockEncoder: ~Copyable {
                 }
                 hasNils.append(nilBits != 0)
                 hasExternals.append(externalBits != 0)
+            }
+        }
+
+        /// Looks at the first rows of some columns, in which no cell is untouched or a reference.
+        mutating func gather(_ batch: ColumnBatch, _ columns: [Int], rows: Int) {
+            self.rows = rows
+            let needed = rows * columns.count * 2
+            if needed > capacity {
+                memory.deallocate()
+                capacity = max(needed, capacity * 2)
+                memory = .allocate(capacity: capacity)
+            }
+            hasNils.removeAll(keepingCapacity: true)
+            hasExternals.removeAll(keepingCapacity: true)
+            for (place, index) in columns.enumerated() {
+                let states = batch.columns[index].states
+                let nils = memory + place * rows * 2
+                var bits: UInt8 = 0
+                for row in 0..<rows {
+                    let isNil: UInt8 = states[row] == ColumnBuffer.State.null ? 1 : 0
+                    nils[row] = isNil
+                    bits |= isNil
+                }
+                hasNils.append(bits != 0)
+                hasExternals.append(false)
             }
         }
 

@@ -219,7 +219,7 @@ extension Engine {
 
     /// Refuses to write what could not be kept right.
     @inline(__always)
-    private func checkDerivations() throws(StoreError) {
+    func checkDerivations() throws(StoreError) {
         if derivationUse == .refused { throw refusedDerivation() }
     }
 

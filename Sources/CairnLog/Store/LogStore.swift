@@ -138,6 +138,12 @@ public final class LogStore: PersistentStore {
         return try engine.insert(request)
     }
 
+    /// Updates many objects as one unit.
+    public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        try checkOpen()
+        return try engine.update(request)
+    }
+
     /// Deletes many objects as one unit, with the delete rules of the model.
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try checkOpen()

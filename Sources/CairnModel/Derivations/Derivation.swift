@@ -104,9 +104,15 @@ extension Derivation {
     }
 
     /// The value as one of the column's type; nil if it has no such form.
-    package func fitted(_ value: Value) -> Value? {
-        if value.isNull || value.fits(type) { return value }
-        guard let number = Number(value) else { return nil }
+    package func fitted(_ value: Value) -> Value? { value.fitted(to: type) }
+}
+
+extension Value {
+    /// What was calculated as a value of a type: a whole number stays the same, a number with a fraction becomes the nearest.
+    /// Nil if there is none.
+    package func fitted(to type: AttributeType) -> Value? {
+        if isNull || fits(type) { return self }
+        guard let number = Number(self) else { return nil }
         switch type {
         case .integer16, .integer32, .integer64:
             // Of a number with a fraction there is no whole one.

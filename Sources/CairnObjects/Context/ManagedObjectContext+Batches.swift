@@ -33,6 +33,30 @@ extension ManagedObjectContext {
         }
     }
 
+    /// Updates many objects. Unless the request says otherwise, the context's author and name are taken.
+    ///
+    /// - Throws: `StoreError`: `.constraintConflict` with the objects that would share a key, or what the model forbids of the
+    ///   new values; nothing is written then.
+    @discardableResult
+    public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        var request = request
+        request.author = request.author ?? transactionAuthor
+        request.contextName = request.contextName ?? name
+        let result = try carryOut(request)
+        if result.commit != nil { knownRows.noteBatch() }
+        return result
+    }
+
+    private func carryOut(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        guard board.wants(.batches) else { return try store.execute(request) }
+        return try watched(BatchEvent(.update, entity: request.entityName)) {
+            () throws(StoreError) in
+            try store.execute(request)
+        } _: { result, event in
+            event.updated = result.updatedCount
+        }
+    }
+
     /// Deletes many objects. Unless the request says otherwise, the context's author and name are taken.
     ///
     /// - Throws: `StoreError`; nothing is deleted then.

@@ -22,6 +22,54 @@ extension PersistentStoreCoordinator {
         return try writing(to: store) { store throws(StoreError) in try store.execute(request) }
     }
 
+    /// Updates many objects, in each store as one unit: in all that can be written, or in those that
+    /// ``BatchUpdateRequest/affectedStores`` names. Keys are unique within a store.
+    ///
+    /// - Throws: `StoreError`: `.readOnly` if the request names a store that is opened for reading only; nothing is written
+    ///   then. What a store throws; `.incompleteSave` if others are written by then.
+    public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        let plan = try BatchUpdatePlan(request, in: schema, now: Date())
+        let named = request.affectedStores
+        let stores = attached.filter { named?.contains($0.identifier) ?? !$0.isReadOnly }
+        let family =
+            request.includesSubentities
+            ? schema.entities[plan.entity.index].family : [plan.entity.index]
+        var requests: [(store: CoordinatedStore, request: BatchUpdateRequest)] = []
+        if plan.fetch.limit == nil, plan.fetch.offset == 0 {
+            for store in stores where family.contains(where: { store.entities[$0] }) {
+                requests.append((store, request))
+            }
+        } else {
+            // Which objects these are only all stores together can tell.
+            var fetch = plan.fetch
+            fetch.affectedStores = stores.map(\.identifier)
+            let ids = Dictionary(grouping: try snapshot().fetch(fetch).ids, by: \.store)
+            for store in stores {
+                guard let ids = ids[store.identifier] else { continue }
+                requests.append((store, request.limited(to: ids)))
+            }
+        }
+        if requests.contains(where: \.store.isReadOnly) {
+            throw StoreError(.readOnly, "one of the stores is opened for reading only")
+        }
+        var result = BatchUpdateResult()
+        for (index, part) in requests.enumerated() {
+            do throws(StoreError) {
+                let updated = try writing(to: part.store) { store throws(StoreError) in
+                    try store.execute(part.request)
+                }
+                result.updatedCount += updated.updatedCount
+                result.unchangedCount += updated.unchangedCount
+                result.objectIDs += updated.objectIDs
+                result.commit = updated.commit ?? result.commit
+            } catch {
+                if index == 0 { throw error }
+                throw StoreError(incomplete: error, requests[index...].map(\.store.identifier))
+            }
+        }
+        return result
+    }
+
     /// Deletes many objects, in each store as one unit: in all that can be written, or in those that
     /// ``StoreFetch/affectedStores`` of the request names.
     ///
@@ -122,5 +170,19 @@ extension PersistentStoreCoordinator {
             for (index, id) in zip(indexes, given) { ids[index] = id }
         }
         return ids.compactMap { $0 }
+    }
+}
+
+extension BatchUpdateRequest {
+    /// The same request for objects that were found already.
+    fileprivate func limited(to ids: [ObjectID]) -> BatchUpdateRequest {
+        var request = self
+        request.predicate = .compare(
+            .evaluatedObject, .in, .list(ids.map { .objectID($0) }))
+        request.nullSemantics = .twoValued
+        request.sortDescriptors = []
+        request.fetchLimit = 0
+        request.fetchOffset = 0
+        return request
     }
 }

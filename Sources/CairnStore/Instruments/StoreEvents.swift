@@ -66,6 +66,8 @@ public struct BatchEvent: Sendable {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Inserting and updating rows.
         case insert
+        /// Giving objects new values.
+        case update
         /// Deleting objects.
         case delete
     }

@@ -169,6 +169,7 @@ public struct TraceInstrument: Instrument {
             switch event.kind {
             case .insert:
                 "\(event.inserted) inserted, \(event.updated) updated, \(event.deleted) deleted"
+            case .update: "\(event.updated) updated"
             case .delete: "\(event.deleted) deleted"
             }
         return line(

@@ -85,6 +85,9 @@ final class SealedStore: PersistentStore {
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         throw refusal
     }
+    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        throw refusal
+    }
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         throw refusal
     }

@@ -107,6 +107,9 @@ struct UnwritableStoresTests {
         func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
             try base.execute(request)
         }
+        func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+            try base.execute(request)
+        }
         func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
             try base.execute(request)
         }

@@ -200,6 +200,15 @@ final class DictionaryStore: MetadataStore, HistoryStore {
         }
     }
 
+    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        try changing(request.author, request.contextName) { shared throws(StoreError) in
+            var update = DictionaryUpdate(schema: schema, state: shared.state)
+            let result = try update.run(request)
+            shared.state = update.state
+            return result
+        }
+    }
+
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try changing(request.author, request.contextName) { shared throws(StoreError) in
             var deletion = DictionaryDeletion(schema: schema, state: shared.state)

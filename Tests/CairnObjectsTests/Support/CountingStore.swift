@@ -66,6 +66,9 @@ final class CountingStore: PersistentStore {
         counter.onBatch?()
         return try base.execute(request)
     }
+    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        try base.execute(request)
+    }
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try base.execute(request)
     }

@@ -42,6 +42,9 @@ final class FailingStore: PersistentStore {
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         try base.execute(request)
     }
+    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        try base.execute(request)
+    }
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try base.execute(request)
     }

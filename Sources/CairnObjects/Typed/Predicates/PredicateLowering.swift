@@ -72,6 +72,23 @@ struct PredicateLowering {
         return try lowering.condition(predicate.expression)
     }
 
+    /// What an expression of an object of a class gives.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` naming the part that a store cannot answer.
+    static func expression<T: PersistentEntity, V>(_ expression: Expression<T, V>)
+        throws(StoreError) -> ExpressionNode
+    {
+        var lowering = PredicateLowering(entity: .of(T.self))
+        lowering.variables[expression.variable.key] = .object(.evaluatedObject)
+        let lowered = try lowering.lower(expression.expression)
+        if let node = lowered.node { return node }
+        if case .condition(let condition) = lowered {
+            return .conditional(
+                condition, .constant(.boolean(true)), .constant(.boolean(false)))
+        }
+        throw lowering.unsupported("an expression that gives no value")
+    }
+
     private init(entity: TypedEntity) { self.entity = entity }
 
     // MARK: Parts

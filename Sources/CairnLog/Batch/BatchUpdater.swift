@@ -1,0 +1,457 @@
+// Carries out a batch update, block by block of the rows that match.
+//
+//   1. The new values are made: constants are there already, arithmetic is done for whole columns, what else there is is asked
+//      of each object. All of it is asked of the state before the update, which is not changed by what is written.
+//   2. Rows that have the values already are passed over (BL4).
+//   3. Keys and references of the others move. A key that another row has then is noted; whether it is shared is known at
+//      the end, when all rows have their keys.
+//   4. A full block all of whose rows change stays together: the columns that do not change are copied as they are encoded
+//      (`CommitBuilder.rewrite`). Other rows are gathered and written as new blocks.
+// At the end: noted keys are judged, and what is computed from the rows is computed anew.
+//
+// Invariants: each row is met once. Between its death and the writing of its block a gathered row has none: nobody asks for
+// one before all are written.
+// Threads: within the turn, in one thread.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// Carries out a batch update.
+final class BatchUpdater {
+    /// A key that another row had when a row came to it.
+    private struct Suspect {
+        let unique: Int
+        let number: UInt32
+        let hash: UInt64
+    }
+
+    private let plan: BatchUpdatePlan
+    private let engine: Engine
+    private let identity: StoreIdentity
+    private let catalog: Catalog
+    private let tree: Int
+    /// The state before the update.
+    private let before: EngineState
+    private let writtenLSN: UInt64
+    private let objects: StoredObjects
+    /// By entity of the catalog.
+    private var targets: [Int: UpdateTarget] = [:]
+    private let moment: Date
+    /// What is left to do for derived attributes; nil if there are none.
+    private let derivations: BatchDerivations?
+    @exclusivity(unchecked) private var key = KeyBuffer()
+    @exclusivity(unchecked) private var other = KeyBuffer()
+    private var suspects: [Suspect] = []
+    /// How many suspects came to one key, one after the other.
+    private var crowd = 0
+    private var refused: [StoreError] = []
+    /// The rows that changed, if their ids are wanted.
+    private var changed: [(number: UInt32, entity: Int)]?
+    private(set) var result = BatchUpdateResult()
+
+    /// The most errors that are told.
+    private static let mostErrors = 100
+    /// So many rows cannot come to have one key and part again.
+    private static let mostOfOneKey = 1000
+
+    init(
+        _ plan: BatchUpdatePlan, listsIDs: Bool, moment: Date, _ builder: borrowing CommitBuilder
+    ) {
+        self.plan = plan
+        engine = builder.engine
+        identity = builder.engine.identity
+        catalog = builder.catalog
+        tree = builder.catalog.entities[plan.entity.index].tree
+        before = builder.state
+        writtenLSN = builder.writtenLSN
+        objects = StoredObjects(
+            engine: builder.engine, state: builder.state, writtenLSN: builder.writtenLSN)
+        self.moment = moment
+        derivations = builder.catalog.schema.derivations.isEmpty ? nil : BatchDerivations()
+        changed = listsIDs ? [] : nil
+    }
+
+    // MARK: Finding
+
+    func run(_ builder: inout CommitBuilder) throws(StoreError) {
+        try checkTargets(builder)
+        let runner = try FetchRunner(
+            engine: engine, state: before, fetch: plan.fetch, writtenLSN: writtenLSN)
+        var order: [UInt32]?
+        if plan.fetch.limit != nil || plan.fetch.offset > 0 {
+            let hits = try runner.hits().hits
+            if changed != nil, !plan.fetch.sort.isEmpty { order = hits.map(\.number) }
+            try take(hits, runner, &builder)
+        } else if let found = try runner.indexed() {
+            try take(found.hits, runner, &builder)
+        } else {
+            try runner.scan { block, entity, slots throws(StoreError) in
+                try take(block, entity, UnsafeBufferPointer(slots), &builder)
+                return goesOn
+            }
+        }
+        for target in targets.values.sorted(by: { $0.entity < $1.entity }) {
+            try flush(target, &builder)
+            target.end(engine.batches)
+        }
+        try throwRefused(.multiple, "several objects would get values that the model forbids")
+        try judge(&builder)
+        try derivations?.settle(tree, identity, &builder)
+        listIDs(order)
+    }
+
+    /// Whether it makes sense to look at more rows.
+    private var goesOn: Bool {
+        refused.count < Self.mostErrors && crowd < Self.mostOfOneKey
+    }
+
+    private func take(
+        _ hits: [FetchRunner.Hit], _ runner: FetchRunner, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let hits = hits.sorted {
+            ($0.cell.handle.raw, $0.cell.slot) < ($1.cell.handle.raw, $1.cell.slot)
+        }
+        var slots: [UInt16] = []
+        for (index, hit) in hits.enumerated() {
+            slots.append(UInt16(hit.cell.slot))
+            if index + 1 < hits.count, hits[index + 1].cell.handle == hit.cell.handle { continue }
+            let block = try runner.block(hit.cell.handle)
+            try slots.withUnsafeBufferPointer { slots throws(StoreError) in
+                try take(block, hit.entity, slots, &builder)
+            }
+            if !goesOn { return }
+            slots.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// The objects that relationships are to lead to must be there.
+    private func checkTargets(_ builder: borrowing CommitBuilder) throws(StoreError) {
+        for assignment in plan.assignments {
+            guard case .constant(.objectID(let id)) = assignment.content,
+                let relationship = plan.entity.columns[assignment.column].relationship
+            else { continue }
+            let destination = plan.entity.relationships[relationship].destination
+            let context = StoreError.Context(
+                entity: plan.entity.name, key: plan.entity.columns[assignment.column].name,
+                objectID: id)
+            guard identity.owns(id, entity: destination), let number = UInt32(exactly: id.reference)
+            else {
+                throw StoreError(
+                    .foreignObject,
+                    "the object that is pointed at is of another store or entity", context: context)
+            }
+            guard
+                let entity = builder.entity(
+                    tree: catalog.entities[destination].tree, number: number)
+            else {
+                throw StoreError(
+                    .objectNotFound, "the object that is pointed at is not there", context: context)
+            }
+            guard catalog.family(of: destination).contains(entity) else {
+                throw StoreError(
+                    .foreignObject,
+                    "the object that is pointed at is of another store or entity", context: context)
+            }
+        }
+    }
+
+    private func target(of entity: Int) -> UpdateTarget {
+        if let known = targets[entity] { return known }
+        let target = UpdateTarget(plan, entity: entity, catalog: catalog, batches: engine.batches)
+        targets[entity] = target
+        return target
+    }
+
+    // MARK: The rows of a block
+
+    private func take(
+        _ block: CachedBlock, _ entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let target = target(of: entity)
+        guard try calculate(target, block, slots) else { return }
+        let view = try target.views.make(block, target.stored, entity: entity)
+        defer { view.free() }
+        let rows = try rowsThatChange(target, view, slots)
+        result.unchangedCount += slots.count - rows.count
+        result.updatedCount += rows.count
+        if rows.isEmpty { return }
+        let first = before.directories[target.stored.tree][
+            try block.numbers().number(Int(slots[0]))]
+        let entry = before.blocks.entry(first.handle)
+        if rows.count == block.rows, staysTogether(target, entry, block) {
+            try rewrite(target, block, view, first.handle, entry, &builder)
+        } else {
+            try gather(target, block, view, rows, slots, first.handle, &builder)
+        }
+    }
+
+    /// Puts the new values of the rows in some slots into the target's values; false if one of them is refused.
+    private func calculate(
+        _ target: UpdateTarget, _ block: CachedBlock, _ slots: UnsafeBufferPointer<UInt16>
+    ) throws(StoreError) -> Bool {
+        let before = refused.count
+        for (place, assignment) in plan.assignments.enumerated() {
+            guard case .expression(let evaluator) = assignment.content else { continue }
+            target.clear(assignment.column)
+            if let kernel = target.kernels[place],
+                try kernel.calculate(
+                    block, target.stored, slots, into: &target.values.columns[assignment.column])
+            {
+                continue
+            }
+            try evaluate(evaluator, assignment, target, block, slots)
+        }
+        return refused.count == before
+    }
+
+    private func evaluate(
+        _ evaluator: ExpressionEvaluator, _ assignment: BatchUpdatePlan.Assignment,
+        _ target: UpdateTarget, _ block: CachedBlock, _ slots: UnsafeBufferPointer<UInt16>
+    ) throws(StoreError) {
+        let numbers = try block.numbers()
+        for (row, slot) in slots.enumerated() {
+            let number = numbers.number(Int(slot))
+            let cell = before.directories[tree][number]
+            let object = objects.object(number, cell, of: target.entity, in: block)
+            let given = evaluator.value(for: object).plain
+            if row & 63 == 63 { try objects.rethrow() }
+            do throws(StoreError) {
+                let value = try assignment.fitted(given)
+                guard target.values.columns[assignment.column].store(value, row: row) else {
+                    preconditionFailure("a plan has values of the columns' types")
+                }
+            } catch {
+                // What could not be read is nil.
+                try objects.rethrow()
+                target.values.columns[assignment.column].setNil(row: row)
+                refuse(error, number, target.entity)
+            }
+        }
+        try objects.rethrow()
+    }
+
+    /// The rows whose new values are not those that they have.
+    private func rowsThatChange(
+        _ target: UpdateTarget, _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>
+    ) throws(StoreError) -> [UInt16] {
+        var rows: [UInt16] = []
+        rows.reserveCapacity(slots.count)
+        for row in 0..<slots.count {
+            let slot = Int(slots[row])
+            for (place, column) in target.columns.enumerated()
+            where try !target.values.columns[column].isEqual(row, view.cells + place, view, slot) {
+                rows.append(UInt16(truncatingIfNeeded: row))
+                break
+            }
+        }
+        return rows
+    }
+
+    /// Whether a block is better written as it is, but for what is updated, when all of its rows change.
+    private func staysTogether(
+        _ target: UpdateTarget, _ entry: BlockEntry, _ block: CachedBlock
+    ) -> Bool {
+        entry.level == .full && Int(entry.rows) == block.rows
+            && block.head.schemaVersion == catalog.version && !target.derives
+            && !target.movesInIndexes && target.areSmall(block.rows, engine.sizes)
+    }
+
+    private func rewrite(
+        _ target: UpdateTarget, _ block: CachedBlock, _ view: BlockView, _ handle: BlockHandle,
+        _ entry: BlockEntry, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let (numbers, versions) = (try block.numbers(), try block.versions())
+        var newNumbers: [UInt32] = []
+        var newVersions: [UInt32] = []
+        newNumbers.reserveCapacity(block.rows)
+        newVersions.reserveCapacity(block.rows)
+        for slot in 0..<block.rows {
+            newNumbers.append(numbers.number(slot))
+            newVersions.append(DirectoryCell.next(versions.number(slot)))
+        }
+        if target.isWatched || changed != nil || !target.constraints.isEmpty
+            || !target.references.isEmpty
+        {
+            for column in target.keyColumns { target.clear(column) }
+            for slot in 0..<block.rows {
+                for (place, column) in target.keyColumns.enumerated() {
+                    try target.values.columns[column].copyCell(
+                        from: view.cells[target.columns.count + place], view, slot, to: slot,
+                        isWhole: true)
+                }
+                try move(target, block, view, slot, target.values, slot, newNumbers[slot], &builder)
+            }
+        }
+        try builder.rewrite(
+            handle, entry, block, target.columns, of: target.values, numbers: newNumbers,
+            versions: newVersions)
+    }
+
+    private func gather(
+        _ target: UpdateTarget, _ block: CachedBlock, _ view: BlockView, _ rows: [UInt16],
+        _ slots: UnsafeBufferPointer<UInt16>, _ handle: BlockHandle,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let (numbers, versions) = (try block.numbers(), try block.versions())
+        let stored = target.stored
+        let whole = try target.wholeViews.make(block, stored, entity: target.entity)
+        defer { whole.free() }
+        let (values, batch) = (target.values, target.gathered)
+        for row in rows {
+            let slot = Int(slots[Int(row)])
+            let number = numbers.number(slot)
+            let to = batch.rows
+            for column in stored.columns.indices {
+                if target.isUpdated[column] {
+                    batch.columns[column].copyCell(
+                        of: UnsafePointer(values.columns.baseAddress.unsafelyUnwrapped + column),
+                        from: Int(row), to: to)
+                } else {
+                    try batch.columns[column].copyCell(
+                        from: whole.cells[column], whole, slot, to: to,
+                        isWhole: target.wholeColumns.contains(column))
+                }
+            }
+            if !stored.orders.isEmpty { try batch.copyOrder(of: stored, block, slot, to: to) }
+            if target.derives {
+                try target.derived.compute(to, of: batch, isNew: false, at: moment)
+                for derivation in target.derived.missing({ batch.columns[$0].isNil(row: to) }) {
+                    derivations?.stale.insert(derivation, tree: tree, number)
+                }
+            }
+            try move(target, block, view, slot, batch, to, number, &builder)
+            builder.kill(handle, slot: slot)
+            builder.updatedCount += 1
+            target.numbers.append(number)
+            target.versions.append(DirectoryCell.next(versions.number(slot)))
+            batch.rows += 1
+            if batch.rows == engine.sizes.rowsPerBlock || batch.byteCount > ColumnBatch.largeSize {
+                try flush(target, &builder)
+            }
+        }
+    }
+
+    /// Writes what is gathered.
+    private func flush(_ target: UpdateTarget, _ builder: inout CommitBuilder) throws(StoreError) {
+        let batch = target.gathered
+        var start = 0
+        while start < batch.rows {
+            let end = batch.endOfBlock(from: start, sizes: engine.sizes)
+            try builder.closeBlock(
+                builder.openBlock(entity: target.entity), entity: target.entity, batch: batch,
+                selection: (start..<end).map { UInt16(truncatingIfNeeded: $0) },
+                numbers: Array(target.numbers[start..<end]),
+                versions: Array(target.versions[start..<end]))
+            start = end
+        }
+        batch.reset()
+        target.numbers.removeAll(keepingCapacity: true)
+        target.versions.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Keys and references
+
+    /// Takes a row's keys and references from what they are in a block to what they are in a batch.
+    private func move(
+        _ target: UpdateTarget, _ block: CachedBlock, _ view: BlockView, _ slot: Int,
+        _ batch: ColumnBatch, _ row: Int, _ number: UInt32, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        changed?.append((number, target.entity))
+        if target.isWatched, let derivations {
+            try derivations.stale.noteRow(entity: target.entity, number: number, &builder)
+            derivations.changed.append(number)
+        }
+        for reference in target.references {
+            let cells = view.cells[reference.place]
+            let old = cells.isNil(slot) ? nil : UInt32(truncatingIfNeeded: cells.integer(slot))
+            if old == reference.target { continue }
+            if let old { builder.removeReference(reference.index, source: number, target: old) }
+            if let new = reference.target {
+                builder.state.inverses[reference.index].insert(
+                    source: number, target: new, in: &builder.pages)
+            }
+        }
+        for constraint in target.constraints {
+            let had = try other.load(block, row: slot, entity: target.stored, constraint.form)
+            let has = key.load(batch, row: row, constraint.form)
+            if had && has && key.equals(other) { continue }
+            if had {
+                builder.removeKey(
+                    other.hash(seed: builder.seed), number: number, unique: constraint.index)
+            }
+            if has { enter(constraint.index, number, &builder) }
+        }
+    }
+
+    /// Puts the key that is loaded into an index, and notes it if somebody else may have it.
+    private func enter(_ unique: Int, _ number: UInt32, _ builder: inout CommitBuilder) {
+        let hash = key.hash(seed: builder.seed)
+        var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
+        if cursor.next() != nil {
+            let isSame = suspects.last.map { $0.hash == hash && $0.unique == unique } ?? false
+            crowd = isSame ? crowd + 1 : 1
+            suspects.append(Suspect(unique: unique, number: number, hash: hash))
+        }
+        builder.insertKey(hash, number: number, unique: unique)
+    }
+
+    /// Refuses the update if keys are shared in the state after it.
+    private func judge(_ builder: inout CommitBuilder) throws(StoreError) {
+        for suspect in suspects where refused.count < Self.mostErrors {
+            guard
+                try builder.loadKey(of: suspect.number, unique: suspect.unique, into: &key),
+                key.hash(seed: builder.seed) == suspect.hash,
+                let rival = try builder.find(
+                    unique: suspect.unique, key: key, except: suspect.number),
+                let entity = builder.entity(tree: tree, number: suspect.number)
+            else { continue }
+            let definition = catalog.uniques[suspect.unique]
+            let value = try builder.keyText(
+                of: suspect.number, entity: entity, unique: suspect.unique)
+            var error = StoreError(
+                .constraintConflict, "the key would belong to another object, too",
+                context: .init(
+                    entity: catalog.entities[entity].name,
+                    key: definition.names.joined(separator: ", ")))
+            error.context.detail =
+                "\(value) is \(identity.id(UInt64(rival), entity: catalog.schemaEntity(entity))), too"
+                + (definition.isPlain ? "" : " (\(definition.words))")
+            refuse(error, suspect.number, entity)
+        }
+        try throwRefused(
+            .constraintConflict, "several objects would share keys with others")
+    }
+
+    // MARK: Telling
+
+    private func refuse(_ error: StoreError, _ number: UInt32, _ entity: Int) {
+        guard refused.count < Self.mostErrors else { return }
+        var error = error
+        error.context.entity = catalog.entities[entity].name
+        error.context.objectID = identity.id(UInt64(number), entity: entity)
+        refused.append(error)
+    }
+
+    private func throwRefused(_ code: StoreError.Code, _ message: String) throws(StoreError) {
+        if refused.isEmpty { return }
+        if refused.count == 1 { throw refused[0] }
+        throw StoreError(
+            code,
+            refused.count < Self.mostErrors
+                ? message : "\(message); the first \(refused.count) are listed",
+            context: .init(entity: plan.entity.name, key: refused[0].context.key), details: refused)
+    }
+
+    private func listIDs(_ order: [UInt32]?) {
+        guard var changed else { return }
+        changed.sort { $0.number < $1.number }
+        if let order {
+            let entities = Dictionary(uniqueKeysWithValues: changed.map { ($0.number, $0.entity) })
+            changed = order.compactMap { number in entities[number].map { (number, $0) } }
+        }
+        result.objectIDs = changed.map { identity.id(UInt64($0.number), entity: $0.entity) }
+    }
+}
