@@ -237,6 +237,9 @@ final class BatchUpdater {
     private func rowsThatChange(
         _ target: UpdateTarget, _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>
     ) throws(StoreError) -> [UInt16] {
+        if target.columns.count == 1, let rows = wordsThatChange(target, view, slots) {
+            return rows
+        }
         var rows: [UInt16] = []
         rows.reserveCapacity(slots.count)
         for row in 0..<slots.count {
@@ -248,6 +251,28 @@ final class BatchUpdater {
             }
         }
         return rows
+    }
+
+    /// The same of a single column of doubles in which every row has a value, before and after; nil of others.
+    private func wordsThatChange(
+        _ target: UpdateTarget, _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>
+    ) -> [UInt16]? {
+        let (cells, values) = (view.cells.pointee, target.values.columns[target.columns[0]])
+        guard cells.kind == .double, cells.nils == nil, let stored = cells.values else {
+            return nil
+        }
+        var isFull = true
+        for row in 0..<slots.count {
+            isFull = isFull && values.states[row] == ColumnBuffer.State.set
+        }
+        guard isFull else { return nil }
+        return [UInt16](unsafeUninitializedCapacity: slots.count) { rows, count in
+            for row in 0..<slots.count {
+                let old = stored.load(fromByteOffset: Int(slots[row]) &* 8, as: UInt64.self)
+                rows[count] = UInt16(truncatingIfNeeded: row)
+                count &+= values.word(row) != old ? 1 : 0
+            }
+        }
     }
 
     /// Whether a block is better written as it is, but for what is updated, when all of its rows change.

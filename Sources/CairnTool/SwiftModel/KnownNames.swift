@@ -51,7 +51,8 @@ enum KnownNames {
 
     private static let cairn: Set<String> = [
         "AttributeDescription", "AttributeOption", "AttributeType", "BackgroundContext",
-        "BatchDeleteRequest", "BatchInsertRequest", "Column", "DeleteRule", "DictionaryResult",
+        "BatchDeleteRequest", "BatchInsertRequest", "BatchUpdateRequest", "Column", "DeleteRule",
+        "DictionaryResult",
         "EntityDescription", "FetchRequest", "IndexElement", "Instrument", "LogStore",
         "ManagedObjectContext", "ManagedObjectModel", "MergeConflict", "ObjectClasses",
         "PersistentContainer", "PersistentEntity", "PersistentStore", "RelationshipDescription",

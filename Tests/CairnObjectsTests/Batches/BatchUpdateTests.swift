@@ -33,7 +33,7 @@ struct BatchUpdateTests {
                 context.make(
                     "Product",
                     [
-                        "serialCode": "\(number)", "price": Double(number), "stock": number,
+                        "serialCode": String(number), "price": Double(number), "stock": number,
                         "shop": number % 2 == 0 ? shop : nil,
                     ])
             }
@@ -205,7 +205,7 @@ struct BatchUpdateTests {
             ]), backend)
         try stack.store { context in
             (1...40).map { number in
-                context.make("Seat", ["number": number, "letter": "\(number)"])
+                context.make("Seat", ["number": number, "letter": String(number)])
             }
         }
         func seats() throws -> [Int?] {
