@@ -5,7 +5,8 @@ public import CairnModel
 /// A batch delete: the objects that a fetch finds, or those of a list of ids.
 ///
 /// The delete rules of the model are applied by the store: nullify clears what points at a deleted object,
-/// cascade deletes on, deny refuses the whole request.
+/// cascade deletes on, deny refuses the whole request. What stands against it is found before anything is deleted, and all of
+/// it is told: each object that cannot be deleted with the relationship, and as the value the object that is in it.
 public struct BatchDeleteRequest: Sendable {
     /// Which objects.
     public enum Target: Sendable {
@@ -14,10 +15,24 @@ public struct BatchDeleteRequest: Sendable {
         /// Those with these ids; ids that do not exist are passed over.
         case ids([ObjectID], entity: Int)
     }
+    /// What the result should contain.
+    public enum ResultType: Int, Sendable {
+        /// Success alone.
+        case statusOnly = 0
+        /// The ids of the deleted objects.
+        case objectIDs = 1
+        /// How many objects were deleted.
+        case count = 2
+    }
     /// Which objects.
     public var target: Target
+    /// What the result should contain.
+    public var resultType = ResultType.statusOnly
     /// Whether the result lists the ids.
-    public var reportsIDs = false
+    public var reportsIDs: Bool {
+        get { resultType == .objectIDs }
+        set { resultType = newValue ? .objectIDs : .statusOnly }
+    }
     /// Who writes.
     public var author: String?
     /// The name of the context that asks.

@@ -61,6 +61,7 @@ struct DeletePlanner {
         outcome.cascaded =
             order.count { $0.entity < catalog.schema.entities.count } - outcome.requested
         try checkDenials()
+        try checkMandatory(&builder)
         if let derivations { try noteDerived(derivations, &builder) }
         try clearReferences(&builder)
         for row in order {
@@ -164,15 +165,46 @@ struct DeletePlanner {
     }
 
     private func checkDenials() throws(StoreError) {
-        let standing = denials.filter { !doomed.contains($0.by) }
-        guard let first = standing.first else { return }
+        var errors: [StoreError] = []
+        var count = 0
+        for denial in denials where !doomed.contains(denial.by) {
+            count += 1
+            guard errors.count < Self.mostErrors else { continue }
+            errors.append(
+                StoreError(
+                    .deleteDenied,
+                    "the object cannot be deleted: another one still stands in the relationship",
+                    context: .init(
+                        entity: catalog.entities[denial.entity].name, key: denial.key,
+                        objectID: identity.id(
+                            UInt64(denial.number), entity: catalog.schemaEntity(denial.entity)),
+                        value: .objectID(id(denial.by)))))
+        }
+        try throwAny(
+            errors, count, .deleteDenied,
+            "objects cannot be deleted: others still stand in the relationship")
+    }
+
+    /// The most errors that are told.
+    private static let mostErrors = 100
+
+    private func throwAny(
+        _ errors: [StoreError], _ count: Int, _ code: StoreError.Code, _ message: String
+    ) throws(StoreError) {
+        guard let first = errors.first else { return }
+        if count == 1 { throw first }
+        var context = first.context
+        context.value = nil
         throw StoreError(
-            .deleteDenied,
-            "\(Set(standing.map(\.object)).count) of the objects cannot be deleted: others still stand in the relationship",
-            context: .init(
-                entity: catalog.entities[first.entity].name, key: first.key,
-                objectID: identity.id(
-                    UInt64(first.number), entity: catalog.schemaEntity(first.entity))))
+            code,
+            count > errors.count ? "\(message); the first \(errors.count) are listed" : message,
+            context: context, details: errors)
+    }
+
+    /// The id of what has a place among the doomed.
+    private func id(_ key: UInt64) -> ObjectID {
+        identity.id(
+            key & 0xFFFF_FFFF, entity: catalog.schemaEntity(catalog.trees[Int(key >> 32)].root))
     }
 
     // MARK: Derived attributes
@@ -194,6 +226,34 @@ struct DeletePlanner {
 
     // MARK: References
 
+    /// References that are to be cleared but must not be nil.
+    private func checkMandatory(_ builder: inout CommitBuilder) throws(StoreError) {
+        var errors: [StoreError] = []
+        var count = 0
+        for (key, columns) in cleared.sorted(by: { $0.key < $1.key }) where !doomed.contains(key) {
+            let number = UInt32(truncatingIfNeeded: key)
+            guard let entity = builder.entity(tree: Int(key >> 32), number: number) else {
+                continue
+            }
+            for column in columns
+            where !catalog.description(of: entity).columns[column].isOptional {
+                count += 1
+                guard errors.count < Self.mostErrors else { continue }
+                errors.append(
+                    StoreError(
+                        .missingMandatory, "the deletion would leave a mandatory relationship nil",
+                        context: .init(
+                            entity: catalog.entities[entity].name,
+                            key: catalog.entities[entity].columns[column].name,
+                            objectID: identity.id(
+                                UInt64(number), entity: catalog.schemaEntity(entity)))))
+            }
+        }
+        try throwAny(
+            errors, count, .missingMandatory,
+            "the deletion would leave mandatory relationships nil")
+    }
+
     private mutating func clearReferences(_ builder: inout CommitBuilder) throws(StoreError) {
         // Many at a time: an object may have a million others that point at it. Whether a row got the key of another is asked
         // when all are written.
@@ -212,15 +272,6 @@ struct DeletePlanner {
                 }
             }
             for column in columns {
-                if !catalog.description(of: entity).columns[column].isOptional {
-                    throw StoreError(
-                        .missingMandatory, "the deletion would leave a mandatory relationship nil",
-                        context: .init(
-                            entity: catalog.entities[entity].name,
-                            key: catalog.entities[entity].columns[column].name,
-                            objectID: identity.id(
-                                UInt64(number), entity: catalog.schemaEntity(entity))))
-                }
                 values[column] = .null
             }
             if catalog.hasKeyRules { noteKeys(tree, entity, number, columns) }

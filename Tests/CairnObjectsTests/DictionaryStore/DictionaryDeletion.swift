@@ -56,22 +56,23 @@ struct DictionaryDeletion {
             }
         }
         let before = state
+        var denials: [StoreError] = []
         for id in order {
             guard let object = state.objects[id] else { continue }
-            var isDenied = false
             forEachRelationship(of: object) { index, relationship in
-                if relationship.description.deleteRule == .deny {
-                    let blockers = members(of: id, index, object).filter { !reached.contains($0) }
-                    if !blockers.isEmpty { isDenied = true }
+                guard relationship.description.deleteRule == .deny else { return }
+                for blocker in members(of: id, index, object) where !reached.contains(blocker) {
+                    denials.append(
+                        StoreError(
+                            .deleteDenied, "another object still refers to the object",
+                            context: .init(
+                                entity: schema.entities[object.entity].name,
+                                key: relationship.description.name, objectID: id,
+                                value: .objectID(blocker))))
                 }
             }
-            if isDenied {
-                throw StoreError(
-                    .deleteDenied, "others still refer to the object",
-                    context: .init(
-                        entity: schema.entities[object.entity].name, objectID: id))
-            }
         }
+        try throwAny(denials)
         for id in order { state.objects[id] = nil }
         for index in state.pairs.indices {
             state.pairs[index] = state.pairs[index].filter {
@@ -86,6 +87,7 @@ struct DictionaryDeletion {
     private mutating func clearReferences(to gone: Set<ObjectID>, _ before: DictionaryState)
         throws(StoreError)
     {
+        var failures: [StoreError] = []
         for (id, object) in state.objects {
             let entity = schema.entities[object.entity]
             for (column, description) in entity.columns.enumerated() {
@@ -99,14 +101,24 @@ struct DictionaryDeletion {
                 }
                 if rule == .noAction { continue }
                 if !description.isOptional {
-                    throw StoreError(
-                        .missingMandatory, "a mandatory relationship would become nil",
-                        context: .init(
-                            entity: entity.name, key: description.name, objectID: id))
+                    failures.append(
+                        StoreError(
+                            .missingMandatory, "a mandatory relationship would become nil",
+                            context: .init(
+                                entity: entity.name, key: description.name, objectID: id)))
                 }
                 state.objects[id]?.values[column] = .null
             }
         }
+        try throwAny(failures)
+    }
+
+    private func throwAny(_ errors: [StoreError]) throws(StoreError) {
+        if errors.count == 1 { throw errors[0] }
+        guard let first = errors.first else { return }
+        throw StoreError(
+            first.code, "several objects cannot be deleted", context: first.context, details: errors
+        )
     }
 
     private func forEachRelationship(
