@@ -10,6 +10,10 @@ public import FoundationEssentials
 /// the object under its identity, the others skip the row. A row that another constraint ties to a
 /// different object cannot be both: under the updating policies the batch is refused whole, and names all
 /// such rows. What counts is the state after the batch, so two objects may exchange their values.
+///
+/// Rows may say where to-one relationships lead: to an object by its id, or by a key that is unique, whose object may come later
+/// in the batch; see ``RowTarget``. What a row does not name stays as it is stored, and is nil in a new object. Relationships
+/// that are to-one or ordered at their other end are refused, as are to-many ones: their other side can be set.
 public struct BatchInsertRequest: Sendable {
     /// What the result should contain.
     public enum ResultType: Int, Sendable {
@@ -58,6 +62,11 @@ public struct BatchInsertRequest: Sendable {
     public var failsOnConflict = false
     /// Whether the result lists what became of each row.
     public var reportsOutcomes = false
+    /// Whether a relationship whose target is not there leads nowhere then, instead of failing the batch.
+    public var ignoresMissingTargets = false
+    /// Whether the limits, lengths, patterns and validation predicates of the model hold for the values that rows have.
+    /// Mandatory attributes and the ranges of integers hold in any case.
+    public var validatesValues = true
     /// The stores that the rows may go to, by their identifiers, if there are several behind a coordinator: they go to the
     /// first of the coordinator's that is among these, can be written and takes the entity. Nil = any.
     public var affectedStores: [UUID]?
@@ -89,6 +98,9 @@ public struct BatchInsertRequest: Sendable {
     /// Keys are attribute names; the leaves of a composite attribute have dotted names, or are in a nested
     /// dictionary. Values are of the attribute's type, or numbers that can be converted exactly; nil is
     /// `NSNull` or an optional without value. What `JSONSerialization` returns can be given as it is.
+    ///
+    /// The value of a to-one relationship says its target: an `ObjectID`, the value of a key, or a dictionary of the values of
+    /// one; see ``RowTarget``.
     public init(entityName: String, objects: [[String: Any]]) {
         self.entityName = entityName
         source = .dictionaries(DictionaryRows(objects))
@@ -99,7 +111,8 @@ public struct BatchInsertRequest: Sendable {
     /// Each value encodes itself as an object whose keys are attribute names. A nested object gives the
     /// leaves of a composite attribute. Numbers are converted if that is exact. A key that is not encoded,
     /// as an optional property that is nil is not by default, counts as not named by the row; `encodeNil`
-    /// sets nil.
+    /// sets nil. A to-one relationship is encoded as an `ObjectID`, as the value of its target's key, or as an object with the
+    /// values of one.
     public init<Rows: Sequence & Sendable>(entityName: String, encodable rows: Rows)
     where Rows.Element: Encodable {
         self.entityName = entityName

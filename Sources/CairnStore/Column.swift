@@ -49,3 +49,25 @@ extension SchemaEntity {
         return Column(index: index, layout: layout)
     }
 }
+
+/// A to-one relationship of an entity, for the rows of batch inserts.
+public struct TargetColumn: Sendable {
+    /// The column's index in its entity.
+    public let index: Int
+    /// Which columns the entity has; see `SchemaEntity.layout`.
+    let layout: UInt64
+}
+
+extension SchemaEntity {
+    /// The column of a to-one relationship.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if the entity has no such stored relationship.
+    public func targetColumn(_ name: String) throws(StoreError) -> TargetColumn {
+        guard let index = columnIndex(named: name), columns[index].relationship != nil else {
+            throw StoreError(
+                .invalidRequest, "the entity has no to-one relationship of this name",
+                context: .init(entity: self.name, key: name))
+        }
+        return TargetColumn(index: index, layout: layout)
+    }
+}

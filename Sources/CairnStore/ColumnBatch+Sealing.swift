@@ -13,10 +13,13 @@ extension ColumnBatch {
     ///   - firstRow: the number in the request of the batch's first row, for errors.
     ///   - setOnly: whether a row may leave out a mandatory attribute, because it may be an update. Rows that
     ///     turn out to be new must then be asked by `missingColumn(row:)`.
+    ///   - validates: whether the model's limits, lengths, patterns and validation predicates hold.
     /// - Throws: `StoreError`: `.missingMandatory` for a mandatory attribute that is nil,
     ///   `.invalidRequest` for an integer out of range; if there are several, `.multiple` with the first
     ///   hundred of them, in the order of the rows.
-    package func seal(firstRow: Int, setOnly: Bool = false) throws(StoreError) {
+    package func seal(firstRow: Int, setOnly: Bool = false, validates: Bool = true)
+        throws(StoreError)
+    {
         var errors: [StoreError] = []
         for (index, rule) in rules.enumerated() {
             if columns[index].oversizedRow >= 0 {
@@ -29,6 +32,9 @@ extension ColumnBatch {
                 checkMandatory(
                     index, mayBeUntouched: setOnly || rule.hasDefault, firstRow: firstRow,
                     errors: &errors)
+            }
+            if rule.isRuled, validates {
+                checkRules(index, firstRow: firstRow, errors: &errors)
             }
         }
         if errors.isEmpty {
@@ -116,6 +122,23 @@ extension ColumnBatch {
         }
     }
 
+    @inline(never)
+    private func checkRules(
+        _ index: Int, firstRow: Int, errors: inout [StoreError]
+    ) {
+        let conditions = conditions[index] ?? []
+        let states = columns[index].states
+        let column = entity.columns[index]
+        var left = Self.errorLimit
+        for row in 0..<rows where left > 0 && states[row] == ColumnBuffer.State.set {
+            guard
+                let failure = column.validate(value(index, row: row), conditions: conditions)
+            else { continue }
+            left -= 1
+            errors.append(StoreError(failure, entity: entity.name, row: firstRow + row))
+        }
+    }
+
     private func checkMandatory(
         _ index: Int, mayBeUntouched: Bool, firstRow: Int, errors: inout [StoreError]
     ) {
@@ -159,8 +182,11 @@ struct ColumnRule {
     let limits: ClosedRange<Int64>?
     let isMandatory: Bool
     let hasDefault: Bool
+    /// Whether the model has more to say of its values.
+    let isRuled: Bool
 
     init(_ column: SchemaColumn) {
+        isRuled = column.hasRules && !column.isDerived
         limits = column.integerLimits
         isMandatory = column.mustBeGiven
         hasDefault = !column.defaultValue.isNull

@@ -27,6 +27,8 @@ package final class ColumnBatch: @unchecked Sendable {
     package let columns: UnsafeMutableBufferPointer<ColumnBuffer>
     /// By column.
     let rules: [ColumnRule]
+    /// The validation predicates of columns that have some.
+    let conditions: [Int: [ValueCondition]]
     /// How many rows are filled. Behind a pointer: an access to a variable of an object is guarded.
     @inlinable package var rows: Int {
         get { count.pointee }
@@ -44,7 +46,14 @@ package final class ColumnBatch: @unchecked Sendable {
         self.entity = entity
         layout = entity.layout
         let width = entity.columns.count + orders
-        rules = entity.columns.map(ColumnRule.init)
+        let rules = entity.columns.map(ColumnRule.init)
+        self.rules = rules
+        var conditions: [Int: [ValueCondition]] = [:]
+        for index in rules.indices where rules[index].isRuled {
+            let some = entity.columns[index].conditions
+            if !some.isEmpty { conditions[index] = some }
+        }
+        self.conditions = conditions
         reserved = .allocate(capacity: 1)
         reserved.initialize(to: 0)
         count = .allocate(capacity: 1)

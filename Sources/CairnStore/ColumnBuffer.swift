@@ -183,6 +183,17 @@ public struct ColumnBuffer {
         used &+= count
     }
 
+    /// Lets a cell of a column of references name a target by some bytes, which begin where the cell says.
+    mutating func appendLink(_ bytes: UnsafeRawBufferPointer, row: Int) {
+        if capacity &- used < bytes.count, !grow(bytes.count, row: row) { return }
+        if let base = bytes.baseAddress {
+            UnsafeMutableRawPointer(data + used).copyMemory(from: base, byteCount: bytes.count)
+        }
+        values.storeBytes(of: used, toByteOffset: row &* 8, as: Int.self)
+        states[row] = State.linked
+        used &+= bytes.count
+    }
+
     /// The bytes of a cell that has a value.
     @inlinable package func bytes(row: Int) -> UnsafeRawBufferPointer {
         let start = values.load(fromByteOffset: row &* 4, as: UInt32.self)

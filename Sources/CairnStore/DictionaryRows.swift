@@ -16,6 +16,8 @@ package struct DictionaryRows: Sendable {
         case unknown(String)
         /// A nested dictionary, whose values are cells of their own.
         case group
+        /// The target of a relationship.
+        case target(RowTarget)
     }
 
     struct Cell: Sendable {
@@ -50,6 +52,8 @@ package struct DictionaryRows: Sendable {
             } else if let group = any as? [String: Any] {
                 cells.append(Cell(key: index, content: .group))
                 add(group, prefix: keys[index] + ".")
+            } else if let target = any as? RowTarget {
+                cells.append(Cell(key: index, content: .target(target)))
             } else {
                 cells.append(Cell(key: index, content: .unknown("\(type(of: any))")))
             }
@@ -71,12 +75,18 @@ struct DictionaryFiller: RowFiller {
     private enum Target {
         case column(Int, AttributeType)
         case composite(Range<Int>)
+        /// A to-one relationship, by its column.
+        case reference(Int)
+        /// A part of the key of a relationship's target.
+        case part(Int, name: String)
         case refused(String)
     }
 
     private let rows: DictionaryRows
     private let targets: [Target]
     private var position = 0
+    /// By column of a reference, what a row says of its target's key.
+    private var parts: [Int: [String: Value]] = [:]
 
     init(rows: DictionaryRows, entity: SchemaEntity) {
         self.rows = rows
@@ -85,12 +95,14 @@ struct DictionaryFiller: RowFiller {
 
     private static func target(_ key: String, _ entity: SchemaEntity) -> Target {
         if let column = entity.columnIndex(named: key) {
+            if entity.columns[column].attribute == nil { return .reference(column) }
             if let reason = entity.columns[column].reasonNotToBeSet { return .refused(reason) }
             if case .attribute(let type) = entity.columns[column].kind {
                 return .column(column, type)
             }
         }
         if let leaves = entity.compositeColumns(key) { return .composite(leaves) }
+        if let (column, name) = entity.targetPart(key) { return .part(column, name: name) }
         return .refused(entity.reasonForUnknownKey(key))
     }
 
@@ -100,8 +112,9 @@ struct DictionaryFiller: RowFiller {
             guard position < rows.ends.count else { return true }
             let start = position == 0 ? 0 : rows.ends[position - 1]
             for cell in rows.cells[start..<rows.ends[position]] {
-                if let message = Self.set(cell.content, targets[cell.key], columns, batch.rows) {
+                if let message = set(cell.content, targets[cell.key], columns, batch.rows) {
                     batch.forget(row: batch.rows)
+                    parts = [:]
                     var context = StoreError.Context(
                         entity: batch.entity.name, key: rows.keys[cell.key],
                         row: firstRow + batch.rows)
@@ -116,6 +129,12 @@ struct DictionaryFiller: RowFiller {
                     throw StoreError(.invalidRequest, message, context: context)
                 }
             }
+            if !parts.isEmpty {
+                for (column, values) in parts {
+                    columns[column].setLink(.keys(values), row: batch.rows)
+                }
+                parts = [:]
+            }
             position += 1
             batch.rows += 1
         }
@@ -123,7 +142,7 @@ struct DictionaryFiller: RowFiller {
     }
 
     /// Sets what a key stands for; a sentence if that is not possible.
-    private static func set(
+    private mutating func set(
         _ content: DictionaryRows.Content, _ target: Target,
         _ columns: UnsafeMutablePointer<ColumnBuffer>, _ row: Int
     ) -> String? {
@@ -137,6 +156,24 @@ struct DictionaryFiller: RowFiller {
             return "a \(name) is not a value of type \(type.rawValue)"
         case (.column(_, let type), .group):
             return "a dictionary is not a value of type \(type.rawValue)"
+        case (.column(_, let type), .target):
+            return "the target of a relationship is not a value of type \(type.rawValue)"
+        case (.reference(let column), .value(let value)):
+            columns[column].setLink(RowTarget(value), row: row)
+            return nil
+        case (.reference(let column), .target(let target)):
+            columns[column].setLink(target, row: row)
+            return nil
+        case (.reference(let column), .group):
+            // Its parts follow; an empty one names nothing.
+            parts[column, default: [:]] = [:]
+            return nil
+        case (.reference, .unknown(let name)):
+            return "a \(name) does not name the target of a relationship"
+        case (.part(let column, let name), .value(let value)):
+            parts[column, default: [:]][name] = value
+            return nil
+        case (.part, _): return "a part of a target's key is a single value"
         case (.composite, .group): return nil
         case (.composite(let leaves), .value(.null)):
             for column in leaves { columns[column].setNil(row: row) }

@@ -33,10 +33,15 @@ final class RowEncoder: Encoder {
         var requestRow = 0
         /// What went wrong where nothing can be thrown.
         var failure: StoreError?
+        /// The types of the columns; `objectID` for references, and behind the columns `undefined` for parts of targets' keys.
+        var types: [AttributeType]
+        /// The parts of targets' keys that were met so far: the column of the reference, and the part's name.
+        var parts: [(column: Int, name: String)] = []
+        /// By column of a reference, what the row says of its target's key.
+        var targets: [Int: [String: Value]] = [:]
     }
 
     let entity: SchemaEntity
-    private let types: [AttributeType]
     private let state: UnsafeMutablePointer<State>
 
     var codingPath: [any CodingKey] { [] }
@@ -44,14 +49,14 @@ final class RowEncoder: Encoder {
 
     init(_ entity: SchemaEntity) {
         self.entity = entity
-        types = entity.columns.map { column in
+        let types = entity.columns.map { column -> AttributeType in
             if case .attribute(let type) = column.kind { type } else { .objectID }
         }
         state = .allocate(capacity: 1)
         // The columns are replaced before each row.
         let none = UnsafeMutablePointer<ColumnBuffer>(
             bitPattern: MemoryLayout<ColumnBuffer>.alignment)!
-        state.initialize(to: State(columns: none))
+        state.initialize(to: State(columns: none, types: types))
     }
 
     deinit {
@@ -75,8 +80,12 @@ final class RowEncoder: Encoder {
             state.pointee.row = -1
             state.pointee.expected = state.pointee.order.count
         }
+        if !state.pointee.targets.isEmpty { state.pointee.targets = [:] }
         try value.encode(to: self)
         if let failure = state.pointee.failure { throw failure }
+        for (column, values) in state.pointee.targets {
+            columns[column].setLink(.keys(values), row: row)
+        }
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -104,7 +113,7 @@ final class RowEncoder: Encoder {
             next += 1
         }
         guard row >= 0 else { throw error(name, "the row was given already") }
-        guard let column = entity.columnIndex(named: name) else {
+        guard let column = try entity.columnIndex(named: name) ?? part(name) else {
             throw state.pointee.failure ?? unknownKey(name)
         }
         if let place = state.pointee.order.firstIndex(where: { $0.column == column }) {
@@ -119,7 +128,16 @@ final class RowEncoder: Encoder {
         return column
     }
 
+    /// A number for a part of the key of a relationship's target, behind those of the columns; nil if the name is none.
+    private func part(_ name: String) throws -> Int? {
+        guard let (column, part) = entity.targetPart(name) else { return nil }
+        state.pointee.parts.append((column, part))
+        state.pointee.types.append(.undefined)
+        return state.pointee.types.count - 1
+    }
+
     private func checkMayBeSet(_ column: Int) throws {
+        guard column < entity.columns.count, entity.columns[column].attribute != nil else { return }
         if let reason = entity.columns[column].reasonNotToBeSet {
             throw error(entity.columns[column].name, reason)
         }
@@ -148,9 +166,18 @@ final class RowEncoder: Encoder {
     }
 
     private func set(_ value: Value, type: String, in column: Int) throws {
-        guard let exact = value.converted(to: types[column]), columns[column].store(exact, row: row)
+        switch state.pointee.types[column] {
+        case .objectID: return columns[column].setLink(RowTarget(value), row: row)
+        case .undefined:
+            let (reference, name) = state.pointee.parts[column - entity.columns.count]
+            state.pointee.targets[reference, default: [:]][name] = value
+            return
+        default: break
+        }
+        guard let exact = value.converted(to: state.pointee.types[column]),
+            columns[column].store(exact, row: row)
         else {
-            let wanted = types[column].rawValue
+            let wanted = state.pointee.types[column].rawValue
             throw error(
                 entity.columns[column].name, "the \(type) is not a value of type \(wanted)", value,
                 detail: "the \(type) \(value) is not a value of type \(wanted)")
@@ -159,7 +186,7 @@ final class RowEncoder: Encoder {
 
     func set(_ value: String, for name: String) throws {
         let column = try column(name)
-        if types[column] == .string {
+        if state.pointee.types[column] == .string {
             columns[column].setString(value, row: row)
         } else {
             try set(.string(value), type: "String", in: column)
@@ -168,7 +195,7 @@ final class RowEncoder: Encoder {
 
     func set(_ value: Bool, for name: String) throws {
         let column = try column(name)
-        if types[column] == .boolean {
+        if state.pointee.types[column] == .boolean {
             columns[column].setInteger(value ? 1 : 0, row: row)
         } else {
             try set(.boolean(value), type: "Bool", in: column)
@@ -177,7 +204,7 @@ final class RowEncoder: Encoder {
 
     func set(_ value: Double, for name: String) throws {
         let column = try column(name)
-        if types[column] == .double {
+        if state.pointee.types[column] == .double {
             columns[column].setDouble(value, row: row)
         } else {
             try set(.double(value), type: "Double", in: column)
@@ -189,14 +216,14 @@ final class RowEncoder: Encoder {
         guard let exact = Int64(exactly: value) else {
             // Only a decimal or a double may still be able to hold it.
             guard let wide = UInt64(exactly: value) else {
-                let wanted = types[column].rawValue
+                let wanted = state.pointee.types[column].rawValue
                 throw error(
                     name, "the \(Integer.self) is not a value of type \(wanted)",
                     detail: "\(value) is not a value of type \(wanted)")
             }
             return try set(.decimal(Decimal(wide)), type: "\(Integer.self)", in: column)
         }
-        if types[column] == .integer64 {
+        if state.pointee.types[column] == .integer64 {
             columns[column].setInteger(exact, row: row)
         } else {
             try set(.integer(exact), type: "\(Integer.self)", in: column)
@@ -212,7 +239,11 @@ final class RowEncoder: Encoder {
                 columns[column].setNil(row: row)
             }
         } else {
-            columns[try column(name)].setNil(row: row)
+            let column = try column(name)
+            switch state.pointee.types[column] {
+            case .objectID, .undefined: try set(.null, type: "nil", in: column)
+            default: columns[column].setNil(row: row)
+            }
         }
     }
 
@@ -241,14 +272,25 @@ final class RowEncoder: Encoder {
 
     /// Notes that a list was given, and returns a container that takes nothing.
     func refuseList(key: String?) -> any UnkeyedEncodingContainer {
+        let isMany = key.map { entity.columnIndex(named: $0) == nil } ?? false
         let error = error(
-            key, key == nil ? "a row cannot be a list" : "a list is not a value of an attribute")
+            key,
+            isMany
+                ? entity.reasonForUnknownKey(key ?? "")
+                : key == nil ? "a row cannot be a list" : "a list is not a value of an attribute")
         note(error)
         return RefusingContainer(error: error)
     }
 
     /// Notes an object under a key that is no composite attribute: an empty one would pass unseen.
     func checkIsComposite(_ name: String) {
+        if row >= 0, let column = entity.columnIndex(named: name),
+            entity.columns[column].attribute == nil
+        {
+            // The parts of its target's key follow; an empty object names nothing.
+            state.pointee.targets[column, default: [:]] = [:]
+            return
+        }
         if entity.compositeColumns(name) == nil {
             note(
                 entity.columnIndex(named: name) == nil
@@ -265,7 +307,6 @@ final class RowEncoder: Encoder {
 extension SchemaColumn {
     /// Why a row of a batch may not set the column; nil if it may.
     var reasonNotToBeSet: String? {
-        if attribute == nil { return "a batch insert does not set relationships" }
         if isDerived { return "a derived attribute is computed by the store and cannot be set" }
         return nil
     }
@@ -288,6 +329,14 @@ extension SchemaEntity {
         return first..<last + 1
     }
 
+    /// The column of a to-one relationship and the name of a part of its target's key, of a dotted name; nil if it is none.
+    func targetPart(_ name: String) -> (column: Int, part: String)? {
+        guard let dot = name.firstIndex(of: "."),
+            let column = columnIndex(named: String(name[..<dot])), columns[column].attribute == nil
+        else { return nil }
+        return (column, String(name[name.index(after: dot)...]))
+    }
+
     /// Why a key that is no column cannot be set.
     func reasonForUnknownKey(_ name: String) -> String {
         if compositeColumns(name) != nil {
@@ -297,7 +346,7 @@ extension SchemaEntity {
             return "the attribute is transient: it has no place in a store"
         }
         if relationshipIndex(named: name) != nil {
-            return "a batch insert does not set relationships"
+            return "a batch insert sets no to-many relationship: set the other side"
         }
         return "the entity has no stored attribute of this name"
     }

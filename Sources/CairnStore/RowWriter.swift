@@ -41,6 +41,20 @@ public struct RowWriter: ~Copyable {
         value._store(in: &columns[column.index], row: row)
     }
 
+    /// Lets a to-one relationship lead to an object, or to none.
+    ///
+    /// - Precondition: the relationship is one of the request's entity.
+    public func set(_ relationship: TargetColumn, _ target: RowTarget?) {
+        precondition(
+            relationship.layout == layout, "the relationship belongs to another entity")
+        columns[relationship.index].setLink(target, row: row)
+    }
+
+    /// Lets a to-one relationship lead to an object, or to none, by a column that was found in the row's entity.
+    public func _setTarget(_ column: Int, _ target: RowTarget?) {
+        columns[column].setLink(target, row: row)
+    }
+
     /// The same row once more, for a wrapper of another type.
     @inlinable public init(_copying other: borrowing RowWriter) {
         columns = other.columns

@@ -202,7 +202,6 @@ struct EncodableRowsTests {
         let rich = try Samples.rich()
         #expect(try failure("upper", "A", in: rich).message.contains("derived"))
         #expect(try failure("cache", "A", in: rich).message.contains("transient"))
-        #expect(try failure("parent", 5, in: rich).message.contains("relationships"))
         #expect(try failure("color", "red", in: rich).message.contains("composite"))
     }
 

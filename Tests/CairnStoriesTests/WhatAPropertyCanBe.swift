@@ -149,19 +149,19 @@ struct WhatAPropertyCanBe {
         RefusedCode(
             "rows",
             says: "a row of a batch can only be written",
-            "a batch insert does not set relationships",
+            "a batch insert sets no to-many relationship: set the other side",
             source: """
                 @Entity
                 final class Ticket: ManagedObject {
                     var number: Int = 0
-                    var buyer: Critic?
+                    var buyers: Set<Critic>
                 }
 
                 func imported(_ context: ManagedObjectContext) throws {
                     // WhatAPropertyCanBe 6 begins
                     let request = BatchInsertRequest(Ticket.self, from: 0..<10) { row, number in
                         row.number = number
-                        if row.number > 5 { row.buyer = nil }
+                        if row.number > 5 { row.buyers = [] }
                     }
                     // WhatAPropertyCanBe 6 ends
                     try context.execute(request)

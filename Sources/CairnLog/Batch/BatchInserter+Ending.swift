@@ -6,6 +6,7 @@ import CairnStore
 extension BatchInserter {
     /// Deletes what no row named, and refuses the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
+        if links != nil { try finishLinks(&builder) }
         let deletion = request.prunesMissing ? try prune(&builder) : nil
         // Rows that lead to what was deleted get their new keys by this.
         if deletion != nil { try derivations?.settle(entity.tree, identity, &builder) }

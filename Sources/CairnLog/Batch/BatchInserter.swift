@@ -48,9 +48,13 @@ struct BatchInserter: ~Copyable {
     /// The same of one of its descendants, or somebody is computed from their rows.
     private let isConcerned: Bool
     /// The moment that derived attributes know; any if there are none.
-    private let moment: Date
+    let moment: Date
     /// What is left to do for derived attributes; nil if there are none.
     let derivations: BatchDerivations?
+    /// What is left to do for relationships; nil if no row has named a target.
+    var links: BatchLinks?
+    /// The object of the row that was last; 0 if it was left out.
+    private var lastNumber: UInt32 = 0
 
     /// What the request chooses. A copy of the request itself would count the references to all it has.
     struct Choices {
@@ -59,6 +63,7 @@ struct BatchInserter: ~Copyable {
         let failsOnConflict: Bool
         let reportsOutcomes: Bool
         let listsIDs: Bool
+        let ignoresMissingTargets: Bool
     }
 
     /// A batch for an entity of the catalog. What time it is, is asked only if an attribute is derived from it or others.
@@ -69,7 +74,8 @@ struct BatchInserter: ~Copyable {
         self.request = Choices(
             setOnly: request.setOnly, prunesMissing: request.prunesMissing,
             failsOnConflict: request.failsOnConflict, reportsOutcomes: request.reportsOutcomes,
-            listsIDs: request.resultType == .objectIDs)
+            listsIDs: request.resultType == .objectIDs,
+            ignoresMissingTargets: request.ignoresMissingTargets)
         self.entityIndex = entity
         self.entity = catalog.entities[entity]
         self.identity = identity
@@ -125,6 +131,7 @@ struct BatchInserter: ~Copyable {
         throws(StoreError)
     {
         self.firstRow = firstRow
+        if !entity.references.isEmpty { try resolveLinks(batch, firstRow: firstRow, &builder) }
         var row = 0
         while row < batch.rows {
             // A block takes as many rows as its budget of bytes allows. Derived texts are not in the batch yet.
@@ -136,6 +143,7 @@ struct BatchInserter: ~Copyable {
                 try room.probes.look(batch, from: row, to: last, open: handle, &builder)
                 while row < last {
                     try insert(row, of: batch, &builder)
+                    if let links, lastNumber != 0 { links.settle(row, lastNumber) }
                     row += 1
                 }
             }
@@ -178,6 +186,8 @@ struct BatchInserter: ~Copyable {
             try enter(row, of: batch, number, constraint, &builder)
         }
         if derives { try compute(row, of: batch, number, isNew: true) }
+        // What leads somewhere may have something to add there.
+        if links != nil, isConcerned { derivations?.changed.append(number) }
         stage(row, number, version: 1, &builder)
         addReferences(row, number, of: batch, &builder)
         builder.insertedCount += 1
@@ -255,6 +265,7 @@ struct BatchInserter: ~Copyable {
                 row: firstRow + row, unique, number,
                 "an object with this key is stored already", &builder)
         }
+        lastNumber = 0
         result.skippedCount += 1
         note(.skipped, nil)
     }
@@ -271,7 +282,11 @@ struct BatchInserter: ~Copyable {
         let cell = builder.state.directories[entity.tree][number]
         if cell.handle == handle, !cell.isEmpty {
             touch(number)
-            return try updateStaged(cell, number, row, of: batch, &builder)
+            if links == nil || derivations == nil {
+                return try updateStaged(cell, number, row, of: batch, &builder)
+            }
+            // Who is computed from the row is asked of its block, which must have its bytes for that.
+            try close(&builder)
         }
         let stored = Int(builder.state.blocks.entry(cell.handle).entity)
         guard stored == entityIndex else {
@@ -298,6 +313,13 @@ struct BatchInserter: ~Copyable {
         }
         if room.probes.entersOtherKeys {
             try changeKeys(number, cell.slot, view, identity, row, of: batch, &builder)
+        }
+        if links != nil {
+            try moveReferences(number, row, of: batch, &builder) { column in
+                let cells = view.cells[column]
+                return cells.isNil(cell.slot)
+                    ? nil : UInt32(truncatingIfNeeded: cells.integer(cell.slot))
+            }
         }
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
         // One commit makes one version, however often it writes the row.
@@ -378,6 +400,11 @@ struct BatchInserter: ~Copyable {
             }
             if has { try enterLoaded(row, number, unique, &builder) }
         }
+        if links != nil {
+            try moveReferences(number, row, of: batch, &builder) {
+                batch.columns[$0].target(before)
+            }
+        }
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
         // The number keeps its slot and its version: to the outside it is written once.
         room.staged[cell.slot] = UInt16(row)
@@ -404,7 +431,14 @@ struct BatchInserter: ~Copyable {
         for column in entity.columns.indices {
             let isUntouched = batch.columns[column].states[row] == ColumnBuffer.State.untouched
             if isUntouched && keeps(column) || room.derived.contains(column) { continue }
-            values[column] = batch.value(column, row: row)
+            if case .reference(let root) = batch.entity.columns[column].kind {
+                values[column] =
+                    batch.columns[column].target(row).map {
+                        .objectID(identity.id(UInt64($0), entity: root))
+                    } ?? .null
+            } else {
+                values[column] = batch.value(column, row: row)
+            }
         }
         if values == old.values {
             result.unchangedCount += 1
@@ -418,6 +452,7 @@ struct BatchInserter: ~Copyable {
         }
         // Keys are looked up among the rows of the batch too, which must have their bytes for that.
         try close(&builder)
+        if links != nil { try noteSource(number, &builder) }
         let taken = try builder.taken(entity: stored, number: number, old: old, values: values)
         let new = builder.replace(entity: stored, number: number, old: old, values: values)
         try builder.write([new], entity: stored)
@@ -509,14 +544,19 @@ struct BatchInserter: ~Copyable {
     // MARK: Telling
 
     private mutating func touch(_ number: UInt32) {
+        lastNumber = number
         if request.prunesMissing { touched.insert(number) }
     }
 
     private mutating func note(_ outcome: BatchRowOutcome, _ number: UInt32?) {
         if request.reportsOutcomes { result.outcomes.append(outcome) }
-        if request.listsIDs, let number, !listed.contains(number) {
-            listed.insert(number)
-            result.objectIDs.append(identity.id(UInt64(number), entity: entityIndex))
-        }
+        if let number { listID(number) }
+    }
+
+    /// Lists the id of an object, once, if ids are wanted.
+    mutating func listID(_ number: UInt32) {
+        guard request.listsIDs, !listed.contains(number) else { return }
+        listed.insert(number)
+        result.objectIDs.append(identity.id(UInt64(number), entity: entityIndex))
     }
 }

@@ -91,14 +91,16 @@ extension Engine {
         let orders = schema.orderedReferences[entity.index].count
         let first = batches.take(entity, orders: orders)
         var isEnd = try filler.fill(first, firstRow: 0)
-        try first.seal(firstRow: 0, setOnly: request.setOnly)
+        try first.seal(
+            firstRow: 0, setOnly: request.setOnly, validates: request.validatesValues)
         var more: [ColumnBatch] = []
         var bytes = first.byteCount
         var rows = first.rows
         while !isEnd, bytes < sizes.stagingBytes {
             let batch = batches.take(entity, orders: orders)
             isEnd = try filler.fill(batch, firstRow: rows)
-            try batch.seal(firstRow: rows, setOnly: request.setOnly)
+            try batch.seal(
+                firstRow: rows, setOnly: request.setOnly, validates: request.validatesValues)
             bytes += batch.byteCount
             rows += batch.rows
             more.append(batch)
@@ -130,7 +132,9 @@ extension Engine {
                 while !isEnd {
                     batch.reset()
                     isEnd = try filler.fill(batch, firstRow: firstRow)
-                    try batch.seal(firstRow: firstRow, setOnly: request.setOnly)
+                    try batch.seal(
+                        firstRow: firstRow, setOnly: request.setOnly,
+                        validates: request.validatesValues)
                     let count = batch.rows
                     try inserter.insert(batch, firstRow: firstRow, &builder)
                     firstRow += count

@@ -124,7 +124,27 @@ public struct ConvertedToken<Value>: ColumnToken {
     }
 }
 
-/// Nothing: a batch insert does not set relationships.
+/// A to-one relationship, whose target a row names.
+public struct TargetToken<Target: ManagedObject>: ColumnToken {
+    private var index = 0
+
+    init() {}
+
+    /// Binds the token to the column of a relationship.
+    public mutating func _bind(_ binding: EntityBinding, _ property: Int) {
+        guard case .target(let relationship) = binding.slot(property),
+            case .column(let column) = binding.entity.relationships[relationship].storage
+        else { binding.misuse(property, "has no column that a batch insert could set") }
+        index = column
+    }
+
+    /// Names the target in the row.
+    public func _store(_ value: RowTarget?, in row: borrowing RowWriter) {
+        row._setTarget(index, value)
+    }
+}
+
+/// Nothing: a batch insert sets no to-many relationship.
 public struct RelationshipToken<Value>: Sendable {
     init() {}
 
@@ -165,8 +185,8 @@ extension TypedKind {
     }
 
     /// A to-one relationship.
-    public static func column<T: ManagedObject>(_ type: T?.Type) -> RelationshipToken<T?> {
-        RelationshipToken()
+    public static func column<T: ManagedObject>(_ type: T?.Type) -> TargetToken<T> {
+        TargetToken()
     }
 
     /// A to-many relationship.

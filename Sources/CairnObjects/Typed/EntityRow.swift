@@ -15,6 +15,8 @@ public import CairnStore
 /// }
 /// ```
 ///
+/// A to-one relationship is set to a ``CairnStore/RowTarget``: `row.shop = .id(id)`, `row.shop = .key("corner")`, or nil.
+///
 /// Properties that are not set take the default that the model has, or keep what is stored when the request
 /// says `setOnly`. The row is valid only inside the closure it is given to.
 @dynamicMemberLookup
@@ -63,8 +65,10 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
         }
     }
 
-    /// A relationship, which has no column here.
-    @available(*, unavailable, message: "a batch insert does not set relationships")
+    /// A to-many relationship, which has no column here.
+    @available(
+        *, unavailable, message: "a batch insert sets no to-many relationship: set the other side"
+    )
     public subscript<Value>(
         dynamicMember path: KeyPath<Columns, RelationshipToken<Value>>
     ) -> Value {

@@ -40,6 +40,44 @@ struct TypedBatchUpdateTests {
         #expect(more.updatedCount == 3)
     }
 
+    @Test("Rows name targets by id or key, and updates let relationships lead to others")
+    func targets() throws {
+        let context = try context(TypedBoss.self, TypedEmployee.self, TypedFirm.self)
+        let firms = ["one", "two"].map { title in
+            let firm = TypedFirm(context: context)
+            firm.title = title
+            return firm
+        }
+        try context.save()
+        let ids = firms.map(\.objectID)
+        try context.execute(
+            BatchInsertRequest(TypedBoss.Columns.self, from: ["Ann"]) { row, name in
+                row.withInherited { $0.withInherited { $0.name = name } }
+            })
+        try context.execute(
+            BatchInsertRequest(TypedEmployee.Columns.self, from: ["a", "b", "c"]) { row, name in
+                row.name = name
+                row.firm = name == "b" ? nil : .id(ids[0])
+                row.boss = .key("Ann")
+            })
+        func employees() throws -> [TypedEmployee] {
+            try context.fetch(
+                FetchRequest<TypedEmployee>(
+                    predicate: .compare("name", .notEqual, .string("Ann")),
+                    sortBy: [SortKey("name")]))
+        }
+        #expect(try employees().map { $0.firm?.title } == ["one", nil, "one"])
+        #expect(try employees().allSatisfy { $0.boss?.name == "Ann" })
+        try context.execute(
+            BatchUpdateRequest(TypedEmployee.self, where: #Predicate { $0.name == "c" })
+                .set(\TypedEmployee.firm, toObject: ids[1])
+                .set(\TypedEmployee.boss, toObject: nil))
+        context.stalenessInterval = 0
+        context.refreshAllObjects()
+        #expect(try employees().map { $0.firm?.title } == ["one", nil, "two"])
+        #expect(try employees().map { $0.boss?.name } == ["Ann", "Ann", nil])
+    }
+
     @Test("Raw values and nil are set, and what has no form of its own is refused")
     func kinds() throws {
         let context = try context(TypedThing.self)

@@ -7,8 +7,12 @@ import FoundationEssentials
 /// Reads all rows of a request into values; nil where a row says nothing.
 struct DictionaryRowReader {
     let schema: Schema
+    /// By row and column, the targets that are named; nil for none.
+    private(set) var links: [Int: [Int: RowTarget?]] = [:]
 
-    func rows(of request: BatchInsertRequest) throws(StoreError) -> [[Value?]] {
+    init(schema: Schema) { self.schema = schema }
+
+    mutating func rows(of request: BatchInsertRequest) throws(StoreError) -> [[Value?]] {
         guard let entity = schema.entity(named: request.entityName), !entity.isAbstract else {
             throw StoreError(
                 .invalidRequest, "there is no such entity, or it is abstract",
@@ -20,8 +24,14 @@ struct DictionaryRowReader {
         while !isEnd {
             let batch = ColumnBatch(entity)
             isEnd = try filler.fill(batch, firstRow: rows.count)
-            try batch.seal(firstRow: rows.count, setOnly: request.setOnly)
+            try batch.seal(
+                firstRow: rows.count, setOnly: request.setOnly, validates: request.validatesValues)
             for row in 0..<batch.rows {
+                for column in entity.columns.indices
+                where batch.columns[column].states[row] == ColumnBuffer.State.linked {
+                    links[rows.count, default: [:]][column] = .some(
+                        batch.columns[column].link(row: row))
+                }
                 rows.append(
                     entity.columns.indices.map {
                         batch.columns[$0].value(entity.columns[$0], row: row)
@@ -36,7 +46,7 @@ extension ColumnBuffer {
     /// The value of a row; nil if it was not set.
     fileprivate func value(_ column: SchemaColumn, row: Int) -> Value? {
         switch states[row] {
-        case State.untouched: return nil
+        case State.untouched, State.linked: return nil
         case State.null: return .null
         default: break
         }
@@ -72,13 +82,19 @@ struct DictionaryBatch {
     let schema: Schema
     let request: BatchInsertRequest
     var state: DictionaryState
+    private let links: [Int: [Int: RowTarget?]]
+    private var plans: [Int: RowLinkPlan] = [:]
     private var named: Set<ObjectID> = []
     private var rowOf: [ObjectID: Int] = [:]
 
-    init(schema: Schema, request: BatchInsertRequest, state: DictionaryState) {
+    init(
+        schema: Schema, request: BatchInsertRequest, state: DictionaryState,
+        links: [Int: [Int: RowTarget?]]
+    ) {
         self.schema = schema
         self.request = request
         self.state = state
+        self.links = links
     }
 
     private var updates: Bool {
@@ -95,7 +111,28 @@ struct DictionaryBatch {
         var result = BatchInsertResult()
         var touched: [ObjectID] = []
         var skipped: [StoreError] = []
-        for (index, row) in rows.enumerated() {
+        // Who waits for a target that is not there yet.
+        var open: [(row: Int, column: Int, id: ObjectID, wanted: RowLinkPlan.Wanted)] = []
+        for (index, given) in rows.enumerated() {
+            var row = given
+            var waiting: [(column: Int, wanted: RowLinkPlan.Wanted)] = []
+            for (column, target) in (links[index] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                let wanted = try wanted(target, column, index, entity)
+                var found: ObjectID?
+                if let wanted { found = try find(wanted, column, index) }
+                if let found {
+                    row[column] = .objectID(found)
+                } else if let wanted, case .key = wanted {
+                    waiting.append((column, wanted))
+                } else {
+                    if let wanted { try checkMayBeMissing(wanted, column, index, entity) }
+                    row[column] = .null
+                }
+            }
+            func note(_ id: ObjectID) {
+                open.removeAll { $0.id == id && links[index]?[$0.column] != nil }
+                open += waiting.map { (index, $0.column, id, $0.wanted) }
+            }
             let new = entity.columns.enumerated().map { row[$0] ?? $1.defaultValue }
             let found = updates ? match(new, entity, before) : anyMatch(new, entity)
             guard let found else {
@@ -107,6 +144,7 @@ struct DictionaryBatch {
                 touched.append(id)
                 named.insert(id)
                 rowOf[id] = index
+                note(id)
                 continue
             }
             named.insert(found)
@@ -120,9 +158,10 @@ struct DictionaryBatch {
                 continue
             }
             rowOf[found] = index
+            note(found)
             var values = old.values
             for column in common(entity.index, old.entity) {
-                if entity.columns[column].relationship != nil { continue }
+                if entity.columns[column].relationship != nil, row[column] == nil { continue }
                 if entity.columns[column].attribute?.derivationExpression != nil { continue }
                 if request.setOnly && row[column] == nil { continue }
                 values[column] = new[column]
@@ -138,6 +177,19 @@ struct DictionaryBatch {
             }
         }
         if request.failsOnConflict, !skipped.isEmpty { throw several(skipped) }
+        for link in open {
+            let found = try find(link.wanted, link.column, link.row)
+            if found == nil { try checkMayBeMissing(link.wanted, link.column, link.row, entity) }
+            let value = found.map { Value.objectID($0) } ?? .null
+            guard state.objects[link.id]?.values[link.column] != value else { continue }
+            state.objects[link.id]?.values[link.column] = value
+            if !touched.contains(link.id) {
+                touched.append(link.id)
+                result.updatedCount += 1
+                result.unchangedCount -= 1
+                result.outcomes[link.row] = .updated
+            }
+        }
         try checkMandatory(touched)
         try checkUnique()
         if request.prunesMissing {
@@ -168,6 +220,47 @@ struct DictionaryBatch {
         if !request.reportsOutcomes { result.outcomes = [] }
         return result
     }
+
+    // MARK: Relationships
+
+    private mutating func wanted(
+        _ target: RowTarget?, _ column: Int, _ row: Int, _ entity: SchemaEntity
+    ) throws(StoreError) -> RowLinkPlan.Wanted? {
+        if plans[column] == nil {
+            plans[column] = try RowLinkPlan(column, of: entity, in: schema)
+        }
+        return try plans[column]?.wanted(target, row: row)
+    }
+
+    private func find(_ wanted: RowLinkPlan.Wanted, _ column: Int, _ row: Int)
+        throws(StoreError) -> ObjectID?
+    {
+        guard let plan = plans[column] else { return nil }
+        switch wanted {
+        case .object(let id):
+            guard let object = state.objects[id] else {
+                if state.identity.owns(id, entity: plan.destination.index) { return nil }
+                throw plan.foreign(id, row: row)
+            }
+            if plan.destination.family.contains(object.entity) { return id }
+            throw plan.foreign(id, row: row)
+        case .key(let constraint, let values):
+            let key = constraint.naiveKey(values, of: plan.destination)
+            return state.objects(of: plan.destination)
+                .first { constraint.naiveKey($1.values, of: plan.destination) == key }?.id
+        }
+    }
+
+    private func checkMayBeMissing(
+        _ wanted: RowLinkPlan.Wanted, _ column: Int, _ row: Int, _ entity: SchemaEntity
+    ) throws(StoreError) {
+        guard let plan = plans[column], !request.ignoresMissingTargets || !plan.isOptional else {
+            return
+        }
+        throw plan.missing(wanted, row: row)
+    }
+
+    // MARK: Steps
 
     private func several(_ errors: [StoreError]) -> StoreError {
         if errors.count == 1 { return errors[0] }

@@ -189,10 +189,13 @@ final class DictionaryStore: MetadataStore, HistoryStore {
     }
 
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
-        let rows = try DictionaryRowReader(schema: schema).rows(of: request)
+        var reader = DictionaryRowReader(schema: schema)
+        let rows = try reader.rows(of: request)
+        let links = reader.links
         return try changing(request.author, request.contextName) { shared throws(StoreError) in
             var copy = shared
-            var batch = DictionaryBatch(schema: schema, request: request, state: copy.state)
+            var batch = DictionaryBatch(
+                schema: schema, request: request, state: copy.state, links: links)
             let result = try batch.run(rows) { copy.issue(identity, entity: $0) }
             copy.state = batch.state
             shared = copy

@@ -1,0 +1,269 @@
+// Where the relationships of a batch's rows lead.
+//
+//   1. Before the rows of a column batch are carried out, each target that is there is found, and its number put in its place.
+//   2. What has a key that nobody has is noted with the row's object: the target may come later.
+//   3. At the end those are looked for again, and their rows written once more. Who is missing then refuses the batch, or is
+//      nobody, as the request says.
+//
+// If several rows are about one object, the last that names a relationship counts.
+//
+// Threads: within the turn, in one thread.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// What a batch has to do about relationships. There is one only where a row names a target.
+final class BatchLinks {
+    /// A target that was not there.
+    struct Open {
+        /// The row's number in the request.
+        let row: Int
+        let wanted: RowLinkPlan.Wanted
+    }
+
+    /// By column.
+    var plans: [Int: RowLinkPlan] = [:]
+    /// By column: which rows of the column batch name a target, or none.
+    var named: [Int: [Bool]] = [:]
+    /// By row of the column batch: the targets that are not there.
+    private(set) var waiting: [Int: [(column: Int, open: Open)]] = [:]
+    /// By object and column: targets that were not there when its rows came.
+    private(set) var open: [UInt32: [Int: Open]] = [:]
+
+    /// Begins with another column batch.
+    func begin() {
+        if !named.isEmpty { named = [:] }
+        if !waiting.isEmpty { waiting = [:] }
+    }
+
+    func wait(_ row: Int, _ column: Int, _ open: Open) {
+        waiting[row, default: []].append((column, open))
+    }
+
+    /// A row was carried out; what it names is now what its object is to have.
+    func settle(_ row: Int, _ number: UInt32) {
+        if !open.isEmpty, open[number] != nil {
+            for (column, rows) in named where rows[row] { open[number]?[column] = nil }
+        }
+        guard let waiting = waiting[row] else { return }
+        for (column, target) in waiting { open[number, default: [:]][column] = target }
+    }
+}
+
+extension BatchInserter {
+    /// Puts the numbers of targets in place of what the rows of a column batch say of them.
+    mutating func resolveLinks(_ batch: ColumnBatch, firstRow: Int, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        links?.begin()
+        for reference in entity.references {
+            let column = builder.catalog.references[reference].column
+            guard batch.columns[column].mayBeLinked else { continue }
+            let known = links ?? BatchLinks()
+            links = known
+            try resolve(column, batch, firstRow, known, &builder)
+        }
+    }
+
+    @inline(never)
+    private mutating func resolve(
+        _ column: Int, _ batch: ColumnBatch, _ firstRow: Int, _ links: BatchLinks,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let description = builder.catalog.description(of: entityIndex)
+        var plan: RowLinkPlan
+        if let known = links.plans[column] {
+            plan = known
+        } else {
+            plan = try RowLinkPlan(column, of: description, in: builder.catalog.schema)
+        }
+        var named = [Bool](repeating: false, count: batch.rows)
+        for row in 0..<batch.rows
+        where batch.columns[column].states[row] == ColumnBuffer.State.linked {
+            named[row] = true
+            let requestRow = firstRow + row
+            guard
+                let wanted = try plan.wanted(
+                    batch.columns[column].link(row: row), row: requestRow)
+            else {
+                batch.columns[column].setNil(row: row)
+                continue
+            }
+            if let number = try find(wanted, plan, requestRow, &builder) {
+                batch.columns[column].setInteger(Int64(number), row: row)
+            } else if case .key = wanted {
+                batch.columns[column].states[row] = ColumnBuffer.State.untouched
+                links.wait(row, column, BatchLinks.Open(row: requestRow, wanted: wanted))
+            } else {
+                try checkMayBeMissing(wanted, plan, requestRow)
+                batch.columns[column].setNil(row: row)
+            }
+        }
+        links.plans[column] = plan
+        links.named[column] = named
+    }
+
+    /// Throws for a target that is not there, unless the request lets its relationship lead nowhere then.
+    private func checkMayBeMissing(
+        _ wanted: RowLinkPlan.Wanted, _ plan: RowLinkPlan, _ row: Int
+    ) throws(StoreError) {
+        guard request.ignoresMissingTargets, plan.isOptional else {
+            throw plan.missing(wanted, row: row)
+        }
+    }
+
+    /// The number of a target; nil if it is not there.
+    private mutating func find(
+        _ wanted: RowLinkPlan.Wanted, _ plan: RowLinkPlan, _ row: Int,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> UInt32? {
+        let destination = plan.destination.index
+        let target = builder.catalog.entities[destination]
+        switch wanted {
+        case .object(let id):
+            guard identity.owns(id, entity: destination), let number = UInt32(exactly: id.reference)
+            else { throw plan.foreign(id, row: row) }
+            guard let found = builder.entity(tree: target.tree, number: number) else { return nil }
+            guard builder.catalog.family(of: destination).contains(found) else {
+                throw plan.foreign(id, row: row)
+            }
+            return number
+        case .key(let constraint, let values):
+            guard
+                let unique = target.uniques.first(where: {
+                    builder.catalog.uniques[$0].isPlain
+                        && builder.catalog.uniques[$0].columns == constraint.columns
+                })
+            else { return nil }
+            let form = builder.catalog.uniques[unique].form
+            guard room.key.load(values, form, number: CommitBuilder.number),
+                let number = try builder.find(unique: unique, key: room.key),
+                let found = builder.entity(tree: target.tree, number: number),
+                builder.catalog.family(of: destination).contains(found)
+            else { return nil }
+            return number
+        }
+    }
+
+    // MARK: Rows that are stored
+
+    /// Takes a row that is about to be written anew from the lists of the old targets to those of the new ones.
+    @inline(never)
+    mutating func moveReferences(
+        _ number: UInt32, _ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder,
+        old: (Int) -> UInt32?
+    ) throws(StoreError) {
+        var isNoted = false
+        for reference in entity.references {
+            let column = builder.catalog.references[reference].column
+            let before = old(column)
+            let after = batch.columns[column].target(row)
+            if before == after { continue }
+            if !isNoted {
+                isNoted = true
+                try noteSource(number, &builder)
+            }
+            if let before { builder.removeReference(reference, source: number, target: before) }
+            if let after {
+                builder.state.inverses[reference].insert(
+                    source: number, target: after, in: &builder.pages)
+            }
+        }
+    }
+
+    /// Notes whoever is computed from a row as it is stored.
+    func noteSource(_ number: UInt32, _ builder: inout CommitBuilder) throws(StoreError) {
+        guard let derivations, let concrete = builder.entity(tree: entity.tree, number: number)
+        else { return }
+        try derivations.stale.noteRow(entity: concrete, number: number, &builder)
+        derivations.changed.append(number)
+    }
+
+    // MARK: The end
+
+    /// Looks again for targets that were not there, and writes the rows that lead to them.
+    mutating func finishLinks(_ builder: inout CommitBuilder) throws(StoreError) {
+        guard let links, !links.open.isEmpty else { return }
+        var missing: [StoreError] = []
+        var missingCount = 0
+        var pending = PendingRows()
+        for (number, targets) in links.open.sorted(by: { $0.key < $1.key }) {
+            guard let concrete = builder.entity(tree: entity.tree, number: number),
+                let old = try builder.storedRow(entity: concrete, number: number)
+            else { continue }
+            var values = old.values
+            var row = 0
+            for (column, open) in targets.sorted(by: { $0.key < $1.key }) {
+                guard let plan = links.plans[column],
+                    case .reference(let root) = builder.catalog.description(of: concrete)
+                        .columns[column].kind
+                else { continue }
+                row = open.row
+                if let target = try find(open.wanted, plan, open.row, &builder) {
+                    values[column] = .objectID(identity.id(UInt64(target), entity: root))
+                } else if request.ignoresMissingTargets, plan.isOptional {
+                    values[column] = .null
+                } else {
+                    missingCount += 1
+                    if missing.count < 100 {
+                        missing.append(plan.missing(open.wanted, row: open.row))
+                    }
+                }
+            }
+            if values == old.values || missingCount > 0 { continue }
+            try write(values, over: old, concrete, number, row: row, &pending, &builder)
+        }
+        if missingCount == 1 { throw missing[0] }
+        if missingCount > 1 {
+            missing.sort { ($0.context.row ?? 0) < ($1.context.row ?? 0) }
+            throw StoreError(
+                .multiple, "\(missingCount) targets of relationships are not there",
+                context: .init(entity: entity.name), details: missing)
+        }
+        for (concrete, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
+            try builder.write(rows, entity: concrete)
+        }
+    }
+
+    private mutating func write(
+        _ given: [Value], over old: StoredRow, _ concrete: Int, _ number: UInt32, row: Int,
+        _ pending: inout PendingRows, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        var values = given
+        try noteSource(number, &builder)
+        if derivations != nil {
+            try DerivedColumns(concrete, builder.catalog.schema).compute(&values, at: moment)
+        }
+        let isYoung = builder.isYoung(old.handle)
+        pending.byEntity[concrete, default: []].append(
+            builder.replace(entity: concrete, number: number, old: old, values: values))
+        for unique in builder.catalog.entities[concrete].uniques {
+            let form = builder.catalog.uniques[unique].form
+            // Whether somebody else has the key is seen when all are written.
+            guard form.watched.contains(where: { values[$0] != old.values[$0] }),
+                room.key.load(values, form, number: CommitBuilder.number)
+            else { continue }
+            suspects.append((row, unique, number, room.key.hash(seed: builder.seed)))
+        }
+        if !isYoung {
+            result.updatedCount += 1
+            result.unchangedCount -= 1
+            if request.reportsOutcomes { result.outcomes[row] = .updated }
+            listID(number)
+        }
+        if let rows = pending.byEntity[concrete], rows.count >= builder.engine.sizes.rowsPerBlock {
+            pending.byEntity[concrete] = nil
+            try builder.write(rows, entity: concrete)
+        }
+    }
+}
+
+extension ColumnBuffer {
+    /// The number that a cell of a column of references leads to.
+    func target(_ row: Int) -> UInt32? {
+        guard hasValue(row) else { return nil }
+        return UInt32(
+            truncatingIfNeeded: values.load(fromByteOffset: row * 8, as: UInt64.self))
+    }
+}
