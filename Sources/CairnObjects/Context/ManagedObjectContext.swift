@@ -172,6 +172,8 @@ public final class ManagedObjectContext {
     @exclusivity(unchecked) var isViewContext = false
     /// What others have written and is not merged yet; nil if the context does not merge by itself.
     @exclusivity(unchecked) var inbox: ChangeInbox?
+    /// Whether it is merging, and will tell of that when it is done.
+    var isMergingChanges = false
     /// Whether it merges what its parent saves.
     var mergesFromParent = false
     /// Whether its parent has saved something while it could not merge.
@@ -533,6 +535,7 @@ public final class ManagedObjectContext {
         told?.rename(names)
         renameTransients(names)
         tellChildren(of: names)
+        if observedKinds.contains(.renames) { tell(.didRename) }
     }
 
     /// Gives an object another id in the table.

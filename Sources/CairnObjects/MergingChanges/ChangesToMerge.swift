@@ -35,6 +35,7 @@ struct ChangesToMerge {
         inserted = Self.sorted(merged.inserted)
         updated = Self.sorted(merged.updated.union(merged.refreshed))
         deleted = Self.sorted(merged.deleted)
+        isEverything = merged.isEverything
     }
 
     /// What a save of another context wrote.

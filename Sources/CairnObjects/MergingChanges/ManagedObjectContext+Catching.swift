@@ -27,7 +27,10 @@ extension ManagedObjectContext {
         for id in changes.updated { merge.add(id) }
         for id in changes.deleted { merge.addDeleted(id) }
         for id in changes.inserted { merge.addNew(id) }
+        let outer = isMergingChanges
+        isMergingChanges = true
         withoutRecording { merge.run() }
+        isMergingChanges = outer
         tellOfMerge(changes, merge)
     }
 
@@ -36,11 +39,15 @@ extension ManagedObjectContext {
         var merge = ChangeMerge(self)
         if waiting.isIncomplete { merge.addAll() }
         merge.add(waiting.entities.values.sorted { $0.entity < $1.entity })
+        let outer = isMergingChanges
+        isMergingChanges = true
         withoutRecording {
             if !merge.run() { inbox?.putBack() }
         }
+        isMergingChanges = outer
         guard isWatched(.merges) else { return }
         var changes = ChangesToMerge()
+        changes.isEverything = waiting.isIncomplete
         for entity in waiting.entities.values {
             func ids(_ numbers: ObjectNumbers) -> [ObjectID] {
                 numbers.map { identity.id($0, entity: entity.entity) }
@@ -59,7 +66,8 @@ extension ManagedObjectContext {
         ids.updated = Set(changes.updated.filter { rootEntity(of: $0) != nil })
         ids.deleted = Set(changes.deleted.filter { rootEntity(of: $0) != nil })
         ids.refreshed = merge.refreshed
-        if !ids.isEmpty { tell(.didMerge(ids)) }
+        ids.isEverything = changes.isEverything
+        tell(.didMerge(ids))
     }
 }
 

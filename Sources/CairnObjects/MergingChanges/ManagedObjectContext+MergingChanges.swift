@@ -110,8 +110,11 @@ extension ManagedObjectContext {
                 guard let self, mergesFromParent else { return false }
                 switch event {
                 case .didSave(let saved): mergeFromParent(ChangesToMerge(saved))
-                case .didMerge(let merged): mergeFromParent(ChangesToMerge(merged))
-                case .didChange, .willSave: break
+                case .didMerge(let merged):
+                    if merged.isEverything || !merged.isEmpty {
+                        mergeFromParent(ChangesToMerge(merged))
+                    }
+                case .didChange, .willSave, .didRename: break
                 }
                 return true
             })

@@ -14,8 +14,10 @@ enum ContextEvent {
     case willSave
     /// A save is done.
     case didSave(SavedObjects)
-    /// What others have written was merged.
+    /// What others have written was merged, be it nothing: what was told of since that began belongs to it.
     case didMerge(MergedObjectIDs)
+    /// New objects have got their permanent ids before they are saved.
+    case didRename
 
     var kind: Kinds {
         switch self {
@@ -23,6 +25,7 @@ enum ContextEvent {
         case .willSave: .beginnings
         case .didSave: .saves
         case .didMerge: .merges
+        case .didRename: .renames
         }
     }
 
@@ -34,6 +37,8 @@ enum ContextEvent {
         static let beginnings = Kinds(rawValue: 2)
         static let saves = Kinds(rawValue: 4)
         static let merges = Kinds(rawValue: 8)
+        /// For the module alone.
+        static let renames = Kinds(rawValue: 32)
     }
 }
 
@@ -93,6 +98,8 @@ struct MergedObjectIDs {
     var deleted: Set<ObjectID> = []
     /// Objects of the context that show other values than before.
     var refreshed: Set<ObjectID> = []
+    /// Whether more may have changed than is said here.
+    var isEverything = false
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty

@@ -160,11 +160,13 @@ extension ManagedObjectContext {
             if NotificationNames.isDidSaveAsked { postObjects(saved) }
             if NotificationNames.isDidSaveIDsAsked { postIDs(saved) }
         case .didMerge(let merged):
+            if merged.isEmpty { return }
             let ids = Self.info([
                 (.insertedObjectIDs, merged.inserted), (.updatedObjectIDs, merged.updated),
                 (.deletedObjectIDs, merged.deleted), (.refreshedObjectIDs, merged.refreshed),
             ])
             post(NotificationNames.didMerge, ids)
+        case .didRename: return
         }
     }
 

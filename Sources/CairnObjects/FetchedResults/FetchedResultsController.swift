@@ -1,0 +1,344 @@
+// A list for a screen: the objects of a fetch, in sections, by places, kept up to date.
+//
+// What keeps it is a `ResultsFollower`; the controller gives it a face, and tells its delegate.
+//
+// Threads: the context's.
+
+public import CairnModel
+public import CairnStore
+public import Foundation
+
+/// The objects of a fetch request in sections, for a list on a screen, which follows what happens in its context.
+///
+/// ```swift
+/// let controller = FetchedResultsController(
+///     fetchRequest: FetchRequest<Product>(sortBy: [SortKey(\Product.category), SortKey(\Product.name)]),
+///     managedObjectContext: container.viewContext, sectionNameKeyPath: \.category)
+/// controller.delegate = self
+/// try controller.performFetch()
+/// let first = controller.object(at: IndexPath(item: 0, section: 0))
+/// ```
+///
+/// With a ``delegate`` it follows: after each run of edits, save or merge in the context the list is what a fetch would give,
+/// and the delegate is told what that changes. So it shows unsaved changes, unless the request says not to; and what others
+/// write, be it batch requests or other processes, if the context merges it: see
+/// ``ManagedObjectContext/automaticallyMergesChangesFromParent``. It follows objects that the predicate, the order and the
+/// sections lead to as well: a list sorted by `shop.name` is sorted anew when a shop gets another name, once that is stored, as
+/// a fetch then has it. An update of an object itself is told also if it is about nothing that the list depends on; an update of
+/// a related one only if it changes the list.
+///
+/// The work for a change depends on what has changed, and on the logarithm of the list. These lists are fetched anew when
+/// something changes in them: those with a limit or an offset, if the change may reach what they show; those whose predicate or
+/// order depends on the many objects of a one-to-many relationship when one of these is changed or deleted; and all if very
+/// much has changed.
+///
+/// The controller holds its objects, as faults that have their rows. With a ``FetchRequest/fetchBatchSize`` it holds their ids and
+/// what they are sorted by, and reads so many rows at once when one of them is asked for.
+///
+/// Sections are runs of objects with one name, so the request has to sort by what they are named after first, or by something
+/// that keeps them together: ``performFetch()`` throws if they are not. Sections of a transient or a computed property are named by
+/// the objects, which are all read for it.
+///
+/// After ``ManagedObjectContext/reset()`` there is no list, and nobody is told: fetch again.
+open class FetchedResultsController<Result: ManagedObject> {
+    /// What is listed. Another request is used from the next ``performFetch()`` on.
+    public final var fetchRequest: FetchRequest<Result>
+    /// Whose objects are listed.
+    public final let managedObjectContext: ManagedObjectContext
+    /// What sections are named after; nil: there are none, or they are named by a computed property.
+    public final let sectionNameKeyPath: String?
+    /// The name that was given for a cache of sections.
+    ///
+    /// There is no such file. Core Data's saves it from reading what objects are grouped by; here the fetch that
+    /// finds the objects has read that along with them, and sections are counted in passing. So a changed request needs no
+    /// deleting of caches either.
+    public final let cacheName: String?
+    private final let sectionName: ((Result) -> String)?
+
+    /// Who is told of changes. The list follows only if there is one; set it before ``performFetch()``, else the list is fetched
+    /// again at the next change.
+    public final weak var delegate: (any FetchedResultsControllerDelegate<Result>)? {
+        didSet { if delegate != nil { follow(hasMissed: true) } }
+    }
+
+    private final var follower: ResultsFollower?
+    private final var knownObjects: [Result]?
+    /// The batches that were read last, so that their objects are kept.
+    private final var batches: [[ManagedObject]] = []
+
+    /// A controller without a list: see ``performFetch()``.
+    ///
+    /// - Parameters:
+    ///   - sectionNameKeyPath: a key path of the entity, through to-one relationships if need be; nil: no sections.
+    ///   - name: see ``cacheName``.
+    public init(
+        fetchRequest: FetchRequest<Result>, managedObjectContext context: ManagedObjectContext,
+        sectionNameKeyPath: String? = nil, cacheName name: String? = nil
+    ) {
+        self.fetchRequest = fetchRequest
+        managedObjectContext = context
+        self.sectionNameKeyPath = sectionNameKeyPath
+        cacheName = name
+        sectionName = nil
+    }
+
+    /// A controller without a list, whose sections are named after a property of the class: one of the entity, or a computed
+    /// one. Values that are no texts are named as they are printed.
+    ///
+    /// ```swift
+    /// extension Product { var initial: String { String(name.prefix(1)) } }
+    /// FetchedResultsController(
+    ///     fetchRequest: FetchRequest<Product>(sortBy: [SortKey(\Product.name)]),
+    ///     managedObjectContext: context, sectionNameKeyPath: \.initial)
+    /// ```
+    public init<Name>(
+        fetchRequest: FetchRequest<Result>, managedObjectContext context: ManagedObjectContext,
+        sectionNameKeyPath path: KeyPath<Result, Name>, cacheName name: String? = nil
+    ) where Result: PersistentEntity {
+        self.fetchRequest = fetchRequest
+        managedObjectContext = context
+        cacheName = name
+        let key = TypedEntity.of(Result.self).key(of: path)
+        sectionNameKeyPath = key
+        sectionName = key == nil ? { SectionName.of($0[keyPath: path]) } : nil
+    }
+
+    /// Fetches the list. Nobody is told of what it changes.
+    ///
+    /// - Throws: `StoreError` as ``ManagedObjectContext/fetch(_:)`` does; `.invalidRequest` if the objects of a section do not
+    ///   stand together, or there is no such key.
+    open func performFetch() throws(StoreError) {
+        forget()
+        let sectionName = sectionName
+        let follower = ResultsFollower(
+            fetchRequest.terms, sectionKey: sectionNameKeyPath,
+            sectionName: sectionName.map { name in
+                { object in
+                    guard let object = object as? Result else { return "" }
+                    return name(object)
+                }
+            }, holdsObjects: fetchRequest.fetchBatchSize <= 0)
+        self.follower?.unload()
+        self.follower = nil
+        try follower.load(managedObjectContext)
+        self.follower = follower
+        follow(hasMissed: false)
+    }
+
+    /// Deletes a cache of sections, or all: does nothing; see ``cacheName``.
+    public static func deleteCache(withName name: String?) {}
+
+    // MARK: Following
+
+    private func follow(hasMissed: Bool) {
+        guard delegate != nil, let follower, !follower.isObserving else { return }
+        if hasMissed { follower.noteMissed() }
+        follower.listener = ResultsFollower.Listener(
+            willChange: { [weak self] in
+                guard let self else { return }
+                delegate?.controllerWillChangeContent(self)
+            },
+            didChange: { [weak self] in self?.tell($0, $1) },
+            didReset: { [weak self] _ in self?.forget() },
+            didFail: { [weak self] error in
+                guard let self else { return }
+                if self.follower?.list == nil { forget() }
+                delegate?.controller(self, didFailToFollow: error)
+            },
+            isListening: { [weak self] in self?.delegate != nil })
+        follower.observe(managedObjectContext, isOwn: false)
+    }
+
+    private func forget() {
+        knownObjects = nil
+        batches = []
+    }
+
+    private func tell(_ change: ListChange, _ list: FetchedList) {
+        knownObjects = nil
+        guard let delegate else { return }
+        tell(change, list, delegate)
+    }
+
+    private func tell(
+        _ change: ListChange, _ list: FetchedList,
+        _ delegate: any FetchedResultsControllerDelegate<Result>
+    ) {
+        let snapshot = FetchedResultsSnapshot(list, reconfigured: change.reconfigured)
+        for section in change.deletedSections {
+            delegate.controller(
+                self, didChange: FetchedResultsSectionInfo(section.name, 0..<0, snapshot, self),
+                atSectionIndex: section.index, for: .delete)
+        }
+        for section in change.insertedSections {
+            let start = list.start(ofSection: section.index)
+            let range = start..<start + list.sectionSize(section.index)
+            delegate.controller(
+                self, didChange: FetchedResultsSectionInfo(section.name, range, snapshot, self),
+                atSectionIndex: section.index, for: .insert)
+        }
+        func tell(_ entries: [ListChange.Entry], _ type: FetchedResultsChangeType) {
+            for entry in entries {
+                delegate.controller(
+                    self, didChange: object(entry.id, in: list),
+                    at: entry.old.map(IndexPath.init), for: type,
+                    newIndexPath: entry.new.map(IndexPath.init))
+            }
+        }
+        tell(change.deletes, .delete)
+        tell(change.inserts, .insert)
+        tell(change.moves, .move)
+        tell(change.updates, .update)
+        delegate.controller(self, didChangeContentWith: snapshot)
+        if !list.isSectioned {
+            delegate.controller(self, didChangeContentWith: change.difference)
+        }
+        delegate.controllerDidChangeContent(self)
+    }
+
+    // MARK: Objects
+
+    /// The list; nil before ``performFetch()``, and after the context was reset.
+    private var list: FetchedList? { follower?.list }
+
+    /// All objects in order; nil before ``performFetch()``.
+    ///
+    /// - Complexity: O(n) after a change, else O(1). With a ``FetchRequest/fetchBatchSize`` they are faults that have not been read.
+    public final var fetchedObjects: [Result]? {
+        guard let list else { return nil }
+        if let knownObjects { return knownObjects }
+        var objects: [Result] = []
+        objects.reserveCapacity(list.count)
+        list.forEach { id, object in objects.append(object.map(result) ?? self.object(id)) }
+        if follower?.holdsObjects == true { knownObjects = objects }
+        return objects
+    }
+
+    /// How many objects there are; 0 before ``performFetch()``.
+    public final var numberOfObjects: Int { list?.count ?? 0 }
+
+    /// The object of a place.
+    ///
+    /// There must be such a place: to ask for another one, or before ``performFetch()``, is a mistake of the program.
+    ///
+    /// - Complexity: O(log n), and one reading of the store if its batch has not been read.
+    public final func object(at indexPath: IndexPath) -> Result {
+        guard let list else {
+            preconditionFailure("the controller has no objects: performFetch() was not called, or the context was reset")
+        }
+        precondition(
+            indexPath.count == 2 && (0..<list.visibleSections).contains(indexPath[0]),
+            "the list has \(list.visibleSections) sections, and none for \(indexPath)")
+        let size = list.sectionSize(indexPath[0])
+        precondition(
+            (0..<size).contains(indexPath[1]),
+            "section \(indexPath[0]) has \(size) objects, and none for \(indexPath)")
+        let index = list.start(ofSection: indexPath[0]) + indexPath[1]
+        let (_, object) = list.entry(at: index)
+        return object.map(result) ?? read(index, in: list)
+    }
+
+    /// Where an object is; nil if it is not in the list.
+    ///
+    /// - Complexity: O(√n).
+    public final func indexPath(forObject object: Result) -> IndexPath? {
+        guard let list, let id = list.id(of: object) else { return nil }
+        return list.position(of: id).map(IndexPath.init)
+    }
+
+    /// Where the object of an id is; nil if it is not in the list.
+    public final func indexPath(forObjectID id: ObjectID) -> IndexPath? {
+        list?.position(of: id).map(IndexPath.init)
+    }
+
+    private func result(_ object: ManagedObject) -> Result {
+        guard let result = object as? Result else {
+            preconditionFailure(
+                "objects of \(fetchRequest.entityName) are asked for as \(Result.self), but are \(type(of: object))"
+            )
+        }
+        return result
+    }
+
+    /// The object of an id that is, or was, in the list.
+    private func object(_ id: ObjectID, in list: FetchedList? = nil) -> Result {
+        if let object = list?.object(of: id) ?? managedObjectContext.registry.object(for: id) {
+            return result(object)
+        }
+        return result(managedObjectContext.object(with: id, under: entity))
+    }
+
+    private var entity: SchemaEntity {
+        managedObjectContext.entity(named: fetchRequest.entityName)
+    }
+
+    final func objects(of ids: [ObjectID]) -> [Result] {
+        if let list, follower?.holdsObjects == true { return ids.map { object($0, in: list) } }
+        return managedObjectContext.objects(reading: ids, under: entity, wakes: false).map(result)
+    }
+
+    /// Reads the batch of a place.
+    private func read(_ index: Int, in list: FetchedList) -> Result {
+        let size = max(1, fetchRequest.fetchBatchSize)
+        let start = index - index % size
+        let ids = (start..<min(start + size, list.count)).map { list.entry(at: $0).id }
+        let known = managedObjectContext.registry.object(for: ids[index - start])
+        if let known, !known.isFault || known.cells != nil { return result(known) }
+        let objects = managedObjectContext.objects(
+            reading: ids, under: entity, wakes: !fetchRequest.returnsObjectsAsFaults)
+        batches.append(objects)
+        if batches.count > 2 { batches.removeFirst() }
+        return result(objects[index - start])
+    }
+
+    // MARK: Sections
+
+    /// The sections in order; nil before ``performFetch()``. A list without sections has one, whose name is empty.
+    ///
+    /// - Complexity: O(sections + √n).
+    public final var sections: [FetchedResultsSectionInfo<Result>]? {
+        guard let list else { return nil }
+        let snapshot = FetchedResultsSnapshot(list)
+        return snapshot.sections.map {
+            FetchedResultsSectionInfo($0.name, $0.range, snapshot, self)
+        }
+    }
+
+    /// What the list is now, by ids; nil before ``performFetch()``.
+    public final var snapshot: FetchedResultsSnapshot? { list.map { FetchedResultsSnapshot($0) } }
+
+    /// The titles of the sections for an index beside the list, each once, in order.
+    public final var sectionIndexTitles: [String] {
+        var seen: Set<String> = []
+        return (snapshot?.sectionIdentifiers ?? []).compactMap {
+            sectionIndexTitle(forSectionName: $0).flatMap { seen.insert($0).inserted ? $0 : nil }
+        }
+    }
+
+    /// The title of a section: what the delegate says, or its first letter as a capital one. Subclasses can say something
+    /// else. Nil for a section without a name.
+    open func sectionIndexTitle(forSectionName name: String) -> String? {
+        if let title = delegate?.controller(self, sectionIndexTitleForSectionName: name) {
+            return title
+        }
+        return name.first.map { String($0).uppercased() }
+    }
+
+    /// The section to show for a title of the index: the first that has it.
+    ///
+    /// The title must be one of ``sectionIndexTitles``, and the place its own: other ones are a mistake of the program.
+    public final func section(forSectionIndexTitle title: String, at index: Int) -> Int {
+        let titles = sectionIndexTitles
+        precondition(
+            titles.indices.contains(index) && titles[index] == title,
+            "the index has no title \(title) at \(index)")
+        let names = snapshot?.sectionIdentifiers ?? []
+        return names.firstIndex { sectionIndexTitle(forSectionName: $0) == title } ?? 0
+    }
+}
+
+@available(
+    *, unavailable,
+    message: "a controller belongs to its context: pass its snapshot, or follow the results as a sequence"
+)
+extension FetchedResultsController: Sendable {}

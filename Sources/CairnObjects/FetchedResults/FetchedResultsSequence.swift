@@ -1,0 +1,137 @@
+// A list that follows, as an asynchronous sequence of snapshots.
+//
+// The follower is kept by what its context tells, and keeps the newest snapshot for the one who listens. Who is slow gets the
+// newest, with all that has changed in between.
+//
+// Threads: the context's sends; any takes.
+
+import CairnModel
+public import CairnStore
+import Synchronization
+
+extension ManagedObjectContext {
+    /// The objects that a request finds, by ids, now and after each change: a sequence that begins with what there is.
+    ///
+    /// ```swift
+    /// let results = try container.viewContext.results(
+    ///     of: FetchRequest<Product>(sortBy: [SortKey(\Product.name)]))
+    /// for try await snapshot in results { show(snapshot.itemIdentifiers) }
+    /// ```
+    ///
+    /// It follows as a ``FetchedResultsController`` does, and knows nothing but ids and what they are sorted by: no object is kept
+    /// for it, and snapshots can be given to anybody. Who is slow gets the newest snapshot, whose
+    /// ``FetchedResultsSnapshot/reconfiguredItemIdentifiers`` are those of all that came in between;
+    /// ``FetchedResultsSnapshot/difference(from:)`` says what has come, gone and moved.
+    ///
+    /// The sequence is for one task. It ends when that task is cancelled or lets go of it, and with the context. It throws a
+    /// `StoreError` if the store cannot be read, or if the objects of a section do not stand together any more. After
+    /// ``reset()`` the list is fetched again.
+    ///
+    /// - Parameter key: what sections are named after, a stored property or one through to-one relationships; nil: no
+    ///   sections.
+    /// - Throws: As ``FetchedResultsController/performFetch()``.
+    public func results<Result: ManagedObject>(
+        of request: FetchRequest<Result>, sectionedBy key: String? = nil
+    ) throws(StoreError) -> some AsyncSequence<FetchedResultsSnapshot, any Error> & Sendable {
+        let follower = ResultsFollower(request.terms, sectionKey: key, holdsObjects: false)
+        return try results(follower)
+    }
+
+    /// The same with sections by a property of the class.
+    public func results<Result: PersistentEntity, Name>(
+        of request: FetchRequest<Result>, sectionedBy path: KeyPath<Result, Name>
+    ) throws(StoreError) -> some AsyncSequence<FetchedResultsSnapshot, any Error> & Sendable {
+        let key = TypedEntity.of(Result.self).key(of: path)
+        let name: ((ManagedObject) -> String)? =
+            key != nil
+            ? nil
+            : { object in
+                guard let object = object as? Result else { return "" }
+                return SectionName.of(object[keyPath: path])
+            }
+        let follower = ResultsFollower(
+            request.terms, sectionKey: key, sectionName: name, holdsObjects: false)
+        return try results(follower)
+    }
+
+    private func results(_ follower: ResultsFollower) throws(StoreError)
+        -> some AsyncSequence<FetchedResultsSnapshot, any Error> & Sendable
+    {
+        try follower.load(self)
+        let (signals, continuation) = AsyncThrowingStream.makeStream(
+            of: Void.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(1))
+        let box = SnapshotBox()
+        continuation.onTermination = { _ in box.end() }
+        let sender = SnapshotSender(box, continuation)
+        follower.listener = ResultsFollower.Listener(
+            didChange: { change, list in
+                sender.send(FetchedResultsSnapshot(list, reconfigured: change.reconfigured))
+            },
+            didReset: { [weak follower] context in
+                guard let follower else { return }
+                do throws(StoreError) {
+                    try follower.load(context)
+                    if let list = follower.list { sender.send(FetchedResultsSnapshot(list)) }
+                } catch {
+                    sender.finish(error)
+                }
+            },
+            didFail: { sender.finish($0) },
+            isListening: { !sender.box.isOver })
+        follower.observe(self, isOwn: true)
+        if let list = follower.list { sender.send(FetchedResultsSnapshot(list)) }
+        return signals.compactMap { _ in box.take() }
+    }
+}
+
+/// Who sends the snapshots of a list. With it the sequence ends; the sequence does not hold it.
+private final class SnapshotSender {
+    let box: SnapshotBox
+    private let continuation: AsyncThrowingStream<Void, any Error>.Continuation
+
+    init(_ box: SnapshotBox, _ continuation: AsyncThrowingStream<Void, any Error>.Continuation) {
+        self.box = box
+        self.continuation = continuation
+    }
+
+    deinit { continuation.finish() }
+
+    func send(_ snapshot: FetchedResultsSnapshot) {
+        box.put(snapshot)
+        continuation.yield()
+    }
+
+    func finish(_ error: any Error) { continuation.finish(throwing: error) }
+}
+
+/// The newest snapshot of a list, for the one who listens.
+private final class SnapshotBox: Sendable {
+    private struct State {
+        var waiting: FetchedResultsSnapshot?
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether nobody listens any more.
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    func end() { state.withLock { $0.isOver = true } }
+
+    func put(_ snapshot: FetchedResultsSnapshot) {
+        state.withLock { state in
+            var snapshot = snapshot
+            if let missed = state.waiting?.reconfiguredItemIdentifiers, !missed.isEmpty {
+                snapshot.reconfiguredItemIdentifiers.formUnion(missed)
+            }
+            state.waiting = snapshot
+        }
+    }
+
+    func take() -> FetchedResultsSnapshot? {
+        state.withLock { state in
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// Which objects of a list depend on other objects, and on which: the relationships that its predicate, its order and its
+// sections are about.
+//
+// A path of relationships is followed backwards from the objects that were written, in the state behind the commit:
+//
+//   to-one     whoever leads to them: by the inverse, or by looking for what leads to each
+//   pairs      the same. Whoever leads to one no more was written too
+//   one-to-many  the object that each leads to by its column. Which one it led to before nobody says: if it was changed or
+//              deleted, and not made, the list has to be fetched again
+//
+// So the work is as large as the change, but for the last case.
+//
+// Threads: the context's.
+
+import CairnModel
+import CairnStore
+
+/// The relationships that a list depends on.
+struct RelatedPaths {
+    private struct Step: Hashable {
+        /// Where it starts.
+        let entity: Int
+        let relationship: Int
+    }
+
+    /// Objects that were written, by the roots of their entities.
+    struct Written {
+        private(set) var inserted: [Int: Set<ObjectID>] = [:]
+        /// Those that were changed or deleted.
+        private(set) var changed: [Int: Set<ObjectID>] = [:]
+
+        var isEmpty: Bool { inserted.isEmpty && changed.isEmpty }
+
+        mutating func insert(_ id: ObjectID, root: Int, isNew: Bool) {
+            if isNew {
+                inserted[root, default: []].insert(id)
+            } else {
+                changed[root, default: []].insert(id)
+            }
+        }
+    }
+
+    private let schema: Schema
+    /// Each beginning of a path once: the steps to one of the entities that the list depends on.
+    private var prefixes: Set<[Step]> = []
+    /// The roots of the entities that the paths lead to.
+    private(set) var roots: Set<Int> = []
+    /// Whether there is something in the predicate of which nobody can say what it depends on.
+    private(set) var isUnknown = false
+
+    init(
+        _ terms: FetchTerms, section: String?, _ entity: SchemaEntity,
+        _ context: ManagedObjectContext
+    ) {
+        schema = context.schema
+        for key in terms.sortDescriptors { add(key.key, entity) }
+        if let section { add(section, entity) }
+        if let predicate = terms.predicate {
+            var paths = PredicatePaths()
+            paths.add(predicate)
+            isUnknown = paths.isUnknown
+            for path in paths.paths { add(path, entity) }
+        }
+    }
+
+    var isEmpty: Bool { prefixes.isEmpty && !isUnknown }
+
+    private mutating func add(_ path: String, _ entity: SchemaEntity) {
+        var steps: [Step] = []
+        var current = entity
+        for name in path.split(separator: ".") {
+            guard let index = current.relationshipIndex(named: String(name)) else { return }
+            steps.append(Step(entity: current.index, relationship: index))
+            prefixes.insert(steps)
+            current = schema.entities[current.relationships[index].destination]
+            roots.insert(current.root)
+        }
+    }
+
+    /// The ids of objects of the list's entity that depend on what was written; nil if nobody can say, so that it may be any.
+    func dependents(
+        _ written: Written, _ state: any StoreSnapshot
+    ) throws(StoreError) -> Set<ObjectID>? {
+        if isUnknown { return written.isEmpty ? [] : nil }
+        var found: Set<ObjectID> = []
+        for steps in prefixes {
+            guard let last = steps.last else { continue }
+            let root = schema.entities[relationship(last).destination].root
+            let changed = written.changed[root] ?? []
+            var reached = changed.union(written.inserted[root] ?? [])
+            if reached.isEmpty { continue }
+            if case .inverseColumn = relationship(last).storage, !changed.isEmpty { return nil }
+            for step in steps.reversed() where !reached.isEmpty {
+                reached = try owners(of: reached, step, state)
+            }
+            found.formUnion(reached)
+        }
+        return found
+    }
+
+    private func relationship(_ step: Step) -> SchemaRelationship {
+        schema.entities[step.entity].relationships[step.relationship]
+    }
+
+    /// The objects that lead to some others by a relationship.
+    private func owners(
+        of ids: Set<ObjectID>, _ step: Step, _ state: any StoreSnapshot
+    ) throws(StoreError) -> Set<ObjectID> {
+        let relationship = relationship(step)
+        let targets = ids.sorted { SortingOrder.compare($0, $1) < 0 }
+        switch relationship.storage {
+        case .transient: return []
+        case .inverseColumn(_, let column):
+            var owners: Set<ObjectID> = []
+            for row in try state.rows(targets) {
+                guard let row else { continue }
+                let value = row.cells.value(
+                    column, of: schema.entities[row.entity], in: state.identity)
+                if let owner = value.reference { owners.insert(owner) }
+            }
+            return owners
+        case .column, .pairs:
+            if let inverse = relationship.inverse,
+                schema.entities[relationship.destination].relationships[inverse]
+                    .description.isToMany
+            {
+                let members = try state.members(
+                    ofRelationship: inverse, entity: relationship.destination, owners: targets)
+                return Set(members.joined())
+            }
+            var owners: Set<ObjectID> = []
+            for target in targets {
+                owners.formUnion(
+                    try state.referrers(
+                        toTarget: target, relationship: step.relationship, entity: step.entity))
+            }
+            return owners
+        }
+    }
+}
+
+/// The key paths in a predicate, from the object that is asked about.
+private struct PredicatePaths {
+    private(set) var paths: Set<String> = []
+    /// Whether something in it is about objects that no path leads to.
+    private(set) var isUnknown = false
+    /// What variables stand for.
+    private var variables: [String: String] = [:]
+
+    mutating func add(_ node: PredicateNode) {
+        switch node {
+        case .constant: break
+        case .comparison(let comparison):
+            _ = follow(comparison.left)
+            _ = follow(comparison.right)
+        case .and(let parts), .or(let parts): for part in parts { add(part) }
+        case .not(let part): add(part)
+        }
+    }
+
+    /// Notes the paths in an expression; gives the one that it leads along as a whole, if it does.
+    private mutating func follow(_ node: ExpressionNode) -> String? {
+        switch node {
+        case .constant, .list, .anyKey: return nil
+        case .evaluatedObject: return ""
+        case .keyPath(let path): return note(path)
+        case .variable(let name): return variables[name]
+        case .path(let base, let path):
+            guard let start = follow(base) else {
+                isUnknown = true
+                return nil
+            }
+            return note(start.isEmpty ? path : "\(start).\(path)")
+        case .collection(_, let base, let path):
+            guard let start = follow(base) else {
+                isUnknown = true
+                return nil
+            }
+            return path.map { note(start.isEmpty ? $0 : "\(start).\($0)") } ?? start
+        case .index(let base, let index):
+            if case .at(let place) = index { _ = follow(place) }
+            return follow(base)
+        case .cast(let base, _), .assignment(_, let base): return follow(base)
+        case .function(_, let parts), .aggregate(let parts):
+            for part in parts { _ = follow(part) }
+            return nil
+        case .conditional(let test, let one, let other):
+            add(test)
+            _ = follow(one)
+            _ = follow(other)
+            return nil
+        case .subquery(let collection, let variable, let condition):
+            let start = follow(collection)
+            if start == nil { isUnknown = true }
+            let outer = variables[variable]
+            variables[variable] = start
+            add(condition)
+            variables[variable] = outer
+            return start
+        case .set(_, let left, let right):
+            _ = follow(left)
+            _ = follow(right)
+            return nil
+        case .call, .fetch:
+            isUnknown = true
+            return nil
+        }
+    }
+
+    private mutating func note(_ path: String) -> String {
+        paths.insert(path)
+        return path
+    }
+}

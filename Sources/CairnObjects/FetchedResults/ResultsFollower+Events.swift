@@ -1,0 +1,181 @@
+// Which objects an event of the context may concern.
+//
+//   changes   what was edited, refreshed, and has come and gone. Of a merge they wait for its end, and are one change with it
+//   merges    what others have written, be it unknown to the context
+//   saves     new objects, which have got their ids; rows that the save wrote besides
+//   renames   new objects that have got their ids before
+//
+// If objects have changed that the list depends on, unsaved objects of the list are looked at again, as a fetch looks at them
+// anew each time; and once it is stored, all others that depend on them.
+//
+// Threads: the context's.
+
+import CairnModel
+import CairnStore
+
+extension ResultsFollower {
+    /// Objects that an event may concern.
+    struct Candidates {
+        /// In the order in which they came.
+        private(set) var ids: [ObjectID] = []
+        private var known: Set<ObjectID> = []
+        /// Those that show other values if they are in the list.
+        var updated: Set<ObjectID> = []
+        /// What was written that the list may depend on.
+        var written = RelatedPaths.Written()
+        /// The ids under which objects are in the list that have others now.
+        var oldIDs: [ObjectID: ObjectID] = [:]
+        /// Whether nobody can say what has changed.
+        var isEverything = false
+
+        var isEmpty: Bool { ids.isEmpty && written.isEmpty && !isEverything }
+
+        mutating func add(_ id: ObjectID) {
+            if known.insert(id).inserted { ids.append(id) }
+        }
+    }
+
+    /// Takes an event.
+    func handle(_ event: ContextEvent, _ context: ManagedObjectContext) {
+        guard let list else { return }
+        switch event {
+        case .willSave: return
+        case .didChange(let changes):
+            if !changes.invalidatedAll.isEmpty {
+                unload()
+                listener.didReset(context)
+                return
+            }
+            note(changes, list, context)
+            if context.isMergingChanges { return }
+        case .didSave(let saved): note(saved, list, context)
+        case .didMerge(let merged): note(merged, list, context)
+        case .didRename: noteRenamed(list, context)
+        }
+        goOn(context)
+    }
+
+    private func root(_ context: ManagedObjectContext) -> Int? {
+        context.knownEntity(named: terms.entityName)?.root
+    }
+
+    private func note(
+        _ changes: ObjectChanges, _ list: FetchedList, _ context: ManagedObjectContext
+    ) {
+        guard let root = root(context) else { return }
+        var hasRelated = false
+        func add(_ objects: [ManagedObject], isUpdate: Bool) {
+            for object in objects {
+                if let related, related.roots.contains(object.entity.root) { hasRelated = true }
+                guard object.entity.root == root else { continue }
+                self.add(object, list, isUpdate: isUpdate)
+            }
+        }
+        add(changes.deleted, isUpdate: false)
+        add(changes.inserted, isUpdate: true)
+        add(changes.updated, isUpdate: true)
+        add(changes.refreshed, isUpdate: true)
+        if hasRelated || related?.isUnknown == true { addUnsaved(list, root, context) }
+    }
+
+    /// Notes the unsaved objects: what they lead to has changed, and they are found by what that is now.
+    private func addUnsaved(_ list: FetchedList, _ root: Int, _ context: ManagedObjectContext) {
+        guard terms.includesPendingChanges else { return }
+        for object in context.changedInOrder where object.entity.root == root {
+            add(object, list, isUpdate: false)
+        }
+    }
+
+    private func add(_ object: ManagedObject, _ list: FetchedList, isUpdate: Bool) {
+        let id = object.objectID
+        waiting.add(id)
+        if isUpdate { waiting.updated.insert(id) }
+        if let old = list.id(of: object), old != id { waiting.oldIDs[id] = old }
+    }
+
+    private func note(
+        _ saved: SavedObjects, _ list: FetchedList, _ context: ManagedObjectContext
+    ) {
+        guard let root = root(context) else { return }
+        noteRenamed(list, context)
+        func note(_ id: ObjectID, _ entity: Int, isNew: Bool = false) {
+            if related?.roots.contains(entity) == true || related?.isUnknown == true {
+                waiting.written.insert(id, root: entity, isNew: isNew)
+            }
+        }
+        for object in saved.inserted {
+            if object.entity.root == root { add(object, list, isUpdate: false) }
+            note(object.objectID, object.entity.root, isNew: true)
+        }
+        for object in saved.updated + saved.deleted {
+            if object.entity.root == root { add(object, list, isUpdate: false) }
+            note(object.objectID, object.entity.root)
+        }
+        for id in saved.updatedElsewhere + saved.deletedElsewhere {
+            guard let entity = context.rootEntity(of: id) else { continue }
+            if entity.root == root {
+                waiting.add(id)
+                waiting.updated.insert(id)
+            }
+            note(id, entity.root)
+        }
+    }
+
+    /// Notes objects that have got their permanent ids.
+    private func noteRenamed(_ list: FetchedList, _ context: ManagedObjectContext) {
+        for old in list.newObjects.values {
+            guard let object = list.object(of: old), object.objectID != old else { continue }
+            add(object, list, isUpdate: false)
+        }
+    }
+
+    private func note(
+        _ merged: MergedObjectIDs, _ list: FetchedList, _ context: ManagedObjectContext
+    ) {
+        guard let root = root(context) else { return }
+        noteRenamed(list, context)
+        if merged.isEverything { waiting.isEverything = true }
+        func add(_ ids: Set<ObjectID>, isNew: Bool = false) {
+            for id in ids {
+                guard let entity = context.rootEntity(of: id)?.root else { continue }
+                if entity == root {
+                    waiting.add(id)
+                    // The context tells itself of those that it has.
+                    if context.registry.object(for: id) == nil { waiting.updated.insert(id) }
+                }
+                if related?.roots.contains(entity) == true || related?.isUnknown == true {
+                    waiting.written.insert(id, root: entity, isNew: isNew)
+                }
+            }
+        }
+        add(merged.inserted, isNew: true)
+        add(merged.updated)
+        add(merged.deleted)
+        if !waiting.written.isEmpty { addUnsaved(list, root, context) }
+    }
+
+    // MARK: Going on
+
+    /// Has the list follow what waits.
+    func goOn(_ context: ManagedObjectContext) {
+        if isTelling { return }
+        isTelling = true
+        defer { isTelling = false }
+        // Those who are told may edit and save.
+        while list != nil, !waiting.isEmpty {
+            let candidates = waiting
+            waiting = Candidates()
+            do throws(StoreError) {
+                try follow(candidates, context)
+            } catch {
+                // What is shown is out of date. The next event brings it up to date, if that can be read.
+                waiting.isEverything = true
+                listener.didFail(error)
+                return
+            }
+        }
+    }
+
+    /// Says that things have happened that the list was not told of.
+    func noteMissed() { waiting.isEverything = true }
+}
