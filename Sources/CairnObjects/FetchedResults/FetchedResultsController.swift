@@ -180,7 +180,7 @@ open class FetchedResultsController<Result: ManagedObject> {
         func tell(_ entries: [ListChange.Entry], _ type: FetchedResultsChangeType) {
             for entry in entries {
                 delegate.controller(
-                    self, didChange: object(entry.id, in: list),
+                    self, didChange: entry.object.map(result) ?? object(entry.id, in: list),
                     at: entry.old.map(IndexPath.init), for: type,
                     newIndexPath: entry.new.map(IndexPath.init))
             }

@@ -34,6 +34,8 @@ struct ListChange {
         var isUpdated = false
         /// Whether it was put where it belongs now; else it has not left its place.
         var isReplaced = true
+        /// The object, if somebody has it.
+        var object: ManagedObject?
     }
 
     /// A section that went or came.

@@ -27,6 +27,8 @@ extension ResultsFollower {
         var oldIDs: [ObjectID: ObjectID] = [:]
         /// Whether nobody can say what has changed.
         var isEverything = false
+        /// The objects that the events were about: those that are gone nobody finds any more.
+        var objects: [ObjectID: ManagedObject] = [:]
 
         var isEmpty: Bool { ids.isEmpty && written.isEmpty && !isEverything }
 
@@ -63,6 +65,8 @@ extension ResultsFollower {
         _ changes: ObjectChanges, _ list: FetchedList, _ context: ManagedObjectContext
     ) {
         guard let root = root(context) else { return }
+        // What a save has found is told before the save is.
+        if context.isSaving { noteRenamed(list, context) }
         var hasRelated = false
         func add(_ objects: [ManagedObject], isUpdate: Bool) {
             for object in objects {
@@ -89,6 +93,7 @@ extension ResultsFollower {
     private func add(_ object: ManagedObject, _ list: FetchedList, isUpdate: Bool) {
         let id = object.objectID
         waiting.add(id)
+        waiting.objects[id] = object
         if isUpdate { waiting.updated.insert(id) }
         if let old = list.id(of: object), old != id { waiting.oldIDs[id] = old }
     }

@@ -31,9 +31,14 @@ extension ResultsFollower {
         }
         let question = try context.question(terms)
         let present = try present(candidates.ids, question, context)
-        let (entries, objects) = compare(candidates, present, list)
-        if isWindow, mayMove(candidates, present, list, question) {
-            return try refetch(candidates, context)
+        var (entries, objects) = compare(candidates, present, list)
+        if isWindow {
+            if mayMove(candidates, present, list, question) {
+                return try refetch(candidates, context)
+            }
+            // What comes behind the end is not shown.
+            entries.removeAll(where: \.isReplaced)
+            objects = []
         }
         guard !entries.isEmpty else { return }
         listener.willChange()
@@ -83,6 +88,7 @@ extension ResultsFollower {
             let terms = list.terms(of: old)
             var entry = ListChange.Entry(oldID: old, id: id)
             entry.isUpdated = candidates.updated.contains(id)
+            entry.object = list.object(of: old) ?? candidates.objects[id]
             switch (terms, present[id]) {
             case (nil, nil): continue
             case (nil, let new?):
@@ -210,6 +216,8 @@ extension ResultsFollower {
         }
         for index in entries.indices {
             if entries[index].old != nil {
+                entries[index].object =
+                    list.object(of: entries[index].oldID) ?? candidates.objects[entries[index].id]
                 entries[index].oldSection = list.terms(of: entries[index].oldID)?.section
                 entries[index].oldSectionSize = list.sectionSize(entries[index].old?.section ?? 0)
             }

@@ -1,0 +1,124 @@
+// Lists that follow, as asynchronous sequences of snapshots.
+
+import CairnModel
+import CairnObjects
+import CairnStore
+import CairnTestSupport
+import Testing
+
+@Suite("Results as a sequence")
+struct ResultsSequenceTests {
+    private var request: FetchRequest<ManagedObject> {
+        var request = FetchRequest(
+            entityName: "Product", predicate: .compare("price", .less, .double(10)))
+        request.sortDescriptors = [SortKey("note"), SortKey("name")]
+        return request
+    }
+
+    @Test("A snapshot of what there is comes first, then one after each change", arguments: Backend.allCases)
+    @MainActor func following(_ backend: Backend) async throws {
+        let stack = try Stack(Models.shop, backend)
+        let ids = try stack.products(3)
+        let view = stack.container.viewContext
+        view.automaticallyMergesChangesFromParent = true
+        var results = try view.results(of: request, sectionedBy: "note").makeAsyncIterator()
+        let first = try #require(await results.next(isolation: #isolation))
+        #expect(first.itemIdentifiers == ids && first.sectionIdentifiers == [""])
+        // An edit that is not saved.
+        view.object(with: ids[1])["note"] = "n"
+        let second = try #require(await results.next(isolation: #isolation))
+        #expect(second.sectionIdentifiers == ["", "n"])
+        #expect(second.itemIdentifiers(inSection: "n") == [ids[1]])
+        #expect(second.sectionIdentifier(containing: ids[2]) == "")
+        #expect(second.numberOfItems(inSection: "") == 2)
+        try view.save()
+        // A batch request elsewhere; no object is made for it here.
+        try await stack.container.performBackgroundTask { context in
+            let rows: [[String: Any]] = [["name": "9", "note": "a"], ["name": "x", "price": 50.0]]
+            _ = try context.execute(BatchInsertRequest(entityName: "Product", objects: rows))
+        }
+        let third = try #require(await results.next(isolation: #isolation))
+        #expect(third.sectionIdentifiers == ["", "a", "n"] && third.numberOfItems == 4)
+        let change = third.difference(from: second)
+        #expect(second.itemIdentifiers.applying(change) == third.itemIdentifiers)
+        #expect(change.insertions.count == 1 && change.removals.isEmpty)
+        // Objects that are not in the context any more are told of, too.
+        try await stack.container.performBackgroundTask { context in
+            context.object(with: ids[0])["stock"] = 3
+            try context.save()
+        }
+        let fourth = try #require(await results.next(isolation: #isolation))
+        #expect(fourth == third && fourth.reconfiguredItemIdentifiers == [ids[0]])
+        view.reset()
+        let fifth = try #require(await results.next(isolation: #isolation))
+        #expect(fifth == fourth)
+    }
+
+    @Test("New objects come with temporary ids, and with permanent ones when they are saved")
+    @MainActor func identifiers() async throws {
+        let stack = try Stack(Models.shop, .log)
+        let view = stack.container.viewContext
+        var results = try view.results(of: request).makeAsyncIterator()
+        #expect(try await results.next(isolation: #isolation)?.numberOfItems == 0)
+        let new = view.make("Product", ["name": "new"])
+        let second = try #require(await results.next(isolation: #isolation))
+        #expect(second.itemIdentifiers == [new.objectID] && new.objectID.isTemporary)
+        try view.save()
+        let third = try #require(await results.next(isolation: #isolation))
+        #expect(third.itemIdentifiers == [new.objectID] && !new.objectID.isTemporary)
+    }
+
+    @Test("Who is slow gets the newest snapshot, and all that has changed in between")
+    func slow() async throws {
+        let stack = try Stack(Models.shop, .dictionary)
+        let ids = try stack.products(4)
+        let background = stack.container.newBackgroundContext()
+        let request = request
+        let results = try await background.perform { try $0.results(of: request) }
+        var iterator = results.makeAsyncIterator()
+        #expect(try await iterator.next()?.itemIdentifiers == ids)
+        for id in ids[1...] {
+            await background.perform { $0.object(with: id)["stock"] = 7 }
+        }
+        await background.perform { $0.object(with: ids[0])["name"] = "z" }
+        let next = try #require(await iterator.next())
+        #expect(next.itemIdentifiers == Array(ids[1...]) + [ids[0]])
+        #expect(next.reconfiguredItemIdentifiers == Set(ids))
+    }
+
+    @Test("It ends when its task is cancelled, with its context, and by an error")
+    func ends() async throws {
+        let stack = try Stack(Models.shop, .dictionary)
+        let request = request
+        var background: BackgroundContext? = stack.container.newBackgroundContext()
+        let results = try await #require(background).perform { try $0.results(of: request) }
+        let task = Task {
+            var count = 0
+            for try await _ in results { count += 1 }
+            return count
+        }
+        background = nil
+        #expect(try await task.value <= 1)
+        let other = stack.container.newBackgroundContext()
+        let cancelled = try await other.perform { try $0.results(of: request) }
+        let waiting = Task {
+            for try await _ in cancelled {}
+        }
+        waiting.cancel()
+        try await waiting.value
+        // Sections that do not stand together any more.
+        _ = try stack.store { context in
+            ["a", "b", "c"].map { context.make("Product", ["name": $0, "note": $0]) }
+        }
+        var wrong = FetchRequest(entityName: "Product")
+        wrong.sortDescriptors = [SortKey("name")]
+        let asked = wrong
+        var failing = try await other.perform { try $0.results(of: asked, sectionedBy: "note") }
+            .makeAsyncIterator()
+        #expect(try await failing.next()?.numberOfSections == 3)
+        try await other.perform { context in
+            try #require(try context.find("Product", "name", .string("c")).first)["note"] = "a"
+        }
+        await #expect(throws: StoreError.self) { _ = try await failing.next() }
+    }
+}
