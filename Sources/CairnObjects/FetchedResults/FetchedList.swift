@@ -178,7 +178,9 @@ final class FetchedList {
     }
 
     /// How many objects a section has.
-    func sectionSize(_ section: Int) -> Int { start(ofSection: section + 1) - start(ofSection: section) }
+    func sectionSize(_ section: Int) -> Int {
+        start(ofSection: section + 1) - start(ofSection: section)
+    }
 
     /// All objects in order.
     func forEach(_ body: (ObjectID, ManagedObject?) -> Void) {

@@ -224,7 +224,9 @@ open class FetchedResultsController<Result: ManagedObject> {
     /// - Complexity: O(log n), and one reading of the store if its batch has not been read.
     public final func object(at indexPath: IndexPath) -> Result {
         guard let list else {
-            preconditionFailure("the controller has no objects: performFetch() was not called, or the context was reset")
+            preconditionFailure(
+                "the controller has no objects: performFetch() was not called, or the context was reset"
+            )
         }
         precondition(
             indexPath.count == 2 && (0..<list.visibleSections).contains(indexPath[0]),
@@ -339,6 +341,7 @@ open class FetchedResultsController<Result: ManagedObject> {
 
 @available(
     *, unavailable,
-    message: "a controller belongs to its context: pass its snapshot, or follow the results as a sequence"
+    message:
+        "a controller belongs to its context: pass its snapshot, or follow the results as a sequence"
 )
 extension FetchedResultsController: Sendable {}

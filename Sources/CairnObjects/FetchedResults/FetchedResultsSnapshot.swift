@@ -164,7 +164,9 @@ extension FetchedResultsSnapshot: Equatable {
     /// Whether two have the same ids in the same sections.
     public static func == (left: Self, right: Self) -> Bool {
         left.numberOfItems == right.numberOfItems
-            && left.sections.elementsEqual(right.sections) { $0.name == $1.name && $0.range == $1.range }
+            && left.sections.elementsEqual(right.sections) {
+                $0.name == $1.name && $0.range == $1.range
+            }
             && left.itemIdentifiers == right.itemIdentifiers
     }
 }

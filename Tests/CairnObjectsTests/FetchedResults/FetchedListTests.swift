@@ -1,10 +1,11 @@
 // The list that controllers keep, against an array; and what is told of its changes.
 
 import CairnModel
-@testable import CairnObjects
 import CairnTestSupport
 import FoundationEssentials
 import Testing
+
+@testable import CairnObjects
 
 @Suite("Lists that know their places")
 struct FetchedListTests {
@@ -78,7 +79,8 @@ struct FetchedListTests {
         try #require(ids == items.map(\.id), "seed \(seed)")
         #expect(!list.isOutOfOrder)
         var starts: [Int] = []
-        for index in items.indices where index == 0 || items[index].section != items[index - 1].section {
+        for index in items.indices
+        where index == 0 || items[index].section != items[index - 1].section {
             starts.append(index)
         }
         if !list.isSectioned { starts = [0] }

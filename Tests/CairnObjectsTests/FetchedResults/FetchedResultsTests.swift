@@ -1,10 +1,11 @@
 // Lists that follow their context, told by a delegate.
 
 import CairnModel
-@testable import CairnObjects
 import CairnStore
 import Foundation
 import Testing
+
+@testable import CairnObjects
 
 @Suite("Fetched results controllers")
 struct FetchedResultsTests {
@@ -95,7 +96,9 @@ struct FetchedResultsTests {
         #expect(copy.controller.indexPath(forObjectID: ids[2]) == IndexPath(item: 0, section: 2))
     }
 
-    @Test("An object moves if its order among the others changes, and is updated if only its key does")
+    @Test(
+        "An object moves if its order among the others changes, and is updated if only its key does"
+    )
     func moves() throws {
         let stack = try Stack(Models.shop, .dictionary)
         let ids = try fill(stack)
@@ -144,7 +147,9 @@ struct FetchedResultsTests {
         #expect(titled.sectionIndexTitles == ["7", "5", "4"])
     }
 
-    @Test("Sections that the order does not keep together are refused, and no such key", arguments: Backend.allCases)
+    @Test(
+        "Sections that the order does not keep together are refused, and no such key",
+        arguments: Backend.allCases)
     func refused(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let ids = try fill(stack)
@@ -155,7 +160,9 @@ struct FetchedResultsTests {
         context.object(with: ids[0])["note"] = "z"
         context.processPendingChanges()
         #expect(copy.errors.map(\.code) == [.invalidRequest] && wrong.fetchedObjects == nil)
-        #expect { try wrong.performFetch() } throws: { ($0 as? StoreError)?.code == .invalidRequest }
+        #expect { try wrong.performFetch() } throws: {
+            ($0 as? StoreError)?.code == .invalidRequest
+        }
         var request = FetchRequest(entityName: "Product")
         request.sortDescriptors = [SortKey("name")]
         let unknown = FetchedResultsController(
@@ -206,7 +213,9 @@ struct FetchedResultsTests {
         #expect(copy.words == ["insert 0.0"])
     }
 
-    @Test("One merge of what others have written is one change, with objects that the context did not have", arguments: Backend.allCases)
+    @Test(
+        "One merge of what others have written is one change, with objects that the context did not have",
+        arguments: Backend.allCases)
     func merging(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let ids = try fill(stack)
@@ -239,7 +248,9 @@ struct FetchedResultsTests {
         #expect(shown(copy.controller) == ["x:bh", "y:dg", "z:f"] && copy.changes == 3)
     }
 
-    @Test("Objects that the order or the predicate leads to are followed when they are stored", arguments: Backend.allCases)
+    @Test(
+        "Objects that the order or the predicate leads to are followed when they are stored",
+        arguments: Backend.allCases)
     func related(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)
         let shops = try stack.store { context in
@@ -319,7 +330,9 @@ struct FetchedResultsTests {
         #expect(reads[0] <= 12 && reads[1] <= 12, "\(reads)")
     }
 
-    @Test("Without anybody who listens nothing is followed, and somebody who comes later is told what was missed")
+    @Test(
+        "Without anybody who listens nothing is followed, and somebody who comes later is told what was missed"
+    )
     func nobody() throws {
         let stack = try Stack(Models.shop, .dictionary)
         let ids = try fill(stack)

@@ -167,16 +167,16 @@ final class ListCopy<Result: ManagedObject>: FetchedResultsControllerDelegate {
             .sorted { ($0.new ?? []) < ($1.new ?? []) }
         for told in came {
             guard let new = told.new else {
-                    Issue.record("no new place")
-                    return
-                }
+                Issue.record("no new place")
+                return
+            }
             sections[new[0]].objects.insert(told.object, at: new[1])
         }
         for told in told where told.type == .update {
             guard let new = told.new else {
-                    Issue.record("no new place")
-                    return
-                }
+                Issue.record("no new place")
+                return
+            }
             #expect(sections[new[0]].objects[new[1]] == told.object)
         }
     }

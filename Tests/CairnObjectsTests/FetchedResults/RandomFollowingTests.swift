@@ -32,7 +32,8 @@ struct RandomFollowingTests {
         }
 
         func add(
-            _ name: String, _ entity: String, _ format: String?, _ sort: [SortKey], section: String? = nil, batch: Int = 0,
+            _ name: String, _ entity: String, _ format: String?, _ sort: [SortKey],
+            section: String? = nil, batch: Int = 0,
             _ prepare: (inout FetchRequest<ManagedObject>) -> Void = { _ in }
         ) throws {
             var request = FetchRequest(entityName: entity)

@@ -15,7 +15,9 @@ struct ResultsSequenceTests {
         return request
     }
 
-    @Test("A snapshot of what there is comes first, then one after each change", arguments: Backend.allCases)
+    @Test(
+        "A snapshot of what there is comes first, then one after each change",
+        arguments: Backend.allCases)
     @MainActor func following(_ backend: Backend) async throws {
         let stack = try Stack(Models.shop, backend)
         let ids = try stack.products(3)
@@ -34,7 +36,9 @@ struct ResultsSequenceTests {
         try view.save()
         // A batch request elsewhere; no object is made for it here.
         try await stack.container.performBackgroundTask { context in
-            let rows: [[String: Any]] = [["name": "9", "note": "a"], ["name": "x", "price": 50.0]]
+            let rows: [[String: Any]] = [
+                ["name": "9", "note": "a"], ["name": "x", "price": 50.0],
+            ]
             _ = try context.execute(BatchInsertRequest(entityName: "Product", objects: rows))
         }
         let third = try #require(await results.next(isolation: #isolation))
