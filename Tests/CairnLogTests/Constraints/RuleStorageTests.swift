@@ -88,7 +88,7 @@ struct RuleStorageTests {
         let name = image.segments[0]
         #expect(image.files[name]![72] == 2, "the writer says so")
         // Another bit stands for what this version does not know.
-        image.files[name]![72] = 6
+        image.files[name]![72] = 2 | 128
         image.sealHeader(name)
         image.files.merge(try SealedStore(image, image.segments).sealed()) { $1 }
         image.files["lock"] = []
