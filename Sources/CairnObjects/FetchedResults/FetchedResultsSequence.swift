@@ -25,7 +25,7 @@ extension ManagedObjectContext {
     ///
     /// The sequence is for one task. It ends when that task is cancelled or lets go of it, and with the context. It throws a
     /// `StoreError` if the store cannot be read, or if the objects of a section do not stand together any more. After
-    /// ``reset()`` the list is fetched again.
+    /// ``reset()`` the list is fetched again if the context had objects; without any it is as it was.
     ///
     /// - Parameter key: what sections are named after, a stored property or one through to-one relationships; nil: no
     ///   sections.

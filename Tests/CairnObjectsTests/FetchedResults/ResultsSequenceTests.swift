@@ -53,7 +53,10 @@ struct ResultsSequenceTests {
         }
         let fourth = try #require(await results.next(isolation: #isolation))
         #expect(fourth == third && fourth.reconfiguredItemIdentifiers == [ids[0]])
+        // A context that has no objects has nothing to forget, and tells nothing.
+        let held = view.object(with: ids[0])
         view.reset()
+        #expect(held.managedObjectContext == nil)
         let fifth = try #require(await results.next(isolation: #isolation))
         #expect(fifth == fourth)
     }
