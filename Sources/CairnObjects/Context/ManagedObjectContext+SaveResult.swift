@@ -48,7 +48,7 @@ extension ManagedObjectContext {
                 if object.isInserted {
                     saved?.inserted.append(object)
                 } else {
-                    saved?.updated.append(object)
+                    saved?.noteUpdate(of: object)
                 }
                 noteMoves(of: object, by: result.rows[id], result.permanentIDs)
                 if id != old { rename(object, id) }
@@ -108,6 +108,7 @@ extension ManagedObjectContext {
             object.absorbedInto = survivor
             absorbed[object.objectID] = survivor
         }
+        if !absorbed.isEmpty { saved?.survivors = Set(absorbed.values) }
         if !children.isEmpty {
             tellChildren(of: result, absorbed)
             if result.commit != nil { outdateChildren(result.rows) }

@@ -243,7 +243,9 @@ extension ManagedObjectContext {
         saved?.commit = numbers.commit
         if let inbox, let commit = numbers.commit { inbox.disown(commit, of: identity.identifier) }
         saved?.inserted = rows.objects.filter(\.isInserted)
-        saved?.updated += rows.others
+        if saved != nil {
+            for object in rows.others { saved?.noteUpdate(of: object) }
+        }
         for object in rows.objects where object.isInserted {
             object.flags.subtract([.inserted, .updated])
             object.commitSlots()
@@ -303,6 +305,7 @@ extension ManagedObjectContext {
             } else if takesValues {
                 saved?.updatedElsewhere.append(id)
             }
+            saved?.survivors.insert(id)
             detach(object)
             object.isDeleted = true
             object.absorbedInto = id

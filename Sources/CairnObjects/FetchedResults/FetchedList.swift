@@ -241,12 +241,6 @@ final class FetchedList {
 
     // MARK: Changing
 
-    /// Keeps an object, or keeps it no longer.
-    func keep(_ object: ManagedObject?, for id: ObjectID) {
-        guard let chunk = homes[id], let offset = chunk.offset(of: id) else { return }
-        chunk.rows[offset].object = object
-    }
-
     /// Takes an object out; false if it is not there.
     @discardableResult
     func remove(_ id: ObjectID) -> Bool {

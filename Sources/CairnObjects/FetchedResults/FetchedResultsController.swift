@@ -63,6 +63,7 @@ open class FetchedResultsController<Result: ManagedObject> {
 
     private final var follower: ResultsFollower?
     private final var knownObjects: [Result]?
+    private final var knownSections: [FetchedResultsSectionInfo<Result>]?
     /// The batches that were read last, so that their objects are kept.
     private final var batches: [[ManagedObject]] = []
 
@@ -151,11 +152,13 @@ open class FetchedResultsController<Result: ManagedObject> {
 
     private func forget() {
         knownObjects = nil
+        knownSections = nil
         batches = []
     }
 
     private func tell(_ change: ListChange, _ list: FetchedList) {
         knownObjects = nil
+        knownSections = nil
         guard let delegate else { return }
         tell(change, list, delegate)
     }
@@ -297,13 +300,16 @@ open class FetchedResultsController<Result: ManagedObject> {
 
     /// The sections in order; nil before ``performFetch()``. A list without sections has one, whose name is empty.
     ///
-    /// - Complexity: O(sections + √n).
+    /// - Complexity: O(sections + √n) after a change, else O(1).
     public final var sections: [FetchedResultsSectionInfo<Result>]? {
         guard let list else { return nil }
+        if let knownSections { return knownSections }
         let snapshot = FetchedResultsSnapshot(list)
-        return snapshot.sections.map {
+        let sections = snapshot.sections.map {
             FetchedResultsSectionInfo($0.name, $0.range, snapshot, self)
         }
+        knownSections = sections
+        return sections
     }
 
     /// What the list is now, by ids; nil before ``performFetch()``.

@@ -71,6 +71,7 @@ public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
 
     /// The list could not follow: the store could not be read, and what is shown is out of date until the next change; or
     /// the objects of a section do not stand together any more, and there is no list until ``FetchedResultsController/performFetch()``.
+    /// It may come after ``controllerWillChangeContent(_:)``, in place of all that would have followed.
     func controller(
         _ controller: FetchedResultsController<Result>, didFailToFollow error: StoreError)
 }

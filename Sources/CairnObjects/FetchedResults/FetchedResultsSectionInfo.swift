@@ -1,4 +1,6 @@
 // A section of a list, as it was when it was asked for.
+//
+// The controller keeps its sections, so that they do not keep it.
 
 public import CairnModel
 
@@ -6,13 +8,11 @@ public import CairnModel
 public struct FetchedResultsSectionInfo<Result: ManagedObject> {
     /// What its objects have in common; empty if the list has no sections, or if that is nil.
     public let name: String
-    /// Its title in an index beside the list.
-    public let indexTitle: String?
     /// How many objects it has.
     public let numberOfObjects: Int
     private let snapshot: FetchedResultsSnapshot
     private let range: Range<Int>
-    private let controller: FetchedResultsController<Result>
+    private weak var controller: FetchedResultsController<Result>?
 
     init(
         _ name: String, _ range: Range<Int>, _ snapshot: FetchedResultsSnapshot,
@@ -23,14 +23,16 @@ public struct FetchedResultsSectionInfo<Result: ManagedObject> {
         self.snapshot = snapshot
         self.controller = controller
         numberOfObjects = range.count
-        indexTitle = controller.sectionIndexTitle(forSectionName: name)
     }
+
+    /// Its title in an index beside the list, as ``FetchedResultsController/sectionIndexTitle(forSectionName:)`` says.
+    public var indexTitle: String? { controller?.sectionIndexTitle(forSectionName: name) }
 
     /// The ids of its objects, in order.
     public var objectIDs: [ObjectID] { snapshot.ids(range) }
 
-    /// Its objects, in order.
+    /// Its objects, in order; none once there is no controller any more.
     ///
     /// - Complexity: O(n) in the section, if the list holds its objects; else they are read at once.
-    public var objects: [Result] { controller.objects(of: objectIDs) }
+    public var objects: [Result] { controller?.objects(of: objectIDs) ?? [] }
 }

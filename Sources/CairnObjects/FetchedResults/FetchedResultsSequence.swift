@@ -65,13 +65,18 @@ extension ManagedObjectContext {
         let sender = SnapshotSender(box, continuation)
         follower.listener = ResultsFollower.Listener(
             didChange: { change, list in
-                sender.send(FetchedResultsSnapshot(list, reconfigured: change.reconfigured))
+                sender.send(change, list)
             },
             didReset: { [weak follower] context in
                 guard let follower else { return }
                 do throws(StoreError) {
                     try follower.load(context)
-                    if let list = follower.list { sender.send(FetchedResultsSnapshot(list)) }
+                    // What was not saved is shown no more: all may be otherwise.
+                    if let list = follower.list {
+                        var snapshot = FetchedResultsSnapshot(list)
+                        snapshot.reconfiguredItemIdentifiers = Set(snapshot.itemIdentifiers)
+                        sender.send(snapshot)
+                    }
                 } catch {
                     sender.finish(error)
                 }
@@ -101,6 +106,11 @@ private final class SnapshotSender {
         continuation.yield()
     }
 
+    func send(_ change: ListChange, _ list: FetchedList) {
+        box.put(FetchedResultsSnapshot(list, reconfigured: change.reconfigured), change, list)
+        continuation.yield()
+    }
+
     func finish(_ error: any Error) { continuation.finish(throwing: error) }
 }
 
@@ -108,6 +118,8 @@ private final class SnapshotSender {
 private final class SnapshotBox: Sendable {
     private struct State {
         var waiting: FetchedResultsSnapshot?
+        /// The ids that have gone since a snapshot was taken: those that come back may show other values.
+        var gone: Set<ObjectID> = []
         var isOver = false
     }
 
@@ -118,11 +130,30 @@ private final class SnapshotBox: Sendable {
 
     func end() { state.withLock { $0.isOver = true } }
 
+    /// Has a snapshot wait of which anything may be otherwise than before.
     func put(_ snapshot: FetchedResultsSnapshot) {
+        state.withLock { $0.waiting = snapshot }
+    }
+
+    func put(_ snapshot: FetchedResultsSnapshot, _ change: ListChange, _ list: FetchedList) {
         state.withLock { state in
             var snapshot = snapshot
-            if let missed = state.waiting?.reconfiguredItemIdentifiers, !missed.isEmpty {
-                snapshot.reconfiguredItemIdentifiers.formUnion(missed)
+            var missed = state.waiting?.reconfiguredItemIdentifiers ?? []
+            if !state.gone.isEmpty {
+                for entry in change.inserts where state.gone.contains(entry.id) {
+                    missed.insert(entry.id)
+                }
+            }
+            for entry in change.deletes { state.gone.insert(entry.oldID) }
+            if !missed.isEmpty {
+                // New objects have other ids once they are saved.
+                for entry in change.moves + change.updates + change.renames
+                where entry.oldID != entry.id && missed.contains(entry.oldID) {
+                    missed.insert(entry.id)
+                }
+                for id in missed where list.contains(id) {
+                    snapshot.reconfiguredItemIdentifiers.insert(id)
+                }
             }
             state.waiting = snapshot
         }
@@ -130,7 +161,10 @@ private final class SnapshotBox: Sendable {
 
     func take() -> FetchedResultsSnapshot? {
         state.withLock { state in
-            defer { state.waiting = nil }
+            defer {
+                state.waiting = nil
+                state.gone = []
+            }
             return state.waiting
         }
     }

@@ -5,6 +5,7 @@
 // Threads: a value.
 
 public import CairnModel
+import Synchronization
 
 /// What a list that follows was at one moment: the ids of its objects, by sections.
 ///
@@ -22,7 +23,18 @@ public struct FetchedResultsSnapshot: Sendable {
         let starts: ContiguousArray<FetchedList.SectionStart>
     }
 
+    /// What was found out of the sections when somebody asked.
+    private final class Known: Sendable {
+        let index = Mutex<SectionIndex?>(nil)
+    }
+
+    private struct SectionIndex: Sendable {
+        let sections: [(name: String, range: Range<Int>)]
+        let places: [String: Int]
+    }
+
     private let chunks: [Chunk]
+    private let known = Known()
     private let isSectioned: Bool
     /// How many ids there are.
     public let numberOfItems: Int
@@ -62,6 +74,24 @@ public struct FetchedResultsSnapshot: Sendable {
         }
     }
 
+    private var sectionIndex: SectionIndex {
+        known.index.withLock { known in
+            if let known { return known }
+            let sections = sections
+            let places = Dictionary(
+                sections.enumerated().map { ($0.element.name, $0.offset) },
+                uniquingKeysWith: { first, _ in first })
+            let new = SectionIndex(sections: sections, places: places)
+            known = new
+            return new
+        }
+    }
+
+    private func range(ofSection name: String) -> Range<Int>? {
+        let index = sectionIndex
+        return index.places[name].map { index.sections[$0].range }
+    }
+
     /// The names of the sections, in order.
     public var sectionIdentifiers: [String] { sections.map(\.name) }
 
@@ -71,14 +101,15 @@ public struct FetchedResultsSnapshot: Sendable {
     }
 
     /// The ids of a section, in order; none if there is no such section.
+    ///
+    /// - Complexity: O(ids of the section + n / 256); O(sections) besides for the first one that is asked for.
     public func itemIdentifiers(inSection name: String) -> [ObjectID] {
-        guard let section = sections.first(where: { $0.name == name }) else { return [] }
-        return ids(section.range)
+        range(ofSection: name).map(ids) ?? []
     }
 
     /// How many ids a section has; 0 if there is no such section.
     public func numberOfItems(inSection name: String) -> Int {
-        sections.first { $0.name == name }?.range.count ?? 0
+        range(ofSection: name)?.count ?? 0
     }
 
     /// The name of the section that an id is in; nil if it is not there.

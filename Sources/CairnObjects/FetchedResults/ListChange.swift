@@ -105,12 +105,6 @@ struct ListChange {
         updates.sort { rising($0.new, $1.new) }
     }
 
-    /// Whether nothing has become of it.
-    var isEmpty: Bool {
-        deletes.isEmpty && inserts.isEmpty && moves.isEmpty && updates.isEmpty && renames.isEmpty
-            && deletedSections.isEmpty && insertedSections.isEmpty
-    }
-
     /// Notes sections that went and came; gives the names of those that stand elsewhere.
     private mutating func compareSections(
         _ entries: [Entry], _ oldSections: Set<String>, _ list: FetchedList
@@ -185,7 +179,7 @@ struct ListChange {
         }
         for entry in deletes { remove(entry) }
         for entry in inserts { insert(entry) }
-        for entry in moves + renames {
+        for entry in moves + renames + updates.filter({ $0.oldID != $0.id }) {
             remove(entry, to: entry.new)
             insert(entry, from: entry.old)
         }

@@ -10,6 +10,10 @@
 //
 // So the work is as large as the change, but for the last case.
 //
+// What is at the end of a path and in a column of its owner, as in `shop == X`, is the owner's alone. And an object at which
+// nothing has changed but who leads to it is looked at only where a derived attribute of it is asked for: who leads to it
+// was written too.
+//
 // Threads: the context's.
 
 import CairnModel
@@ -28,11 +32,17 @@ struct RelatedPaths {
         private(set) var inserted: [Int: Set<ObjectID>] = [:]
         /// Those that were changed or deleted.
         private(set) var changed: [Int: Set<ObjectID>] = [:]
+        /// Those to which others lead that did not, or the other way round; nothing else of them has changed.
+        private(set) var linked: [Int: Set<ObjectID>] = [:]
 
-        var isEmpty: Bool { inserted.isEmpty && changed.isEmpty }
+        var isEmpty: Bool { inserted.isEmpty && changed.isEmpty && linked.isEmpty }
 
-        mutating func insert(_ id: ObjectID, root: Int, isNew: Bool) {
-            if isNew {
+        mutating func insert(
+            _ id: ObjectID, root: Int, isNew: Bool = false, isLinked: Bool = false
+        ) {
+            if isLinked {
+                linked[root, default: []].insert(id)
+            } else if isNew {
                 inserted[root, default: []].insert(id)
             } else {
                 changed[root, default: []].insert(id)
@@ -41,8 +51,9 @@ struct RelatedPaths {
     }
 
     private let schema: Schema
-    /// Each beginning of a path once: the steps to one of the entities that the list depends on.
-    private var prefixes: Set<[Step]> = []
+    /// Each beginning of a path once: the steps to one of the entities that the list depends on; and whether a derived
+    /// attribute of that one is asked for.
+    private var prefixes: [[Step]: Bool] = [:]
     /// The roots of the entities that the paths lead to.
     private(set) var roots: Set<Int> = []
     /// Whether there is something in the predicate of which nobody can say what it depends on.
@@ -68,11 +79,25 @@ struct RelatedPaths {
     private mutating func add(_ path: String, _ entity: SchemaEntity) {
         var steps: [Step] = []
         var current = entity
-        for name in path.split(separator: ".") {
-            guard let index = current.relationshipIndex(named: String(name)) else { return }
+        let names = path.split(separator: ".")
+        for (place, name) in names.enumerated() {
+            guard let index = current.relationshipIndex(named: String(name)) else {
+                if !steps.isEmpty, let index = current.attributeIndex(named: String(name)),
+                    current.attributes[index].description.derivationExpression != nil
+                {
+                    prefixes[steps] = true
+                }
+                return
+            }
+            let relationship = current.relationships[index]
+            if place == names.count - 1, !relationship.description.isToMany,
+                case .column = relationship.storage
+            {
+                return
+            }
             steps.append(Step(entity: current.index, relationship: index))
-            prefixes.insert(steps)
-            current = schema.entities[current.relationships[index].destination]
+            if prefixes[steps] == nil { prefixes[steps] = false }
+            current = schema.entities[relationship.destination]
             roots.insert(current.root)
         }
     }
@@ -83,10 +108,11 @@ struct RelatedPaths {
     ) throws(StoreError) -> Set<ObjectID>? {
         if isUnknown { return written.isEmpty ? [] : nil }
         var found: Set<ObjectID> = []
-        for steps in prefixes {
+        for (steps, asksDerived) in prefixes {
             guard let last = steps.last else { continue }
             let root = schema.entities[relationship(last).destination].root
-            let changed = written.changed[root] ?? []
+            var changed = written.changed[root] ?? []
+            if asksDerived, let linked = written.linked[root] { changed.formUnion(linked) }
             var reached = changed.union(written.inserted[root] ?? [])
             if reached.isEmpty { continue }
             if case .inverseColumn = relationship(last).storage, !changed.isEmpty { return nil }

@@ -103,9 +103,9 @@ extension ResultsFollower {
     ) {
         guard let root = root(context) else { return }
         noteRenamed(list, context)
-        func note(_ id: ObjectID, _ entity: Int, isNew: Bool = false) {
+        func note(_ id: ObjectID, _ entity: Int, isNew: Bool = false, isLinked: Bool = false) {
             if related?.roots.contains(entity) == true || related?.isUnknown == true {
-                waiting.written.insert(id, root: entity, isNew: isNew)
+                waiting.written.insert(id, root: entity, isNew: isNew, isLinked: isLinked)
             }
         }
         for object in saved.inserted {
@@ -114,9 +114,11 @@ extension ResultsFollower {
         }
         for object in saved.updated + saved.deleted {
             if object.entity.root == root { add(object, list, isUpdate: false) }
-            note(object.objectID, object.entity.root)
+            note(
+                object.objectID, object.entity.root,
+                isLinked: saved.linked.contains(ObjectIdentifier(object)))
         }
-        for id in saved.updatedElsewhere + saved.deletedElsewhere {
+        for id in saved.updatedElsewhere + saved.deletedElsewhere + saved.survivors {
             guard let entity = context.rootEntity(of: id) else { continue }
             if entity.root == root {
                 waiting.add(id)

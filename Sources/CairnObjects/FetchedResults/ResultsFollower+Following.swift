@@ -12,8 +12,9 @@ import CairnModel
 import CairnStore
 
 extension ResultsFollower {
-    /// More candidates than these, and than half of the list, are not looked at one by one.
-    private static let fewCandidates = 512
+    /// More candidates than these, and than half of the list, are not looked at one by one: what a fetch costs depends on
+    /// the store, which may be much larger than the list.
+    private static let fewCandidates = 8192
 
     func follow(_ candidates: Candidates, _ context: ManagedObjectContext) throws(StoreError) {
         guard let list else { return }
@@ -42,6 +43,8 @@ extension ResultsFollower {
         }
         guard !entries.isEmpty else { return }
         listener.willChange()
+        // Who is told may have had the list fetched again, or forgotten.
+        guard self.list === list else { return }
         try apply(entries, objects, list)
     }
 
@@ -158,6 +161,7 @@ extension ResultsFollower {
             if let name = entry.newSection, list.hasSection(name) { oldSections.insert(name) }
         }
         listener.willChange()
+        guard self.list === list else { return }
         replaceList(new)
         listener.didChange(ListChange(entries, oldSections: oldSections, new), new)
     }

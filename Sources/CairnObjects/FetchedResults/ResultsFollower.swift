@@ -322,17 +322,28 @@ final class RowReader {
     func rethrow() throws(StoreError) { try objects.rethrow() }
 }
 
+/// An optional value of any type.
+private protocol OptionalName {
+    var value: Any? { get }
+}
+
+extension Optional: OptionalName {
+    fileprivate var value: Any? { self }
+}
+
 /// How sections are named after values.
 enum SectionName {
     /// Texts by themselves, truth values as 1 and 0, nil as nothing.
     static func of(_ value: Any?) -> String {
-        switch value {
-        case nil: ""
+        guard let value else { return "" }
+        // A property of any type may be optional: that is in the value then.
+        if let optional = value as? any OptionalName { return of(optional.value) }
+        return switch value {
         case let text as String: text
         case let truth as Bool: truth ? "1" : "0"
         case let object as ManagedObject: object.objectID.uriRepresentation.absoluteString
         case let id as ObjectID: id.uriRepresentation.absoluteString
-        case let value?: "\(value)"
+        default: "\(value)"
         }
     }
 

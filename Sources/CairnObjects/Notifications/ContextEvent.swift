@@ -67,6 +67,10 @@ struct SavedObjects {
     var inserted: [ManagedObject] = []
     /// Changed objects, and others whose rows the save wrote besides.
     var updated: [ManagedObject] = []
+    /// Those of them of which nothing has changed but who leads to them.
+    var linked: Set<ObjectIdentifier> = []
+    /// Stored objects into which others were merged: what led to those leads to them now.
+    var survivors: Set<ObjectID> = []
     /// Objects that are no more.
     var deleted: [ManagedObject] = []
     /// Objects that the context does not have, but whose rows the save wrote.
@@ -83,6 +87,12 @@ struct SavedObjects {
     /// The numbers of the commits, by store; none if a parent was saved to.
     func commits(in context: ManagedObjectContext) -> [UUID: UInt64] {
         commits.isEmpty ? commit.map { [context.identity.identifier: $0] } ?? [:] : commits
+    }
+
+    /// Notes a changed object, before its edits are taken for what is stored.
+    mutating func noteUpdate(of object: ManagedObject) {
+        updated.append(object)
+        if object.isOnlyLinked { linked.insert(ObjectIdentifier(object)) }
     }
 
     var insertedIDs: Set<ObjectID> { Set(inserted.lazy.map(\.objectID)) }

@@ -12,6 +12,15 @@ extension ManagedObject {
             || toMany.contains { !isTransient($0.key) && $0.value.hasChanges }
     }
 
+    /// Whether nothing of the object differs from what is stored but who leads to it by columns of their own.
+    final var isOnlyLinked: Bool {
+        editedColumns.isEmpty
+            && toMany.allSatisfy { index, state in
+                if case .inverseColumn = entity.relationships[index].storage { return true }
+                return !state.hasChanges
+            }
+    }
+
     /// The properties that differ from what is stored, or were set on a new object, with their present
     /// values. A property that became nil has its key here, with no value.
     public final func changedValues() -> [String: Any?] {

@@ -91,6 +91,24 @@ struct ResultsSequenceTests {
         let next = try #require(await iterator.next())
         #expect(next.itemIdentifiers == Array(ids[1...]) + [ids[0]])
         #expect(next.reconfiguredItemIdentifiers == Set(ids))
+        // One that has left and come back shows other values; one that was changed and has left is not named.
+        await background.perform { context in
+            context.object(with: ids[2])["price"] = 50.0
+            context.object(with: ids[3])["stock"] = 8
+        }
+        await background.perform { context in
+            let object = context.object(with: ids[2])
+            object["price"] = 1.0
+            object["stock"] = 9
+            context.object(with: ids[3])["price"] = 50.0
+        }
+        let third = try #require(await iterator.next())
+        #expect(third.itemIdentifiers == [ids[1], ids[2], ids[0]])
+        #expect(third.reconfiguredItemIdentifiers == [ids[2]])
+        // What was not saved is forgotten, and so all is shown anew.
+        await background.perform { $0.reset() }
+        let fourth = try #require(await iterator.next())
+        #expect(fourth.itemIdentifiers == ids && fourth.reconfiguredItemIdentifiers == Set(ids))
     }
 
     @Test("It ends when its task is cancelled, with its context, and by an error")

@@ -1,0 +1,139 @@
+// How much work lists have with what they depend on, and sections by properties of classes.
+
+import CairnModel
+import CairnStore
+import Testing
+
+@testable import CairnObjects
+
+@Suite("Lists that depend on other objects")
+struct RelatedWorkTests {
+    /// 1,000 products of one shop and 10 of another one.
+    private func fill(_ stack: Stack) throws -> [ObjectID] {
+        let shops = try stack.store { context in
+            ["one", "other"].map { context.make("Shop", ["name": $0]) }
+        }
+        try stack.store { context in
+            (0..<1_010).map { number in
+                let product = context.make("Product", ["name": "\(number)"])
+                product["shop"] = context.object(with: shops[number < 1_000 ? 0 : 1])
+                return product
+            }
+        }
+        return shops
+    }
+
+    @Test(
+        "A list of what belongs to one object does not look at all of it because one is added, or goes",
+        arguments: Backend.allCases)
+    func members(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let shops = try fill(stack)
+        let context = stack.context()
+        context.automaticallyMergesChangesFromParent = true
+        let predicates = [
+            PredicateNode.compare("shop", .equal, .objectID(shops[0])),
+            .compare("shop.name", .equal, .string("one")),
+        ]
+        let followers = try predicates.map { predicate in
+            var request = FetchRequest(entityName: "Product", predicate: predicate)
+            request.sortDescriptors = [SortKey("shop.name"), SortKey("name")]
+            let follower = ResultsFollower(
+                request.terms, sectionKey: "shop", holdsObjects: false)
+            try follower.load(context)
+            follower.observe(context, isOwn: false)
+            return follower
+        }
+        func change(_ own: ManagedObjectContext) throws {
+            let new = own.make("Product", ["name": "!"])
+            new["shop"] = own.object(with: shops[0])
+            try own.save()
+            context.processPendingChanges()
+            #expect(followers.map { $0.list?.count } == [1_001, 1_001])
+            new["shop"] = own.object(with: shops[1])
+            try own.save()
+            context.processPendingChanges()
+            #expect(followers.map { $0.list?.count } == [1_000, 1_000])
+            own.delete(new)
+            try own.save()
+            context.processPendingChanges()
+        }
+        try change(context)
+        try change(stack.context())
+        for follower in followers {
+            #expect(follower.fetches == 1 && follower.looks <= 16)
+        }
+        // What they do depend on is followed.
+        context.object(with: shops[0])["name"] = "renamed"
+        try context.save()
+        #expect(followers.map { $0.list?.count } == [1_000, 0])
+    }
+
+    @Test(
+        "A derived attribute at the end of a path is followed, though its owner was only led to",
+        arguments: Backend.allCases)
+    func derived(_ backend: Backend) throws {
+        var count = AttributeDescription("size", .integer64)
+        count.derivationExpression = "songs.@count"
+        let album = EntityDescription(
+            "Album", attributes: [AttributeDescription("title", .string), count],
+            relationships: [
+                RelationshipDescription("songs", to: "Song", toMany: true, inverse: "album")
+            ])
+        let song = EntityDescription(
+            "Song", attributes: [AttributeDescription("title", .string)],
+            relationships: [RelationshipDescription("album", to: "Album", inverse: "songs")])
+        let stack = try Stack(ManagedObjectModel(entities: [album, song]), backend)
+        let ids = try stack.store { context in
+            let album = context.make("Album", ["title": "a"])
+            return (0..<3).map { number in
+                let song = context.make("Song", ["title": "\(number)"])
+                song["album"] = album
+                return song
+            } + [album]
+        }
+        let context = stack.context()
+        var request = FetchRequest(
+            entityName: "Song", predicate: try PredicateNode(format: "album.size > 3"))
+        request.sortDescriptors = [SortKey("title")]
+        let follower = ResultsFollower(request.terms, sectionKey: nil, holdsObjects: false)
+        try follower.load(context)
+        follower.observe(context, isOwn: false)
+        #expect(follower.list?.count == 0)
+        let song4 = context.make("Song", ["title": "4"])
+        song4["album"] = context.object(with: ids[3])
+        try context.save()
+        #expect(follower.list?.count == 4)
+    }
+
+    @Test(
+        "What an import commits is looked at by itself, though the list is short and the store is large",
+        arguments: Backend.allCases)
+    func imports(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        _ = try stack.products(20)
+        let context = stack.context()
+        context.automaticallyMergesChangesFromParent = true
+        var request = FetchRequest(
+            entityName: "Product", predicate: .compare("price", .less, .double(10)))
+        request.sortDescriptors = [SortKey("name")]
+        let follower = ResultsFollower(request.terms, sectionKey: nil, holdsObjects: false)
+        try follower.load(context)
+        follower.observe(context, isOwn: false)
+        let rows: [[String: Any]] = (0..<2_000).map { number in
+            ["name": "n\(number)", "price": number < 7 ? 1.0 : 50.0]
+        }
+        _ = try stack.context().execute(BatchInsertRequest(entityName: "Product", objects: rows))
+        context.processPendingChanges()
+        #expect(follower.list?.count == 27 && follower.fetches == 1 && follower.looks == 2_000)
+    }
+
+    @Test("Sections by a computed property that may be nothing are named as those by a stored one")
+    func optionals() throws {
+        #expect(SectionName.of(Int?.none as Any?) == "")
+        func name<Value>(_ value: Value) -> String { SectionName.of(value) }
+        #expect(name(Int?.none) == "" && name(Int?.some(5)) == "5")
+        #expect(name(String?.some("x")) == "x" && name(Int??.some(.none)) == "")
+        #expect(name(Bool?.some(true)) == "1" && name(2.5) == "2.5")
+    }
+}
