@@ -103,6 +103,10 @@ extension ResultsFollower {
     ) {
         guard let root = root(context) else { return }
         noteRenamed(list, context)
+        if hasDoomedLinks, saved.isWritten {
+            hasDoomedLinks = false
+            waiting.isEverything = true
+        }
         func note(_ id: ObjectID, _ entity: Int, isNew: Bool = false, isLinked: Bool = false) {
             if related?.roots.contains(entity) == true || related?.isUnknown == true {
                 waiting.written.insert(id, root: entity, isNew: isNew, isLinked: isLinked)
@@ -152,6 +156,7 @@ extension ResultsFollower {
                 }
                 if related?.roots.contains(entity) == true || related?.isUnknown == true {
                     waiting.written.insert(id, root: entity, isNew: isNew)
+                    if context.registry.object(for: id)?.isDeleted == true { hasDoomedLinks = true }
                 }
             }
         }

@@ -56,6 +56,8 @@ final class ResultsFollower {
     var waiting = Candidates()
     /// Whether somebody is being told: what happens meanwhile waits.
     var isTelling = false
+    /// Whether others have led more objects to one that is deleted here: which ones lead to it when that is saved, nobody says.
+    var hasDoomedLinks = false
     private(set) var isObserving = false
     /// How many objects were looked at whether they match.
     private(set) var looks = 0
