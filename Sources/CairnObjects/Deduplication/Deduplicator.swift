@@ -1,48 +1,68 @@
 // Carries out a request about duplicates, in a context of its own.
 //
-//   1. The store groups by the key. Only groups of two and more are read.
+//   1. The store groups by the key. Only groups of two and more are read. Of several stores, each has groups of its own.
 //   2. Each group is sorted as the rule says: the first one stays.
-//   3. It takes over what the others have. What led to them leads to it.
-//   4. They are deleted, with the model's delete rules, and all of it is saved at once.
+//   3. It is decided what it takes over from the others, while all is as it is stored. Then it does.
+//   4. What led to the others leads to it. They are deleted, with the model's delete rules.
+//   5. Should those delete one that was to stay, all of it begins anew, without that one. Else all is saved at once.
 //
-// If somebody else has changed one of the objects meanwhile, all of it begins anew.
+// If somebody else has changed one of the objects meanwhile, be it one that stays as it is, all of it begins anew.
 //
-// Invariants: what the request decides depends on the stored objects alone, not on the order in which groups come.
+// Invariants: what the request decides depends on the stored objects alone, not on the order in which groups come. Of no group
+// are all deleted in favour of one another.
 // Threads: those of whoever executes the request; the context is nobody else's.
 
 import CairnModel
 import CairnStore
+import FoundationEssentials
 
 struct Deduplicator {
-    /// How many keys are asked for at a time.
-    static let keysAtATime = 2_000
+    /// How many keys are asked for at a time: a key without an index costs a look at all rows each time.
+    static let keysAtATime = 20_000
     private static let maximumRounds = 10
+    private static let maximumExclusions = 1_000
 
     let request: DeduplicationRequest
     let context: ManagedObjectContext
     let entity: SchemaEntity
     let order: DuplicateOrder
     let folding: DuplicateFolding
+    private let keysAtATime: Int
+    /// Objects that go in any case, as the delete rules of others delete them.
+    private let excluded: Set<ObjectID>
     private var result = DeduplicationResult()
 
     static func execute(
-        _ request: DeduplicationRequest, on store: any PersistentStore
+        _ request: DeduplicationRequest, on store: any PersistentStore,
+        keysAtATime: Int = keysAtATime
     ) throws(StoreError) -> DeduplicationResult {
         var round = 1
+        var exclusions = 0
+        var excluded: Set<ObjectID> = []
         while true {
-            var deduplicator = try Deduplicator(request, store)
+            var deduplicator = try Deduplicator(request, store, keysAtATime, excluded)
             do throws(StoreError) {
-                return try deduplicator.run()
+                let lost = try deduplicator.run()
+                if lost.isEmpty { return deduplicator.result }
+                excluded.formUnion(lost)
+                exclusions += 1
+                guard exclusions < maximumExclusions else { throw deduplicator.entangled(lost) }
             } catch {
                 // Nothing is written: what others have done counts, and it is found anew.
                 guard error.code == .mergeConflict, round < maximumRounds else { throw error }
                 round += 1
+                excluded = []
             }
         }
     }
 
-    private init(_ request: DeduplicationRequest, _ store: any PersistentStore) throws(StoreError) {
+    private init(
+        _ request: DeduplicationRequest, _ store: any PersistentStore, _ keysAtATime: Int,
+        _ excluded: Set<ObjectID>
+    ) throws(StoreError) {
         self.request = request
+        self.keysAtATime = keysAtATime
+        self.excluded = excluded
         context = ManagedObjectContext(store: store, instruments: [])
         context.transactionAuthor = request.author
         context.name = request.contextName
@@ -53,17 +73,18 @@ struct Deduplicator {
         }
         self.entity = entity
         try DuplicateTerms(entity, store.schema).check(request)
-        order = DuplicateOrder(request.rule)
+        order = DuplicateOrder(request.rule, of: entity)
         folding = DuplicateFolding(request.rule, keys: Set(request.keys))
     }
 
-    private mutating func run() throws(StoreError) -> DeduplicationResult {
+    /// Gives the ids of objects that were to stay, but that delete rules would delete: nothing is done then.
+    private mutating func run() throws(StoreError) -> [ObjectID] {
         defer { context.reset() }
         let keys =
             if let incoming = request.incoming { try keysOf(incoming) } else { try repeated() }
-        var survivors = Survivors()
-        for start in stride(from: 0, to: keys.count, by: Self.keysAtATime) {
-            let some = keys[start..<min(start + Self.keysAtATime, keys.count)]
+        var all: [Group] = []
+        for start in stride(from: 0, to: keys.count, by: keysAtATime) {
+            let some = keys[start..<min(start + keysAtATime, keys.count)]
             let groups = try members(of: some)
             for group in groups {
                 result.groups.append(
@@ -71,16 +92,21 @@ struct Deduplicator {
                         key: group.key, winner: group.members[0].objectID,
                         losers: group.members.dropFirst().map(\.objectID)))
             }
-            if request.isDryRun || request.rule == .fail { continue }
-            if request.rule == .nullKey {
-                for group in groups { clearKeys(of: group.members.dropFirst()) }
-            } else {
-                try merge(groups, &survivors)
-            }
+            if !request.isDryRun, request.rule != .fail { all += groups }
         }
         if request.rule == .fail, !result.groups.isEmpty { throw duplicates() }
+        // What stays as it is must be there still when the others go.
+        for group in all { context.detectConflicts(for: group.members[0]) }
+        if request.rule == .nullKey {
+            for group in all { clearKeys(of: group.members.dropFirst()) }
+        } else {
+            try merge(all)
+            context.processPendingChanges()
+            let lost = all.lazy.map { $0.members[0] }.filter(\.isDeleted)
+            if !lost.isEmpty { return lost.map(\.objectID) }
+        }
         try save()
-        return result
+        return []
     }
 
     // MARK: Finding
@@ -102,7 +128,7 @@ struct Deduplicator {
         fetch.predicate = condition([])
         fetch.includesSubentities = request.includesSubentities
         fetch.nullSemantics = request.nullSemantics
-        return try context.fetch(fetch).map { $0.values.dropLast() }
+        return try context.fetch(fetch).map { $0.values.dropLast().map(\.asGroupKey) }
             .filter { key in !key.contains { $0.isNull || $0.isNoNumber } }
             .sorted { Self.compare($0, $1) < 0 }
     }
@@ -113,8 +139,8 @@ struct Deduplicator {
     /// The keys that the objects of ids have.
     private func keysOf(_ ids: [ObjectID]) throws(StoreError) -> [[Value]] {
         var keys: Set<[Value]> = []
-        for start in stride(from: 0, to: ids.count, by: Self.keysAtATime) {
-            let some = ids[start..<min(start + Self.keysAtATime, ids.count)]
+        for start in stride(from: 0, to: ids.count, by: keysAtATime) {
+            let some = ids[start..<min(start + keysAtATime, ids.count)]
             var fetch = FetchRequest<DictionaryResult>(entityName: request.entityName)
             fetch.propertiesToFetch = request.keys.map { .property($0) }
             fetch.predicate = condition([
@@ -124,7 +150,7 @@ struct Deduplicator {
             fetch.nullSemantics = request.nullSemantics
             for row in try context.fetch(fetch)
             where !row.values.contains(where: { $0.isNull || $0.isNoNumber }) {
-                keys.insert(row.values)
+                keys.insert(row.values.map(\.asGroupKey))
             }
         }
         return keys.sorted { Self.compare($0, $1) < 0 }
@@ -139,20 +165,27 @@ struct Deduplicator {
             })
         fetch.includesSubentities = request.includesSubentities
         fetch.nullSemantics = request.nullSemantics
-        // What is folded already counts as it is stored.
-        fetch.includesPendingChanges = false
         fetch.returnsObjectsAsFaults = false
+        if !request.isDryRun { fetch.relationshipKeyPathsForPrefetching = folding.united(entity) }
         var found: [[Value]: [ManagedObject]] = [:]
-        for object in try context.fetch(fetch) {
+        for object in try context.fetch(fetch) where !excluded.contains(object.objectID) {
             let key = request.keys.map { name in
-                object.entity.columnIndex(named: name).map { object.baseValue($0) } ?? .null
+                object.entity.columnIndex(named: name).map { object.baseValue($0).asGroupKey }
+                    ?? .null
             }
             found[key, default: []].append(object)
         }
-        return keys.compactMap { key in
-            guard let members = found[key], members.count > 1 else { return nil }
-            return Group(key: key, members: order.sorted(members))
+        var groups: [Group] = []
+        for key in keys {
+            guard let members = found[key], members.count > 1 else { continue }
+            var stores: [UUID: [ManagedObject]] = [:]
+            for member in members { stores[member.objectID.store, default: []].append(member) }
+            for (_, members) in stores.sorted(by: { $0.key.uuidString < $1.key.uuidString })
+            where members.count > 1 {
+                groups.append(Group(key: key, members: order.sorted(members)))
+            }
         }
+        return groups
     }
 
     private func condition(_ parts: [PredicateNode]) -> PredicateNode? {
@@ -172,23 +205,43 @@ struct Deduplicator {
 
     /// Who has taken whose place.
     struct Survivors {
+        private let schema: Schema
+        /// Those that are in a group, with the ones that stay of it.
         private var places: [ObjectID: ManagedObject] = [:]
 
-        mutating func add(_ group: Group) {
-            for loser in group.members.dropFirst() { places[loser.objectID] = group.members[0] }
+        init(_ groups: [Group], _ schema: Schema) {
+            self.schema = schema
+            for group in groups {
+                for member in group.members { places[member.objectID] = group.members[0] }
+            }
         }
+
+        /// Whether an object has duplicates.
+        func isInGroup(_ object: ManagedObject) -> Bool { places[object.objectID] != nil }
 
         /// The object itself, if it stays.
         func survivor(of object: ManagedObject) -> ManagedObject {
             places[object.objectID] ?? object
         }
+
+        /// Whom a relationship leads to that led to an object: nobody, if the one in its place is of another entity.
+        func survivor(of object: ManagedObject, by relationship: SchemaRelationship)
+            -> ManagedObject?
+        {
+            let survivor = survivor(of: object)
+            let destination = schema.entities[relationship.destination]
+            return survivor.entity.isKind(of: destination) && !survivor.isGone ? survivor : nil
+        }
     }
 
-    private mutating func merge(_ groups: [Group], _ survivors: inout Survivors) throws(StoreError)
-    {
-        for group in groups { survivors.add(group) }
-        for group in groups {
-            try folding.fold(group.members, survivors, in: context)
+    private mutating func merge(_ groups: [Group]) throws(StoreError) {
+        let survivors = Survivors(groups, context.schema)
+        let plans = groups.map { folding.plan($0.members, survivors, in: context) }
+        for (group, plan) in zip(groups, plans) {
+            try folding.fold(group.members, plan, survivors, in: context)
+        }
+        for (group, plan) in zip(groups, plans) {
+            folding.unite(group.members, plan, survivors, in: context)
         }
         let losers = groups.flatMap { $0.members.dropFirst() }
         if losers.contains(where: { !context.oneWays(to: $0.entity).isEmpty }) {
@@ -199,7 +252,11 @@ struct Deduplicator {
                     to: loser, in: context, includingPairs: true)
                 where survivors.survivor(of: referrer) === referrer && !referrer.isDeleted {
                     context.unlink(referrer, way.index, loser)
-                    if referrer === winner { continue }
+                    if referrer === winner
+                        || survivors.survivor(of: loser, by: way.relationship) == nil
+                    {
+                        continue
+                    }
                     context.link(referrer, way.index, winner)
                     references.add((referrer, way), to: winner.objectID)
                 }
@@ -214,7 +271,7 @@ struct Deduplicator {
         for loser in losers {
             for name in request.keys {
                 guard let column = loser.entity.columnIndex(named: name),
-                    loser.entity.columns[column].isOptional
+                    loser.entity.columns[column].canBeCleared
                 else { continue }
                 if let relationship = loser.entity.columns[column].relationship {
                     context.setTarget(of: loser, relationship, nil)
@@ -239,6 +296,14 @@ struct Deduplicator {
         }
     }
 
+    /// Winners are deleted by delete rules, whoever is chosen.
+    private func entangled(_ lost: [ObjectID]) -> StoreError {
+        StoreError(
+            .invalidRequest,
+            "delete rules lead from duplicates to the objects that are to stay, again and again",
+            context: .init(entity: entity.name, objectID: lost.first))
+    }
+
     private func duplicates() -> StoreError {
         let some = result.groups.prefix(100).map { group in
             let values = group.key.map(\.predicateFormat).joined(separator: ", ")
@@ -255,4 +320,9 @@ struct Deduplicator {
             context: .init(entity: entity.name, key: request.keys.joined(separator: ", ")),
             details: some)
     }
+}
+
+extension SchemaColumn {
+    /// Whether nil can be set; what derives a value sets it again.
+    var canBeCleared: Bool { isOptional && attribute?.derivationExpression == nil }
 }

@@ -17,9 +17,48 @@ struct DuplicateFolding {
         self.keys = keys
     }
 
-    /// Gives the first object what the others have.
-    func fold(
+    /// What the first object of a group takes over by its relationships.
+    struct Plan {
+        /// Where its to-one relationships are to lead, by their indexes.
+        var targets: [(index: Int, target: ManagedObject?)] = []
+        /// Where the to-many relationships of the others led, by the index that the first one has for them, and their own.
+        var members: [(index: Int, loser: ManagedObject, other: Int, members: [ManagedObject])] = []
+    }
+
+    /// The to-many relationships of an entity whose members go over.
+    func united(_ entity: SchemaEntity) -> [String] {
+        entity.relationships.map(\.description)
+            .filter { $0.isToMany && rules?[$0.name] != .keep }.map(\.name)
+    }
+
+    /// Decides where relationships are to lead. Nothing may have been changed yet, in any group.
+    func plan(
         _ group: [ManagedObject], _ survivors: Deduplicator.Survivors,
+        in context: ManagedObjectContext
+    ) -> Plan {
+        let winner = group[0]
+        var plan = Plan()
+        for (index, relationship) in winner.entity.relationships.enumerated() {
+            let name = relationship.description.name
+            let rule = rules?[name]
+            if !relationship.description.isToMany {
+                let target = target(
+                    of: group, index, keys.contains(name) ? .keep : rule ?? .fillNil, survivors,
+                    context)
+                plan.targets.append((index, target))
+            } else if rule != .keep {
+                for loser in group.dropFirst() {
+                    guard let other = loser.entity.relationshipIndex(named: name) else { continue }
+                    plan.members.append((index, loser, other, context.members(of: loser, other)))
+                }
+            }
+        }
+        return plan
+    }
+
+    /// Gives the first object what the others have, and has its to-one relationships lead where they are to.
+    func fold(
+        _ group: [ManagedObject], _ plan: Plan, _ survivors: Deduplicator.Survivors,
         in context: ManagedObjectContext
     ) throws(StoreError) {
         let winner = group[0]
@@ -31,14 +70,8 @@ struct DuplicateFolding {
                 try fold(attribute, rules[name] ?? .fillNil, group)
             }
         }
-        for (index, relationship) in winner.entity.relationships.enumerated() {
-            let name = relationship.description.name
-            if relationship.description.isToMany {
-                guard rules?[name] != .keep else { continue }
-                unite(index, group, survivors, context)
-            } else if !keys.contains(name) {
-                direct(index, rules?[name] ?? .fillNil, group, survivors, context)
-            }
+        for (index, target) in plan.targets where context.target(of: winner, index) !== target {
+            context.setTarget(of: winner, index, target)
         }
     }
 
@@ -128,26 +161,73 @@ struct DuplicateFolding {
         }
         switch type {
         case .integer16, .integer32, .integer64: return Value.integer(integer).converted(to: type)
-        case .decimal: return .decimal(decimal)
-        case .float: return .float(Float(double))
+        case .decimal: return decimal.isNaN ? nil : .decimal(decimal)
+        case .float:
+            let float = Float(double)
+            return float.isInfinite && double.isFinite ? nil : .float(float)
         default: return .double(double)
         }
     }
 
     // MARK: Relationships
 
-    private func unite(
-        _ index: Int, _ group: [ManagedObject], _ survivors: Deduplicator.Survivors,
-        _ context: ManagedObjectContext
+    /// Where a to-one relationship of the first object is to lead.
+    private func target(
+        of group: [ManagedObject], _ index: Int, _ rule: FoldingRule,
+        _ survivors: Deduplicator.Survivors, _ context: ManagedObjectContext
+    ) -> ManagedObject? {
+        let winner = group[0]
+        let relationship = winner.entity.relationships[index]
+        let name = relationship.description.name
+        func target(_ object: ManagedObject) -> ManagedObject? {
+            guard let other = object.entity.relationshipIndex(named: name),
+                let target = context.target(of: object, other), !target.isGone,
+                let survivor = survivors.survivor(of: target, by: relationship),
+                survivor !== winner
+            else { return nil }
+            // One in the place of another has its own partner.
+            if survivor !== target, let inverse = relationship.inverse,
+                !survivor.entity.relationships[inverse].description.isToMany,
+                let partner = context.target(of: survivor, inverse),
+                survivors.survivor(of: partner) !== winner
+            {
+                return nil
+            }
+            return survivor
+        }
+        // What leads to one of the group leads nowhere.
+        let own = target(winner)
+        switch rule {
+        case .fillNil: return own ?? group.dropFirst().lazy.compactMap(target).first
+        case .newest(let name):
+            let newest = group.enumerated().min { one, other in
+                let order = DuplicateOrder.compare(
+                    one.element, other.element, name, isDescending: true)
+                return order == 0 ? one.offset < other.offset : order < 0
+            }
+            return newest.flatMap { target($0.element) } ?? own
+        default: return own
+        }
+    }
+
+    /// Gives the first object the members of the others, once all to-one relationships lead where they are to.
+    func unite(
+        _ group: [ManagedObject], _ plan: Plan, _ survivors: Deduplicator.Survivors,
+        in context: ManagedObjectContext
     ) {
         let winner = group[0]
-        let name = winner.entity.relationships[index].description.name
-        for loser in group.dropFirst() {
-            guard let other = loser.entity.relationshipIndex(named: name) else { continue }
-            for member in context.members(of: loser, other) {
-                let survivor = survivors.survivor(of: member)
-                if survivor !== winner, !survivor.isDeleted, !survivor.isGone,
-                    !context.isMember(survivor.objectID, of: winner, index)
+        for (index, loser, other, members) in plan.members {
+            let relationship = winner.entity.relationships[index]
+            for member in members {
+                // Where a member has one owner, its own group has said which.
+                let isDecided =
+                    survivors.isInGroup(member)
+                    && relationship.inverse.map {
+                        !member.entity.relationships[$0].description.isToMany
+                    } ?? false
+                if !isDecided,
+                    let survivor = survivors.survivor(of: member, by: relationship),
+                    survivor !== winner, !context.isMember(survivor.objectID, of: winner, index)
                 {
                     context.link(winner, index, survivor)
                 }
@@ -157,45 +237,17 @@ struct DuplicateFolding {
                 }
             }
         }
-    }
-
-    private func direct(
-        _ index: Int, _ rule: FoldingRule, _ group: [ManagedObject],
-        _ survivors: Deduplicator.Survivors, _ context: ManagedObjectContext
-    ) {
-        let winner = group[0]
-        let name = winner.entity.relationships[index].description.name
-        func target(_ object: ManagedObject) -> ManagedObject? {
-            guard let other = object.entity.relationshipIndex(named: name),
-                let target = context.target(of: object, other)
-            else { return nil }
-            let survivor = survivors.survivor(of: target)
-            return survivor === winner || survivor.isDeleted || survivor.isGone ? nil : survivor
-        }
-        // What leads to one of the group leads nowhere.
-        var chosen = target(winner)
-        switch rule {
-        case .fillNil: chosen = chosen ?? group.dropFirst().lazy.compactMap(target).first
-        case .newest(let name):
-            let newest = group.enumerated().min { one, other in
-                let order = DuplicateOrder.compare(
-                    one.element, other.element, name, isDescending: true)
-                return order == 0 ? one.offset < other.offset : order < 0
-            }
-            chosen = newest.flatMap { target($0.element) } ?? chosen
-        default: break
-        }
-        if context.target(of: winner, index) !== chosen {
-            context.setTarget(of: winner, index, chosen)
-        }
-        for loser in group.dropFirst() {
-            guard let other = loser.entity.relationshipIndex(named: name),
-                let target = context.target(of: loser, other)
-            else { continue }
-            // Else the loser's rule would delete what is the winner's, or the winner.
-            let survivor = survivors.survivor(of: target)
-            if survivor === winner || survivor === chosen {
-                context.setTarget(of: loser, other, nil)
+        for (index, target) in plan.targets {
+            let name = winner.entity.relationships[index].description.name
+            for loser in group.dropFirst() {
+                guard let other = loser.entity.relationshipIndex(named: name),
+                    let left = context.target(of: loser, other)
+                else { continue }
+                // The same holds here.
+                let survivor = survivors.survivor(of: left)
+                if survivor === winner || survivor === target {
+                    context.setTarget(of: loser, other, nil)
+                }
             }
         }
     }

@@ -7,8 +7,11 @@ import CairnModel
 /// The order in which the objects of a group stay.
 struct DuplicateOrder {
     private let rule: DeduplicationRule
+    private let entity: SchemaEntity
 
-    init(_ rule: DeduplicationRule) {
+    /// - Parameter entity: what the objects are, or inherit from.
+    init(_ rule: DeduplicationRule, of entity: SchemaEntity) {
+        self.entity = entity
         var rule = rule
         while case .merge(_, let into) = rule { rule = into }
         self.rule = rule
@@ -47,7 +50,7 @@ struct DuplicateOrder {
             if order != 0 { return order < 0 }
         case .mostComplete, .merge: break
         }
-        return Self.compare(one, other) < 0
+        return compare(one, other) < 0
     }
 
     /// Compares an attribute of two objects; nil comes last.
@@ -64,11 +67,28 @@ struct DuplicateOrder {
         object.entity.columnIndex(named: name).map { object.baseValue($0) } ?? .null
     }
 
-    /// Compares all attributes, by name: what is large only if all else is equal. Then it is of no account which one stays.
-    private static func compare(_ one: ManagedObject, _ other: ManagedObject) -> Int {
+    /// Compares all attributes: those that all objects have, then the names of the entities, then those that only objects of
+    /// their entity have.
+    private func compare(_ one: ManagedObject, _ other: ManagedObject) -> Int {
+        let order = Self.compare(one, other, entity)
+        if order != 0 { return order }
+        if one.entity.name != other.entity.name {
+            return one.entity.name < other.entity.name ? -1 : 1
+        }
+        let rest = Self.compare(one, other, one.entity)
+        return rest != 0 ? rest : SortingOrder.compare(one.objectID, other.objectID)
+    }
+
+    /// Compares the attributes of an entity, by name: what is large only if all else is equal. Derived ones follow from others,
+    /// or from when they were stored.
+    private static func compare(
+        _ one: ManagedObject, _ other: ManagedObject, _ entity: SchemaEntity
+    ) -> Int {
         for isLarge in [false, true] {
-            let names = one.entity.columns.filter { column in
-                guard case .attribute(let type) = column.kind else { return false }
+            let names = entity.columns.filter { column in
+                guard case .attribute(let type) = column.kind,
+                    column.attribute?.derivationExpression == nil
+                else { return false }
                 return (type == .binary || type == .transformable) == isLarge
             }.map(\.name).sorted()
             for name in names {
@@ -76,9 +96,6 @@ struct DuplicateOrder {
                 if order != 0 { return order }
             }
         }
-        if one.entity.name != other.entity.name {
-            return one.entity.name < other.entity.name ? -1 : 1
-        }
-        return SortingOrder.compare(one.objectID, other.objectID)
+        return 0
     }
 }

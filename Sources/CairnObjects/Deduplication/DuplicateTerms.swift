@@ -23,10 +23,10 @@ struct DuplicateTerms {
                 throw wrong(name, "what a transformer makes of a value cannot be compared")
             }
         }
-        if request.rule == .nullKey, columns.allSatisfy({ !entity.columns[$0].isOptional }) {
+        if request.rule == .nullKey, columns.allSatisfy({ !entity.columns[$0].canBeCleared }) {
             throw wrong(
                 request.keys.joined(separator: ", "),
-                "the key is mandatory: nothing of it can become nil")
+                "the key is mandatory or derived: nothing of it can become nil")
         }
         try check(request.rule, keys: Set(request.keys))
     }
