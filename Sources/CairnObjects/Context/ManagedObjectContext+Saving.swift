@@ -94,8 +94,9 @@ extension ManagedObjectContext {
 
     /// There was nothing to write but what is not stored, or what the stores need not write.
     func finishEmptySave() throws(StoreError) {
-        finishSave(SaveResult())
+        // What cannot be written leaves the context as it is.
         try writeWaitingMetadata()
+        finishSave(SaveResult())
     }
 
     /// Whether a class looks at its objects itself that an object of an entity may be merged with: those of all entities that

@@ -200,8 +200,10 @@ extension ManagedObjectContext {
                 tally?.count(request)
                 let outcome: CoordinatedOutcome
                 do {
+                    // Who reads a pinned state has the stores of that state, whatever has become of them.
                     outcome = try coordinator.write(
-                        request, assigned: assignedStores, known: knownStores)
+                        request, assigned: assignedStores,
+                        known: root.generation?.snapshot == nil ? knownStores : nil)
                 } catch {
                     // What is refused may be about a store that has gone since they were looked at.
                     guard left == nil, hasNoticed(coordinator) else { throw error }

@@ -156,6 +156,13 @@ struct CoordinatedSaveTests {
         try stores.coordinator.remove(stores.second, closes: false)
         #expect(try pinned.count("Product") == 2, "its state stays readable")
         #expect(!held.isDeleted)
+        // What has become of the stores meanwhile is no reason to refuse a save to one that is there.
+        let saving = stores.context()
+        try saving.setQueryGeneration(from: pinned.queryGenerationToken)
+        let near = try #require(saving.find("Product", "serialCode", .string("B")).first)
+        near["name"] = "newer"
+        try saving.save()
+        #expect(try stores.alone(0).find("Product", "name", .string("newer")).count == 1)
         try pinned.setQueryGeneration(from: nil)
         #expect(try pinned.count("Product") == 2, "of the first store, which has one more by now")
         #expect(held.isDeleted)
