@@ -149,6 +149,11 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
         try withExtendedLifetime(items, body)
     }
 
+    func follow(_ body: (any FollowingList) throws -> Void) throws {
+        let other = ManagedObjectContext(store: store, classes: Self.classes)
+        try body(try CairnList(context, other))
+    }
+
     // MARK: Families
 
     func insertFamilies(_ count: Int) throws { try Self.insertFamilies(count, in: store) }

@@ -88,6 +88,9 @@ protocol Peer: AnyObject, Sendable {
     /// Holds every row as long as the closure runs, in the form in which the peer gives rows to programs;
     /// without their values if it can.
     func hold(withValues: Bool, _ body: () throws -> Void) throws
+
+    /// Has a list of all rows, by category, price and serial code, as long as the closure runs.
+    func follow(_ body: (any FollowingList) throws -> Void) throws
 }
 
 extension Peer {
@@ -116,6 +119,10 @@ extension Peer {
     }
 
     func findParents() throws {}
+
+    func follow(_ body: (any FollowingList) throws -> Void) throws {
+        throw NotOffered(reason: "has no lists that follow")
+    }
 
     func hold(withValues: Bool, _ body: () throws -> Void) throws {
         guard withValues else { throw NotOffered(reason: "has no faults") }

@@ -3,7 +3,7 @@
 extension Workload {
     static let all: [Workload] =
         inserting + upserting + reading + indexed + grouping + changing + committing + opening
-        + walking + serving + beside + holding + realData + limits
+        + walking + serving + beside + holding + following + realData + limits
 
     /// What fills a store that other workloads start from; not measured.
     static func preparation(of start: Start) -> Workload? {
