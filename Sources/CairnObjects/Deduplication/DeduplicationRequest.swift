@@ -14,9 +14,10 @@ public import CairnStore
 /// It is about what is stored: unsaved changes of the context are left out of account, as with other requests without
 /// objects. All of it is one save, with the delete rules and the validation that the model declares; hooks of classes are
 /// not called. What a winner cannot take over, such as the target of a to-one relationship where it has another one, is left
-/// to the delete rules of the loser; what led to a loser leads nowhere if the winner is of an entity that it cannot lead to.
-/// Objects whose key has a part that is nil are no duplicates of one another, and neither are objects of different stores.
-/// With several stores there is a save for each, as with ``ManagedObjectContext/save()``.
+/// to the delete rules of the loser; if those would delete the winner of another group, another one of that group stays. What
+/// led to a loser leads nowhere if the winner is of an entity that it cannot lead to. Objects whose key has a part that is nil
+/// are no duplicates of one another, and neither are objects of different stores. With several stores there is a save for
+/// each, as with ``ManagedObjectContext/save()``.
 public struct DeduplicationRequest: Sendable {
     /// The entity's name.
     public var entityName: String
@@ -74,6 +75,8 @@ public struct DeduplicationResult: Sendable {
     }
     /// The groups of two and more, by ascending key.
     public internal(set) var groups: [Group] = []
+    /// The groups that were left as they are, since the delete rules of others would delete whichever of their objects stays.
+    public internal(set) var entangledGroups: [Group] = []
     /// How many objects were deleted in favour of another one.
     public internal(set) var deletedCount = 0
     /// How many more their delete rules deleted. A dry run does not say.

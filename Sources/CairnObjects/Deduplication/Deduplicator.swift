@@ -4,7 +4,8 @@
 //   2. Each group is sorted as the rule says: the first one stays.
 //   3. It is decided what it takes over from the others, while all is as it is stored. Then it does.
 //   4. What led to the others leads to it. They are deleted, with the model's delete rules.
-//   5. Should those delete one that was to stay, all of it begins anew, without that one. Else all is saved at once.
+//   5. Should those delete one that was to stay, all of it begins anew, and another one of its group stays; if there is none,
+//      the group is left as it is. Else all is saved at once.
 //
 // If somebody else has changed one of the objects meanwhile, be it one that stays as it is, all of it begins anew.
 //
@@ -20,7 +21,7 @@ struct Deduplicator {
     /// How many keys are asked for at a time: a key without an index costs a look at all rows each time.
     static let keysAtATime = 20_000
     private static let maximumRounds = 10
-    private static let maximumExclusions = 1_000
+    private static let maximumChoices = 1_000
 
     let request: DeduplicationRequest
     let context: ManagedObjectContext
@@ -28,8 +29,8 @@ struct Deduplicator {
     let order: DuplicateOrder
     let folding: DuplicateFolding
     private let keysAtATime: Int
-    /// Objects that go in any case, as the delete rules of others delete them.
-    private let excluded: Set<ObjectID>
+    /// Objects that cannot stay in favour of others, as delete rules would delete them.
+    private let doomed: Set<ObjectID>
     private var result = DeduplicationResult()
 
     static func execute(
@@ -37,32 +38,32 @@ struct Deduplicator {
         keysAtATime: Int = keysAtATime
     ) throws(StoreError) -> DeduplicationResult {
         var round = 1
-        var exclusions = 0
-        var excluded: Set<ObjectID> = []
+        var choices = 1
+        var doomed: Set<ObjectID> = []
         while true {
-            var deduplicator = try Deduplicator(request, store, keysAtATime, excluded)
+            var deduplicator = try Deduplicator(request, store, keysAtATime, doomed)
             do throws(StoreError) {
                 let lost = try deduplicator.run()
                 if lost.isEmpty { return deduplicator.result }
-                excluded.formUnion(lost)
-                exclusions += 1
-                guard exclusions < maximumExclusions else { throw deduplicator.entangled(lost) }
+                doomed.formUnion(lost)
+                choices += 1
+                guard choices <= maximumChoices else { throw deduplicator.entangled(lost) }
             } catch {
                 // Nothing is written: what others have done counts, and it is found anew.
                 guard error.code == .mergeConflict, round < maximumRounds else { throw error }
                 round += 1
-                excluded = []
+                doomed = []
             }
         }
     }
 
     private init(
         _ request: DeduplicationRequest, _ store: any PersistentStore, _ keysAtATime: Int,
-        _ excluded: Set<ObjectID>
+        _ doomed: Set<ObjectID>
     ) throws(StoreError) {
         self.request = request
         self.keysAtATime = keysAtATime
-        self.excluded = excluded
+        self.doomed = doomed
         context = ManagedObjectContext(store: store, instruments: [])
         context.transactionAuthor = request.author
         context.name = request.contextName
@@ -85,13 +86,15 @@ struct Deduplicator {
         var all: [Group] = []
         for start in stride(from: 0, to: keys.count, by: keysAtATime) {
             let some = keys[start..<min(start + keysAtATime, keys.count)]
-            let groups = try members(of: some)
-            for group in groups {
-                result.groups.append(
-                    .init(
-                        key: group.key, winner: group.members[0].objectID,
-                        losers: group.members.dropFirst().map(\.objectID)))
+            var groups = try members(of: some)
+            if !doomed.isEmpty {
+                // Where everybody is doomed the first one is, too.
+                let doomed = doomed
+                func isLeft(_ group: Group) -> Bool { doomed.contains(group.members[0].objectID) }
+                result.entangledGroups += groups.filter(isLeft).map(\.told)
+                groups.removeAll(where: isLeft)
             }
+            result.groups += groups.map(\.told)
             if !request.isDryRun, request.rule != .fail { all += groups }
         }
         if request.rule == .fail, !result.groups.isEmpty { throw duplicates() }
@@ -115,8 +118,13 @@ struct Deduplicator {
     struct Group {
         let key: [Value]
         let members: [ManagedObject]
-    }
 
+        var told: DeduplicationResult.Group {
+            DeduplicationResult.Group(
+                key: key, winner: members[0].objectID,
+                losers: members.dropFirst().map(\.objectID))
+        }
+    }
     /// The keys that several objects have.
     private func repeated() throws(StoreError) -> [[Value]] {
         var fetch = FetchRequest<DictionaryResult>(entityName: request.entityName)
@@ -168,7 +176,7 @@ struct Deduplicator {
         fetch.returnsObjectsAsFaults = false
         if !request.isDryRun { fetch.relationshipKeyPathsForPrefetching = folding.united(entity) }
         var found: [[Value]: [ManagedObject]] = [:]
-        for object in try context.fetch(fetch) where !excluded.contains(object.objectID) {
+        for object in try context.fetch(fetch) {
             let key = request.keys.map { name in
                 object.entity.columnIndex(named: name).map { object.baseValue($0).asGroupKey }
                     ?? .null
@@ -182,7 +190,13 @@ struct Deduplicator {
             for member in members { stores[member.objectID.store, default: []].append(member) }
             for (_, members) in stores.sorted(by: { $0.key.uuidString < $1.key.uuidString })
             where members.count > 1 {
-                groups.append(Group(key: key, members: order.sorted(members)))
+                var sorted = order.sorted(members)
+                if !doomed.isEmpty {
+                    sorted =
+                        sorted.filter { !doomed.contains($0.objectID) }
+                        + sorted.filter { doomed.contains($0.objectID) }
+                }
+                groups.append(Group(key: key, members: sorted))
             }
         }
         return groups

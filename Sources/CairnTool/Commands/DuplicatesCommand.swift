@@ -94,6 +94,7 @@ struct DuplicatesCommand: ParsableCommand {
                 "entity": .string(entity), "keys": .count(result.groups.count),
                 "objects": .count(objects(result)), "deleted": .count(result.deletedCount),
                 "cascaded": .count(result.cascadedCount), "updated": .count(result.updatedCount),
+                "entangled": .count(result.entangledGroups.count),
             ]).line)
     }
 
@@ -122,6 +123,11 @@ struct DuplicatesCommand: ParsableCommand {
             line += ", \(PlainText.number(result.updatedCount)) updated"
         }
         console.print(line)
+        if let group = result.entangledGroups.first {
+            console.printError(
+                "cairn: note: \(PlainText.count(result.entangledGroups.count, "key")) were left as they are, since delete rules would delete whichever object stays: the first is \(group.key.map { PlainText.value($0) }.joined(separator: ", "))"
+            )
+        }
         if result.groups.count > limit {
             console.printError("cairn: note: \(limit) keys are shown: see --limit")
         }

@@ -94,7 +94,7 @@ struct EntangledDuplicatesTests {
         let result = try stack.context().execute(
             request(.merge(["children": .keep], into: .smallest(by: "mark"))))
         #expect(try marks(stack) == ["a1", "b2", "c", "d1", "e1"])
-        #expect(result.deletedCount == 3 && result.cascadedCount == 2)
+        #expect(result.deletedCount == 4 && result.cascadedCount == 1)
     }
 
     @Test(

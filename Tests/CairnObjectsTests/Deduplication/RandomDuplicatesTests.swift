@@ -82,6 +82,7 @@ struct RandomDuplicatesTests {
     func orders(_ backend: Backend, _ seed: UInt64) throws {
         print("random duplicates, CAIRN_SEED=\(seed)")
         var random = SeededRandom(seed: seed)
+        var entangled = 0
         for round in 0..<Campaign.count(40, whole: 4_000) {
             let people = people(&random)
             let rules: [String: FoldingRule] =
@@ -107,8 +108,11 @@ struct RandomDuplicatesTests {
                     people.count - left.count == result.deletedCount + result.cascadedCount)
                 let emails = left.compactMap { $0.string("email") }
                 let before = Set(people.compactMap(\.email))
-                if result.cascadedCount == 0 {
+                if result.entangledGroups.isEmpty {
                     #expect(Set(emails).count == emails.count, "seed \(seed), round \(round)")
+                }
+                entangled += result.entangledGroups.count
+                if result.cascadedCount == 0 {
                     #expect(Set(emails) == before, "seed \(seed), round \(round)")
                 }
                 for group in result.groups {
@@ -120,5 +124,6 @@ struct RandomDuplicatesTests {
             }
             try #require(contents[0] == contents[1], "seed \(seed), round \(round)")
         }
+        print("groups that were left as they are: \(entangled)")
     }
 }
