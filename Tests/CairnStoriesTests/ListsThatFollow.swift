@@ -22,7 +22,10 @@ enum Feed {
     /// Keeps the rows of a table as the controller says.
     final class Table: FetchedResultsControllerDelegate {
         var rows: [[String]] = []
-        private var changes: [(FetchedResultsChangeType, old: IndexPath?, new: IndexPath?, String)] = []
+        private typealias Change = (
+            FetchedResultsChangeType, old: IndexPath?, new: IndexPath?, String
+        )
+        private var changes: [Change] = []
         private var gone: [Int] = []
         private var come: [Int] = []
 
@@ -114,7 +117,10 @@ struct ListsThatFollow {
         view.processPendingChanges()
         #expect(controller.numberOfObjects == 6)
         let names = controller.sections?.map { $0.objects.map(\.name) }
-        #expect(names == [["product 0", "product 2", "product 4"], ["product 1", "product 3", "product 5"]])
+        #expect(
+            names == [
+                ["product 0", "product 2", "product 4"], ["product 1", "product 3", "product 5"],
+            ])
         #expect(table.rows == names)
         let place = try #require(
             controller.fetchedObjects?.first { $0.serialCode == "S4" }.flatMap(
