@@ -201,7 +201,22 @@ struct RandomFollowingTests {
         _ context: ManagedObjectContext, _ stack: Stack, _ random: inout SeededRandom,
         _ number: inout Int
     ) throws {
-        switch random.below(3) {
+        switch random.below(6) {
+        case 3:
+            var request = BatchUpdateRequest(
+                entityName: "Product",
+                propertiesToUpdate: [
+                    "price": .expression(try ExpressionNode(format: "price + 1")),
+                    "note": random.chance(50) ? "u" : .value(.null),
+                ])
+            request.predicate = try PredicateNode(format: "stock == 2 OR shop.name == 's1'")
+            _ = try (random.chance(50) ? context : stack.context()).execute(request)
+        case 4:
+            let name = random.chance(50) ? "Tag" : "Shop"
+            let all = try stack.context().all(name)
+            guard all.count > 2, let one = random.pick(all) else { return }
+            _ = try context.execute(
+                BatchDeleteRequest(.ids([one.objectID], entity: one.entity.index)))
         case 0:
             let rows: [[String: Any]] = (0..<4).map { index in
                 [
