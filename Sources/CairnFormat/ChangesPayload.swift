@@ -1,6 +1,7 @@
 // What a commit changed, for the history.                                      Format 77, F-771 to F-773
 //
-//   1. `ChangesEncoder` collects entries and divides them into parts, each of which becomes the payload of a frame.
+//   1. `ChangesEncoder` collects the entries of a part, which becomes the payload of a frame. The next part begins when that
+//      was written: in memory is one of them, however much a commit changed.
 //   2. `ChangesPayload` decodes a payload: the head alone, which says whose changes they are, or all of it.
 //
 // Threads: an encoder has one owner; a payload is a value.
@@ -120,23 +121,21 @@ package struct ChangesPayload: Sendable, Hashable {
     }
 }
 
-/// Collects the changes of a commit.
+/// Collects the changes of a commit, a part at a time.
 package struct ChangesEncoder: ~Copyable {
-    /// Bytes of a part, above which the next one begins.
+    /// Bytes of a part, from which on the next one begins.
     package static let partBytes = 4 << 20
     /// Runs of an entry at most: what is more comes in another entry.
     package static let mostRuns = 65_536
 
     private var body = ByteWriter(capacity: 256)
-    private var parts: [(start: Int, count: UInt32)] = [(0, 0)]
+    private var count: UInt32 = 0
+    private var part: UInt32 = 0
 
     package init() {}
 
-    /// Whether nothing was added.
-    package var isEmpty: Bool { body.count == 0 }
-
-    /// How many frames it takes.
-    package var partCount: Int { parts.count }
+    /// Whether what was added has to be written before more is.
+    package var isPartFull: Bool { body.count >= Self.partBytes }
 
     /// Adds objects, at most `mostRuns` runs of them.
     ///
@@ -149,11 +148,8 @@ package struct ChangesEncoder: ~Copyable {
         precondition(
             !runs.isEmpty && runs.count <= Self.mostRuns && properties.count <= Int(UInt16.max),
             "an entry has runs, and not too many")
-        let last = parts[parts.count - 1]
-        if last.count > 0, body.count - last.start >= Self.partBytes {
-            parts.append((body.count, 0))
-        }
-        parts[parts.count - 1].count += 1
+        precondition(!isPartFull, "a part that is full is written before more is added")
+        count += 1
         body.append(entity)
         body.append(operation.rawValue)
         body.append(UInt8(0))
@@ -173,19 +169,18 @@ package struct ChangesEncoder: ~Copyable {
         body.append(cells)
     }
 
-    /// Writes the payload of a part.
+    /// Writes the payload of the part.
     ///
     /// - Parameter head: that of the first part.
-    package func encode(
-        _ part: Int, _ head: ChangesPayload.Head, to writer: inout ByteWriter
+    package func encodePart(
+        _ head: ChangesPayload.Head, isLast: Bool, to writer: inout ByteWriter
     ) {
-        let end = part + 1 < parts.count ? parts[part + 1].start : body.count
         let isFirst = part == 0
         writer.append(head.commit)
         writer.append(double: head.time)
         writer.append(head.process)
-        writer.append(UInt32(part))
-        writer.append(UInt32(part + 1 == parts.count ? 1 : 0))
+        writer.append(part)
+        writer.append(UInt32(isLast ? 1 : 0))
         for text in [head.author, head.context, head.program] {
             precondition(
                 text.utf8.count <= ChangesPayload.maximumText,
@@ -193,13 +188,20 @@ package struct ChangesEncoder: ~Copyable {
             writer.append(UInt16(isFirst ? text.utf8.count : 0))
         }
         writer.append(UInt16(0))
-        writer.append(parts[part].count)
+        writer.append(count)
         if isFirst {
             writer.append(utf8: head.author)
             writer.append(utf8: head.context)
             writer.append(utf8: head.program)
         }
-        writer.append(UnsafeRawBufferPointer(rebasing: body.bytes[parts[part].start..<end]))
+        writer.append(body.bytes)
+    }
+
+    /// Begins the next part.
+    package mutating func beginPart() {
+        body.reset()
+        count = 0
+        part += 1
     }
 }
 

@@ -37,8 +37,10 @@ struct ChangesTests {
             entity: 3, .delete, properties: [.init(id: 1), .init(id: 2)], runs: [2...3, 9...10],
             cells: values.bytes)
         encoder.add(entity: 4, .delete, properties: [], runs: [1...2])
-        #expect(encoder.partCount == 1)
-        let changes = try Self.decoded(Self.written { encoder.encode(0, Self.head, to: &$0) })
+        let isFull = encoder.isPartFull
+        #expect(!isFull)
+        let changes = try Self.decoded(
+            Self.written { encoder.encodePart(Self.head, isLast: true, to: &$0) })
         #expect(changes.head == Self.head)
         #expect(changes.entries.map(\.operation) == [.insert, .update, .delete, .delete])
         #expect(changes.entries[0].runs == numbers)
@@ -51,21 +53,26 @@ struct ChangesTests {
     func parts() throws {
         var encoder = ChangesEncoder()
         let runs = (0..<UInt32(ChangesEncoder.mostRuns)).map { $0 * 300 + 1...$0 * 300 + 200 }
-        for entity in 1...UInt32(40) {
-            encoder.add(entity: entity, .insert, properties: [], runs: runs)
-        }
-        #expect(encoder.partCount > 1)
         var entities: [UInt32] = []
-        for part in 0..<encoder.partCount {
-            let bytes = Self.written { encoder.encode(part, Self.head, to: &$0) }
+        var part: UInt32 = 0
+        func write(_ encoder: inout ChangesEncoder, isLast: Bool) throws {
+            let bytes = Self.written { encoder.encodePart(Self.head, isLast: isLast, to: &$0) }
+            encoder.beginPart()
             #expect(bytes.count < FormatLimits.maximumPayload / 2)
             let changes = try Self.decoded(bytes)
-            #expect(changes.head.part == UInt32(part))
-            #expect(changes.head.isLast == (part == encoder.partCount - 1))
+            #expect(changes.head.part == part)
+            #expect(changes.head.isLast == isLast)
             #expect(changes.head.author == (part == 0 ? "ä" : ""))
             #expect(changes.entries.allSatisfy { $0.runs == runs })
             entities += changes.entries.map(\.entity)
+            part += 1
         }
+        for entity in 1...UInt32(40) {
+            if encoder.isPartFull { try write(&encoder, isLast: false) }
+            encoder.add(entity: entity, .insert, properties: [], runs: runs)
+        }
+        try write(&encoder, isLast: true)
+        #expect(part > 1)
         #expect(entities == Array(1...40))
     }
 
@@ -77,7 +84,8 @@ struct ChangesTests {
         encoder.add(
             entity: 1, .delete, properties: [.init(id: 1)], runs: [200...200], cells: values.bytes)
         return written {
-            encoder.encode(0, .init(commit: 9, time: 0, process: 1, author: "ab"), to: &$0)
+            encoder.encodePart(
+                .init(commit: 9, time: 0, process: 1, author: "ab"), isLast: true, to: &$0)
         }
     }
 

@@ -299,11 +299,10 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
                 }
             }
             return written {
-                encoder.encode(
-                    0,
+                encoder.encodePart(
                     .init(
                         commit: 9, time: 0.5, process: 7, author: "an author", context: "main",
-                        program: "sample"), to: &$0)
+                        program: "sample"), isLast: true, to: &$0)
             }
         },
         decode: { bytes in

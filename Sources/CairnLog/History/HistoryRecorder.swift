@@ -32,29 +32,58 @@ extension CommitBuilder {
         recorder.compare(with: state)
         try recorder.comparePairs(&self)
         if recorder.isEmpty { return }
-        var encoder = ChangesEncoder()
-        try recorder.encode(into: &encoder, &self)
-        let head = ChangesPayload.Head(
-            commit: number, time: time,
-            process: engine.historyProcess?.number ?? HistoryRecorder.process,
-            author: author ?? "", context: contextName ?? "",
-            program: engine.historyProcess?.program ?? HistoryRecorder.program)
-        var first = Place.none
+        var writer = ChangesWriter(
+            ChangesPayload.Head(
+                commit: number, time: time,
+                process: engine.historyProcess?.number ?? HistoryRecorder.process,
+                author: author ?? "", context: contextName ?? "",
+                program: engine.historyProcess?.program ?? HistoryRecorder.program))
         let start = log.end.offset
-        for part in 0..<encoder.partCount {
-            let place = try log.append(.changes, flags: FrameHeader.skippable) {
-                writer throws(StoreError) in
-                encoder.encode(part, head, to: &writer)
-            }
-            if part == 0 { first = place }
-        }
-        let frame = HistoryFrame(place: first, length: log.end.offset - start)
+        try recorder.write(to: &writer, &self)
+        try writer.write(isLast: true, &self)
+        let frame = HistoryFrame(place: writer.place, length: log.end.offset - start)
         guard state.history.set(number, frame, in: &pages) else {
             throw StoreError(
                 .invalidRequest,
                 "the history spans more than two thousand million commits; delete what is not needed of it"
             )
         }
+    }
+}
+
+/// Writes the changes of a commit, a part as soon as there is enough for it.
+private struct ChangesWriter: ~Copyable {
+    private var encoder = ChangesEncoder()
+    private let head: ChangesPayload.Head
+    /// The frame of the first part.
+    private(set) var place = Place.none
+
+    init(_ head: ChangesPayload.Head) { self.head = head }
+
+    mutating func add(
+        entity: UInt32, _ operation: ChangesPayload.Operation,
+        properties: [ChangesPayload.Property] = [], _ runs: ArraySlice<ClosedRange<UInt64>>,
+        cells: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        if encoder.isPartFull { try write(isLast: false, &builder) }
+        encoder.add(
+            entity: entity, operation, properties: properties,
+            runs: runs.map { run in
+                UInt32(
+                    truncatingIfNeeded: run.lowerBound)...UInt32(
+                        truncatingIfNeeded: run.upperBound)
+            }, cells: cells)
+    }
+
+    /// Appends what was added as a part.
+    mutating func write(isLast: Bool, _ builder: inout CommitBuilder) throws(StoreError) {
+        let written = try builder.log.append(.changes, flags: FrameHeader.skippable) {
+            writer throws(StoreError) in
+            encoder.encodePart(head, isLast: isLast, to: &writer)
+        }
+        encoder.beginPart()
+        if place.isNone { place = written }
     }
 }
 
@@ -66,6 +95,8 @@ struct HistoryRecorder {
     private var changes: [EntityChanges]
     /// By tree: whether any object was changed.
     private var hasUpdates: [Bool]
+    /// By tree: its entities.
+    private let entities: [[Int]]
     /// By tree: to-many relationships of objects, as indexes of their entity's, that rows and pairs have changed.
     private var touched: [[UInt32: [Int]]]
     private var old = OpenRows()
@@ -76,6 +107,9 @@ struct HistoryRecorder {
         self.catalog = catalog
         changes = catalog.schema.entities.indices.map { EntityChanges(entity: $0) }
         hasUpdates = catalog.trees.map { _ in false }
+        entities = catalog.trees.indices.map { tree in
+            catalog.schema.entities.indices.filter { catalog.entities[$0].tree == tree }
+        }
         touched = catalog.trees.map { _ in [:] }
     }
 
@@ -263,43 +297,48 @@ struct HistoryRecorder {
                     } ?? true
                 if isSame { continue }
             }
+            // Those that are as they were have no entry.
+            guard isUpdated(reference.target, owner) else { continue }
             touch(reference.target, owner, reference.relationship)
         }
     }
 
+    /// Whether an object of a tree was changed.
+    private func isUpdated(_ tree: Int, _ number: UInt32) -> Bool {
+        entities[tree].contains { changes[$0].updated.contains(UInt64(number)) }
+    }
+
     // MARK: Entries
 
-    /// Adds all changes.
-    mutating func encode(into encoder: inout ChangesEncoder, _ builder: inout CommitBuilder)
-        throws(StoreError)
-    {
+    /// Writes all changes.
+    fileprivate mutating func write(
+        to writer: inout ChangesWriter, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
         try touchOwners(&builder)
         for entity in changes.indices where !changes[entity].isEmpty {
             let id = catalog.entities[entity].id
-            Self.add(changes[entity].inserted, .insert, [], id, &encoder)
+            try Self.add(changes[entity].inserted, .insert, [], id, &writer, &builder)
             let masks = try masks(entity, &builder)
             for mask in masks.order {
                 guard let numbers = masks.numbers[mask] else { continue }
-                Self.add(
-                    numbers, .update, catalog.historyProperties(mask, of: entity), id, &encoder)
+                try Self.add(
+                    numbers, .update, catalog.historyProperties(mask, of: entity), id, &writer,
+                    &builder)
             }
-            try addDeleted(entity, &encoder, &builder)
+            try addDeleted(entity, &writer, &builder)
         }
     }
 
     private static func add(
         _ numbers: ObjectNumbers, _ operation: ChangesPayload.Operation,
         _ properties: [ChangesPayload.Property], _ entity: UInt32,
-        _ encoder: inout ChangesEncoder
-    ) {
+        _ writer: inout ChangesWriter, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
         var rest = numbers.runs[...]
         while !rest.isEmpty {
-            let part = rest.prefix(ChangesEncoder.mostRuns).map { run in
-                UInt32(
-                    truncatingIfNeeded: run.lowerBound)...UInt32(
-                        truncatingIfNeeded: run.upperBound)
-            }
-            encoder.add(entity: entity, operation, properties: properties, runs: part)
+            try writer.add(
+                entity: entity, operation, properties: properties,
+                rest.prefix(ChangesEncoder.mostRuns), &builder)
             rest = rest.dropFirst(ChangesEncoder.mostRuns)
         }
     }
@@ -338,7 +377,7 @@ struct HistoryRecorder {
             }
             if mask != last, !run.isEmpty {
                 if numbers[last] == nil { order.append(last) }
-                numbers[last, default: ObjectNumbers()].formUnion(run)
+                numbers[last, default: ObjectNumbers()].append(contentsOf: run)
                 run = ObjectNumbers()
             }
             last = mask
@@ -346,18 +385,20 @@ struct HistoryRecorder {
         }
         if !run.isEmpty {
             if numbers[last] == nil { order.append(last) }
-            numbers[last, default: ObjectNumbers()].formUnion(run)
+            numbers[last, default: ObjectNumbers()].append(contentsOf: run)
         }
         return (numbers, order)
     }
 
     private mutating func addDeleted(
-        _ entity: Int, _ encoder: inout ChangesEncoder, _ builder: inout CommitBuilder
+        _ entity: Int, _ writer: inout ChangesWriter, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
         let kept = catalog.preservedColumns(of: entity)
         let deleted = changes[entity].deleted
-        if kept.isEmpty { return Self.add(deleted, .delete, [], stored.id, &encoder) }
+        if kept.isEmpty {
+            return try Self.add(deleted, .delete, [], stored.id, &writer, &builder)
+        }
         let properties = kept.map {
             ChangesPayload.Property(id: stored.columns[$0].propertyID)
         }
@@ -369,27 +410,17 @@ struct HistoryRecorder {
             for column in kept { cells.append(cell: row.cell(column, cell.slot)) }
             numbers.append(number)
             if cells.count >= 1 << 20 || numbers.runs.count == ChangesEncoder.mostRuns {
-                Self.add(numbers, properties, stored.id, cells.bytes, &encoder)
+                try writer.add(
+                    entity: stored.id, .delete, properties: properties, numbers.runs[...],
+                    cells: cells.bytes, &builder)
                 numbers = ObjectNumbers()
                 cells.reset()
             }
         }
-        if !numbers.isEmpty {
-            Self.add(numbers, properties, stored.id, cells.bytes, &encoder)
-        }
-    }
-
-    private static func add(
-        _ numbers: ObjectNumbers, _ properties: [ChangesPayload.Property], _ entity: UInt32,
-        _ cells: UnsafeRawBufferPointer, _ encoder: inout ChangesEncoder
-    ) {
-        encoder.add(
-            entity: entity, .delete, properties: properties,
-            runs: numbers.runs.map { run in
-                UInt32(
-                    truncatingIfNeeded: run.lowerBound)...UInt32(
-                        truncatingIfNeeded: run.upperBound)
-            }, cells: cells)
+        if numbers.isEmpty { return }
+        try writer.add(
+            entity: stored.id, .delete, properties: properties, numbers.runs[...],
+            cells: cells.bytes, &builder)
     }
 
     // MARK: Rows

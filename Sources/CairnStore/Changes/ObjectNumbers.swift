@@ -46,6 +46,13 @@ public struct ObjectNumbers: Sendable, Hashable {
         count += run.count - 1
     }
 
+    /// Adds numbers that are all behind the last one.
+    ///
+    /// - Complexity: O(runs that are added).
+    package mutating func append(contentsOf other: ObjectNumbers) {
+        for run in other.runs { append(run) }
+    }
+
     /// The same numbers with that of a store in the upper half; see `StoreNumbers`.
     package func moved(to store: UInt32) -> ObjectNumbers {
         var moved = ObjectNumbers()
