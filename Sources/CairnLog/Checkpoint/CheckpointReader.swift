@@ -268,9 +268,10 @@ struct CheckpointReader {
         guard let stored = contents.history else { throw Unusable() }
         var cells = RadixArray()
         try fill(&cells, stored.cells, &pages) { _, _ in true }
+        let live = Set(state.segments.all.map(\.number))
         let history = HistoryIndex(cells, origin: stored.origin) { commit, frame in
             commit > settings.horizon && commit <= state.commit
-                && state.segments[frame.place.segment] != nil
+                && live.contains(frame.place.segment)
         }
         guard let history else { throw Unusable() }
         state.history = history

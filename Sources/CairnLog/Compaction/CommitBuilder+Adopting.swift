@@ -56,20 +56,23 @@ extension CommitBuilder {
 
     /// Takes segments out of the store; false if something in them is still needed.
     ///
-    /// - Parameter examined: blocks that are known to refer to nothing in them.
-    mutating func retire(_ victims: Set<UInt32>, examined: Set<Place>) throws(StoreError) -> Bool {
+    /// - Parameters:
+    ///   - examined: blocks that are known to refer to nothing in them.
+    ///   - historyEnd: up to this commit no changes are known to be in them: a history may be long, and others wait.
+    mutating func retire(
+        _ victims: Set<UInt32>, examined: Set<Place>, historyEnd: UInt64
+    ) throws(StoreError) -> Bool {
         if victims.contains(catalog.place.segment) { return false }
         // F-756: they are written once more before.
         if let metadata = catalog.metadata, victims.contains(metadata.place.segment) {
             return false
         }
         // F-779: the same.
-        var isHistoryThere = true
-        state.history.forEach { _, frame in
-            isHistoryThere = !victims.contains(frame.place.segment)
-            return isHistoryThere
+        var recorded = historyEnd
+        while let (commit, frame) = state.history.next(after: recorded) {
+            if victims.contains(frame.place.segment) { return false }
+            recorded = commit
         }
-        if !isHistoryThere { return false }
         for entity in catalog.entities.indices {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {

@@ -246,11 +246,23 @@ final class CompactionRun: @unchecked Sendable {
         return false
     }
 
+    /// Up to which commit no changes that are retained are in the victims; nil if some are.
+    private var historyEnd: UInt64? {
+        let pin = engine.registry.pin()
+        var isThere = false
+        pin.state.history.forEach { _, frame in
+            isThere = victims.contains(frame.place.segment)
+            return !isThere
+        }
+        return isThere ? nil : pin.state.commit
+    }
+
     private func retire() throws(StoreError) -> Bool {
         let segments = victims.compactMap { pin.state.segments[$0] }
+        guard let historyEnd else { return false }
         let (isDone, commit) = try engine.commit(author: nil, contextName: nil, isSilent: true) {
             builder throws(StoreError) in
-            try builder.retire(victims, examined: examined)
+            try builder.retire(victims, examined: examined, historyEnd: historyEnd)
         }
         guard isDone, let commit else { return false }
         engine.noteRetired(

@@ -110,7 +110,12 @@ struct HistoryIndex: Sendable {
     ///
     /// - Complexity: O(what is forgotten).
     mutating func drop(through horizon: UInt64, in pages: inout PageTransaction) -> Int {
+        guard horizon > origin else { return 0 }
         let before = count
+        if next(after: horizon) == nil {
+            removeAll(behind: horizon, in: &pages)
+            return before
+        }
         var commit = origin
         while let next = next(after: commit), next.commit <= horizon {
             commit = next.commit
@@ -127,14 +132,12 @@ struct HistoryIndex: Sendable {
 
     /// Gives the pages of what was forgotten back, once they are more than those of the rest.
     private mutating func move(to horizon: UInt64, in pages: inout PageTransaction) {
-        guard horizon > origin else { return }
+        guard horizon - origin > 4096 + 4 * UInt64(count) else { return }
         var last = horizon
-        if count > 0 {
-            guard horizon - origin > 4096 + 4 * UInt64(count) else { return }
-        }
         var moved = HistoryIndex(behind: horizon)
         while let next = next(after: last) {
-            guard moved.set(next.commit, next.frame, in: &pages) else { return }
+            // It is nearer than it was.
+            _ = moved.set(next.commit, next.frame, in: &pages)
             last = next.commit
         }
         cells.removeAll(in: &pages)

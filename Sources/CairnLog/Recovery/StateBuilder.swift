@@ -79,15 +79,19 @@ enum StateBuilder {
         }
         if log.base == nil || state.history.count == 0 {
             state.history.removeAll(behind: settings.horizon, in: &pages)
-        } else {
+        } else if settings.horizon != log.base?.catalog.metadata?.history?.horizon {
             _ = state.history.drop(through: settings.horizon, in: &pages)
         }
+        let live = Set(log.segments.all.map(\.number))
+        // What the base has was in its segments: it is looked at only if one of them has left.
+        var mayLack = log.base.map { !live.isSuperset(of: $0.segments.all.map(\.number)) } ?? false
         for changes in log.history where changes.commit > settings.horizon {
             if let known = state.history[changes.commit],
                 known.place.segment > changes.place.segment
             {
                 continue
             }
+            if !live.contains(changes.place.segment) { mayLack = true }
             let frame = HistoryFrame(place: changes.place, length: changes.length)
             guard state.history.set(changes.commit, frame, in: &pages) else {
                 throw .damaged(
@@ -95,9 +99,10 @@ enum StateBuilder {
                     segment: changes.place.segment, offset: UInt64(changes.place.byteOffset))
             }
         }
+        guard mayLack else { return }
         var lost: HistoryFrame?
         state.history.forEach { _, frame in
-            if log.segments[frame.place.segment] == nil { lost = frame }
+            if !live.contains(frame.place.segment) { lost = frame }
             return lost == nil
         }
         if let lost {
