@@ -25,6 +25,7 @@ extension Engine {
     func setHistoryTracking(_ isWanted: Bool) throws(StoreError) {
         // Who only reads leaves no gap.
         guard !isReadOnly, tracksHistory != isWanted else { return }
+        if isWanted { try allowHistory() }
         _ = try changeHistory { settings, number in
             guard settings?.isTracked ?? false != isWanted else { return }
             settings = HistorySettings(isTracked: isWanted, horizon: number)
@@ -33,36 +34,42 @@ extension Engine {
 
     /// Deletes the history up to a commit, as far as all consumers have seen it; gives how many transactions that were.
     func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
-        try changeHistory { settings, _ throws(StoreError) in
+        try changeHistory { settings, now throws(StoreError) in
             guard var changed = settings, changed.isTracked else { throw StoreError.noHistory }
+            // A horizon ahead of the commits would take those along that are still to come.
+            let last = min(number, now - 1)
             changed.horizon = max(
-                changed.horizon, min(number, changed.consumers.values.min() ?? number))
+                changed.horizon, min(last, changed.consumers.values.min() ?? last))
             settings = changed
         }
     }
 
     /// Notes how far a consumer has seen the history; nil: that it is none any more.
-    func setHistoryConsumer(_ name: String, seen number: UInt64?) throws(StoreError) {
+    func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
+        throws(StoreError)
+    {
         guard name.utf8.count <= CommitPayload.maximumText else {
             throw StoreError(
                 .invalidRequest,
                 "the consumer's name has more than \(CommitPayload.maximumText) bytes")
         }
-        _ = try changeHistory { settings, _ throws(StoreError) in
+        _ = try changeHistory { settings, now throws(StoreError) in
             guard var changed = settings, changed.isTracked else { throw StoreError.noHistory }
-            changed.consumers[name] = number.map {
-                max($0, changed.consumers[name] ?? changed.horizon)
-            }
+            let known = changed.consumers[name]
+            if mustExist, known == nil { throw StoreError.noSuchConsumer }
+            if let number, number >= now { throw StoreError.unseenCommit }
+            changed.consumers[name] = number.map { max($0, known ?? changed.horizon) }
             settings = changed
         }
     }
 
     /// Makes a commit with other settings; gives how many transactions are not retained any more.
+    ///
+    /// - Parameter change: told the number of the commit. Where a history is kept, segments say so already.
     private func changeHistory(
         _ change: (inout HistorySettings?, UInt64) throws(StoreError) -> Void
     ) throws(StoreError) -> Int {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
-        try allowHistory()
         return try commit(author: nil, contextName: nil, isSilent: true) {
             builder throws(StoreError) in
             var settings = builder.catalog.metadata?.history

@@ -45,9 +45,11 @@ extension LogStore: HistoryStore {
     }
 
     /// Notes how far a consumer has seen the history; nil: that it is none any more.
-    public func setHistoryConsumer(_ name: String, seen number: UInt64?) throws(StoreError) {
+    public func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
+        throws(StoreError)
+    {
         try checkOpen()
-        try engine.setHistoryConsumer(name, seen: number)
+        try engine.setHistoryConsumer(name, seen: number, mustExist: mustExist)
     }
 
     /// How many transactions are retained, and the bytes of their frames.

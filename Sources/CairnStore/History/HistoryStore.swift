@@ -51,7 +51,7 @@ public protocol HistoryStore: PersistentStore {
     func historyCursor(after number: UInt64) throws(StoreError) -> any PersistentHistoryCursor
 
     /// Deletes the history up to a commit, as far as every registered consumer has seen it; gives how many transactions that
-    /// were. People ask by ``execute(_:)``.
+    /// were. Of commits to come nothing is said. People ask by ``execute(_:)``.
     func deleteHistory(through number: UInt64) throws(StoreError) -> Int
 
     /// The registered consumers, and the last commit that each has seen.
@@ -59,11 +59,13 @@ public protocol HistoryStore: PersistentStore {
     /// - Throws: `StoreError` if the store was closed.
     func historyConsumerNumbers() throws(StoreError) -> [String: UInt64]
 
-    /// Notes how far a consumer has seen the history; nil: that it is none any more. One that is not known is registered. No
-    /// one goes back.
+    /// Notes how far a consumer has seen the history; nil: that it is none any more. One that is not known is registered,
+    /// unless it must be. No one goes back.
     ///
-    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if no history is kept.
-    func setHistoryConsumer(_ name: String, seen number: UInt64?) throws(StoreError)
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if no history is kept, the commit is still to come, or the
+    ///   consumer is not registered and must be.
+    func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
+        throws(StoreError)
 }
 
 extension HistoryStore {
@@ -173,16 +175,16 @@ extension HistoryStore {
         case .fetch: return 0
         case .deleteSeen:
             guard let seen = try historyConsumerNumbers().values.min() else { return 0 }
-            return try deleteHistory(through: min(seen, bounds.last))
+            return try deleteHistory(through: seen)
         case .delete(.beginning): return 0
         case .delete(.token(let token)):
             guard let number = token.numbers[identity.identifier], number > 0 else { return 0 }
-            return try deleteHistory(through: min(number - 1, bounds.last))
+            return try deleteHistory(through: number - 1)
         case .delete(.transaction(let number, let store)):
             guard store == identity.identifier, number > 0 else {
                 throw StoreError(.invalidRequest, "the transaction is one of another store")
             }
-            return try deleteHistory(through: min(number - 1, bounds.last))
+            return try deleteHistory(through: number - 1)
         case .delete(.date(let date)):
             let cursor = try historyCursorFromStart()
             var last: UInt64?
@@ -221,29 +223,26 @@ extension HistoryStore {
     public func registerHistoryConsumer(_ name: String) throws(StoreError) {
         guard let bounds = try historyBounds() else { throw StoreError.noHistory }
         if try historyConsumerNumbers()[name] != nil { return }
-        try setHistoryConsumer(name, seen: bounds.horizon)
+        try setHistoryConsumer(name, seen: bounds.horizon, mustExist: false)
     }
 
     /// Notes that a consumer has seen the history up to a token: that much may be deleted.
     ///
     /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if it is not registered, or the token names nothing in this store.
     public func advance(_ consumer: String, to token: PersistentHistoryToken) throws(StoreError) {
-        guard try historyConsumerNumbers()[consumer] != nil else {
-            throw StoreError(.invalidRequest, "no such consumer of the history is registered")
-        }
         guard let number = token.numbers[identity.identifier],
             let bounds = try historyBounds(), number <= bounds.last
         else {
             throw StoreError(.invalidRequest, "the token names no point in the store's history")
         }
-        try setHistoryConsumer(consumer, seen: number)
+        try setHistoryConsumer(consumer, seen: number, mustExist: true)
     }
 
-    /// Forgets a consumer.
+    /// Forgets a consumer; nothing is done if it is not registered.
     ///
-    /// - Throws: `StoreError`: `.readOnly`.
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if the store keeps no history.
     public func removeHistoryConsumer(_ name: String) throws(StoreError) {
-        try setHistoryConsumer(name, seen: nil)
+        try setHistoryConsumer(name, seen: nil, mustExist: false)
     }
 }
 
@@ -253,5 +252,15 @@ extension StoreError {
         StoreError(
             .invalidRequest,
             "the store keeps no history; open it with persistentHistoryTracking to begin one")
+    }
+
+    /// A consumer is not registered.
+    package static var noSuchConsumer: StoreError {
+        StoreError(.invalidRequest, "no such consumer of the history is registered")
+    }
+
+    /// A consumer says that it has seen what is still to come.
+    package static var unseenCommit: StoreError {
+        StoreError(.invalidRequest, "a consumer cannot have seen a commit that is still to come")
     }
 }

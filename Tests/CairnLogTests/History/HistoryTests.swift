@@ -360,7 +360,8 @@ struct HistoryTests {
         store = try Self.open(disk)
         #expect(try store.execute(.fetchHistory(after: token)).transactions.count == 2)
         #expect(throws: StoreError.self) {
-            try store.setHistoryConsumer(String(repeating: "x", count: 5000), seen: 1)
+            try store.setHistoryConsumer(
+                String(repeating: "x", count: 5000), seen: 1, mustExist: false)
         }
         try store.close()
     }

@@ -112,7 +112,7 @@ private struct HistoryRun {
                 try store.removeHistoryConsumer(name)
                 consumers[name] = nil
             } else if let last = expected.last, random.oneIn(2) {
-                try store.setHistoryConsumer(name, seen: last.commit)
+                try store.setHistoryConsumer(name, seen: last.commit, mustExist: false)
                 consumers[name] = max(consumers[name] ?? 0, last.commit)
             } else {
                 try store.registerHistoryConsumer(name)

@@ -170,7 +170,7 @@ final class DictionaryStore: MetadataStore, HistoryStore {
     func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
         try shared.withLock { shared throws(StoreError) in
             try shared.check()
-            return shared.history.delete(through: number)
+            return shared.history.delete(through: min(number, shared.state.commit))
         }
     }
 
@@ -178,13 +178,16 @@ final class DictionaryStore: MetadataStore, HistoryStore {
         shared.withLock { $0.history.consumers }
     }
 
-    func setHistoryConsumer(_ name: String, seen number: UInt64?) throws(StoreError) {
+    func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
+        throws(StoreError)
+    {
         try shared.withLock { shared throws(StoreError) in
             try shared.check()
             if historyTracking == .off { throw StoreError(.invalidRequest, "no history is kept") }
-            shared.history.consumers[name] = number.map {
-                max($0, shared.history.consumers[name] ?? 0)
-            }
+            let known = shared.history.consumers[name]
+            if mustExist, known == nil { throw StoreError.noSuchConsumer }
+            if let number, number > shared.state.commit { throw StoreError.unseenCommit }
+            shared.history.consumers[name] = number.map { max($0, known ?? 0) }
         }
     }
 
