@@ -118,8 +118,9 @@ extension Engine {
             do throws(StoreError) {
                 if try reader.next() == nil { return }
             } catch {
-                // It goes on behind what cannot be read.
+                // It goes on behind what cannot be read, unless all of it is gone.
                 report.find(error)
+                if error.code == .snapshotExpired { return }
             }
         }
     }

@@ -1,7 +1,8 @@
 // Reads the history of a state: the frames of one transaction after the other.                 Format 77
 //
-// The state is pinned, so that segments which leave the store meanwhile stay readable. What a frame says by numbers is told
-// in the names of the state's model; what that does not have is left out.
+// The state is pinned, so that segments which leave the store meanwhile stay readable, until the end is reached, or the
+// engine takes it away as it does with snapshots that keep too much (ST4). What a frame says by numbers is told in the names
+// of the state's model; what that does not have is left out.
 //
 // Threads: one at a time.
 
@@ -12,30 +13,47 @@ import FoundationEssentials
 
 final class HistoryReader: PersistentHistoryCursor {
     private let engine: Engine
-    private let pin: PinnedState<EngineState>
+    /// nil behind the last transaction.
+    private var pin: SnapshotPin?
     private var commit: UInt64
     /// By entity, once it was met: the names of its properties.
     private var names: [Int: [ChangesPayload.Property: String]] = [:]
 
     init(_ engine: Engine, _ pin: PinnedState<EngineState>, after commit: UInt64) {
         self.engine = engine
-        self.pin = pin
         self.commit = commit
+        let kept = SnapshotPin(pin, name: "history")
+        self.pin = kept
+        engine.snapshots.add(kept)
+    }
+
+    deinit { release() }
+
+    private func release() {
+        guard let pin else { return }
+        engine.snapshots.remove(pin)
+        self.pin = nil
     }
 
     func next() throws(StoreError) -> PersistentHistoryTransaction? {
-        while let (number, frame) = pin.state.history.next(after: commit) {
+        guard let pin else { return nil }
+        let pinned = try pin.readable()
+        defer { withExtendedLifetime(pinned) {} }
+        while let (number, frame) = pinned.state.history.next(after: commit) {
             commit = number
-            if let transaction = try transaction(number, frame) { return transaction }
+            if let transaction = try transaction(number, frame, pinned.state) {
+                return transaction
+            }
         }
+        release()
         return nil
     }
 
     /// nil if nothing is left of it that the model has.
-    private func transaction(_ number: UInt64, _ frame: HistoryFrame) throws(StoreError)
-        -> PersistentHistoryTransaction?
+    private func transaction(_ number: UInt64, _ frame: HistoryFrame, _ state: EngineState)
+        throws(StoreError) -> PersistentHistoryTransaction?
     {
-        guard let segment = pin.state.segments[frame.place.segment] else {
+        guard let segment = state.segments[frame.place.segment] else {
             throw .damaged(
                 "the segment of changes is missing (F-779)", segment: frame.place.segment)
         }
@@ -61,7 +79,7 @@ final class HistoryReader: PersistentHistoryCursor {
             }
             if head == nil { head = changes.head }
             for entry in changes.entries {
-                if let group = group(entry) { groups.append(group) }
+                if let group = group(entry, state.catalog) { groups.append(group) }
             }
             part += 1
             isLast = changes.head.isLast
@@ -92,8 +110,9 @@ final class HistoryReader: PersistentHistoryCursor {
         return changes
     }
 
-    private func group(_ entry: ChangesPayload.Entry) -> PersistentHistoryChanges.Group? {
-        let catalog = pin.state.catalog
+    private func group(_ entry: ChangesPayload.Entry, _ catalog: Catalog)
+        -> PersistentHistoryChanges.Group?
+    {
         guard let operation = entry.operation, let entity = catalog.entityIndex(id: entry.entity),
             entity < catalog.schema.entities.count
         else { return nil }
@@ -105,27 +124,28 @@ final class HistoryReader: PersistentHistoryCursor {
         switch operation {
         case .insert: break
         case .update:
-            let names = self.names(of: entity)
+            let names = self.names(of: entity, catalog)
             group.updatedProperties = Set(entry.properties.compactMap { names[$0] })
-        case .delete: addValues(of: entry, to: &group)
+        case .delete: addValues(of: entry, to: &group, catalog)
         }
         return group
     }
 
-    private func names(of entity: Int) -> [ChangesPayload.Property: String] {
+    private func names(of entity: Int, _ catalog: Catalog) -> [ChangesPayload.Property: String] {
         if let known = names[entity] { return known }
-        let found = pin.state.catalog.historyNames(of: entity)
+        let found = catalog.historyNames(of: entity)
         names[entity] = found
         return found
     }
 
     /// The values that were kept of deleted objects, of properties that the model still has.
     private func addValues(
-        of entry: ChangesPayload.Entry, to group: inout PersistentHistoryChanges.Group
+        of entry: ChangesPayload.Entry, to group: inout PersistentHistoryChanges.Group,
+        _ catalog: Catalog
     ) {
         if entry.properties.isEmpty { return }
-        let stored = pin.state.catalog.entities[group.entity]
-        let description = pin.state.catalog.schema.entities[group.entity]
+        let stored = catalog.entities[group.entity]
+        let description = catalog.schema.entities[group.entity]
         let columns = entry.properties.map { property in
             stored.columns.firstIndex { $0.propertyID == property.id && property.through == 0 }
         }
