@@ -120,6 +120,8 @@ final class Engine: Sendable {
     let staging: StagingArea
     /// What of the state is still in the checkpoint that it was opened from.
     let image: CheckpointImage?
+    /// The commit that was recorded last, and when.
+    let recordedHistory = Mutex((commit: UInt64(0), time: 0.0))
     /// What recovery found.
     let recovery: RecoveryReport
     /// Where the log ended when it was last looked whether checkpoint or compaction are due; the largest number before.

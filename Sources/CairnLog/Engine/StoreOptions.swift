@@ -27,7 +27,8 @@ public struct LogStoreOptions: Sendable {
     public var createsIfMissing = true
     /// Whether the store keeps a history of its commits: who changed which objects, and when. It is remembered in the store;
     /// nil: as before, and none in a new one. A store that keeps one goes on with it if nothing is said, as
-    /// `LogStore.historyTracking` tells. False ends it: what it had goes.
+    /// `LogStore.historyTracking` tells. False ends it for everybody who has the store open: what it had goes, and so do its
+    /// registered consumers, whatever they have seen.
     ///
     /// From the first time on, versions of this library that know no history can read the store and cannot write to it.
     public var persistentHistoryTracking: Bool?

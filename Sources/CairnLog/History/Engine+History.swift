@@ -104,6 +104,63 @@ extension Engine {
         return HistoryReader(self, pin, after: number)
     }
 
+    /// The newest retained transaction up to a commit, and when it was.
+    func historyMoment(through number: UInt64) throws(StoreError) -> (
+        transaction: UInt64, time: Double
+    )? {
+        let pin = registry.pin()
+        let state = pin.state
+        guard state.catalog.tracksHistory,
+            let (commit, frame) = state.history.last(through: min(number, state.commit))
+        else { return nil }
+        // Who tells of a commit asks for it when it was just made.
+        let recorded = recordedHistory.withLock { $0 }
+        if recorded.commit == commit { return (commit, recorded.time) }
+        return (commit, try historyHead(commit, frame, state).time)
+    }
+
+    /// The newest retained transaction that was written before a moment.
+    func historyTransaction(before time: Double) throws(StoreError) -> UInt64? {
+        let pin = registry.pin()
+        let state = pin.state
+        guard state.catalog.tracksHistory else { throw StoreError.noHistory }
+        var behind = state.commit
+        while let (commit, frame) = state.history.last(through: behind) {
+            do throws(StoreError) {
+                if try historyHead(commit, frame, state).time < time { return commit }
+            } catch {
+                // Something older goes on: it can be deleted all the same.
+                if error.code != .damaged { throw error }
+            }
+            behind = commit - 1
+        }
+        return nil
+    }
+
+    /// What the changes of a commit say before their entries.
+    private func historyHead(_ commit: UInt64, _ frame: HistoryFrame, _ state: EngineState)
+        throws(StoreError) -> ChangesPayload.Head
+    {
+        guard let segment = state.segments[frame.place.segment] else {
+            throw .damaged(
+                "the segment of changes is missing (F-779)", segment: frame.place.segment)
+        }
+        let (header, payload) = try segment.frame(
+            at: UInt64(frame.place.byteOffset), storeTag: storeID.tag)
+        do throws(FormatError) {
+            guard header.kind == .changes else {
+                throw FormatError(.malformed, "F-774", "a frame of another kind is here")
+            }
+            let head = try ChangesPayload.head(of: payload.bytes)
+            guard head.commit == commit, head.part == 0 else {
+                throw FormatError(.malformed, "F-775", "these are other changes")
+            }
+            return head
+        } catch {
+            throw StoreError(error, at: frame.place)
+        }
+    }
+
     /// Reads all that is retained in a state, and reports what cannot be read.                         HY1
     func checkHistory(_ pin: PinnedState<EngineState>, _ report: inout StoreCheckReport) {
         guard let settings = pin.state.catalog.metadata?.history else { return }

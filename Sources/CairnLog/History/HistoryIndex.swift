@@ -97,6 +97,19 @@ struct HistoryIndex: Sendable {
         return nil
     }
 
+    /// The last commit that has changes up to another one, and where they are.
+    ///
+    /// - Complexity: O(commits without changes between them).
+    func last(through commit: UInt64) -> (commit: UInt64, frame: HistoryFrame)? {
+        guard count > 0, commit > origin else { return nil }
+        var index = UInt32(truncatingIfNeeded: (min(commit - origin, Self.span) - 1) << 1)
+        while true {
+            if let frame = frame(index) { return (origin + UInt64(index >> 1) + 1, frame) }
+            if index == 0 { return nil }
+            index -= 2
+        }
+    }
+
     /// Calls with each commit that has changes, rising, until the closure returns false.
     func forEach(_ body: (UInt64, HistoryFrame) -> Bool) {
         var commit = origin

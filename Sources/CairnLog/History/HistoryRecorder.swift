@@ -20,6 +20,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 import FoundationEssentials
+import Synchronization
 
 extension CommitBuilder {
     /// Writes the changes since another state, if there are any, and enters them into the history.
@@ -42,6 +43,8 @@ extension CommitBuilder {
         try recorder.write(to: &writer, &self)
         try writer.write(isLast: true, &self)
         let frame = HistoryFrame(place: writer.place, length: log.end.offset - start)
+        // Whoever commits is asked for this first.
+        engine.recordedHistory.withLock { $0 = (number, time) }
         guard state.history.set(number, frame, in: &pages) else {
             throw StoreError(
                 .invalidRequest,

@@ -2,6 +2,7 @@
 
 import CairnFormat
 public import CairnStore
+public import FoundationEssentials
 
 extension LogStore: HistoryStore {
     /// Whether the store keeps a history of its commits, and whether that was wanted by whoever opened it.
@@ -30,6 +31,22 @@ extension LogStore: HistoryStore {
     {
         try checkOpen()
         return try engine.historyReader(after: number)
+    }
+
+    /// The newest transaction up to a commit that is retained, and when it was committed.
+    public func historyMoment(through number: UInt64) throws(StoreError) -> (
+        transaction: UInt64, time: Date
+    )? {
+        try checkOpen()
+        return try engine.historyMoment(through: number).map {
+            ($0.transaction, Date(timeIntervalSinceReferenceDate: $0.time))
+        }
+    }
+
+    /// The newest transaction that is retained and was committed before a moment.
+    public func historyTransaction(before date: Date) throws(StoreError) -> UInt64? {
+        try checkOpen()
+        return try engine.historyTransaction(before: date.timeIntervalSinceReferenceDate)
     }
 
     /// Deletes the history up to a commit, as far as every registered consumer has seen it.

@@ -5,13 +5,6 @@ public import CairnStore
 public import Foundation
 
 extension ManagedObjectContext {
-    /// The point of the history behind commits, of the stores that keep one.
-    func historyToken(behind commits: [UUID: UInt64]) -> PersistentHistoryToken? {
-        if commits.isEmpty { return nil }
-        let numbers = commits.filter { store.tracksHistory(ofStore: $0.key) }
-        return numbers.isEmpty ? nil : PersistentHistoryToken(numbers)
-    }
-
     /// Fetches from the history of the store, or deletes from it.
     ///
     /// ```swift

@@ -13,11 +13,19 @@ extension PersistentStore {
         return (self as? any HistoryStore).map { [$0] } ?? []
     }
 
-    /// Whether a store keeps a history.
-    func tracksHistory(ofStore identifier: UUID) -> Bool {
-        historyStores.contains {
-            $0.identity.identifier == identifier && $0.historyTracking != .off
+    /// The point of the history behind commits, by the identifiers of their stores, of those that keep one.
+    func historyToken(behind commits: [UUID: UInt64]) -> PersistentHistoryToken? {
+        if commits.isEmpty { return nil }
+        var token: PersistentHistoryToken?
+        for store in historyStores where store.historyTracking != .off {
+            guard let number = commits[store.identity.identifier] else { continue }
+            // Who tells of a commit must not fail: a point that cannot be compared is one all the same.
+            let one =
+                (try? store.historyToken(behind: number))
+                ?? PersistentHistoryToken(store: store.identity.identifier, number: number)
+            token = token?.merging(one) ?? one
         }
+        return token
     }
 
     /// Those that a request asks.
@@ -61,12 +69,14 @@ extension PersistentStore {
     {
         guard request.isDeletion else { return try history(request).result() }
         var result = PersistentHistoryResult(request.resultType)
-        for store in try historyStores(for: request) {
-            if case .delete(.transaction(_, let named)) = request.operation,
-                named != store.identity.identifier
-            {
-                continue
+        var stores = try historyStores(for: request)
+        if case .delete(.transaction(_, let named)) = request.operation {
+            stores.removeAll { $0.identity.identifier != named }
+            if stores.isEmpty {
+                throw StoreError(.invalidRequest, "the transaction is one of another store")
             }
+        }
+        for store in stores {
             result.deletedTransactionCount += try deleteHistory(request, in: store)
         }
         return result

@@ -17,7 +17,8 @@ public struct ContextSave: Sendable, Hashable, Numbered {
     public let commits: [UUID: UInt64]
     /// The name of the context.
     public let contextName: String?
-    /// The point of the history behind the save, of the stores that keep one; nil if none of those that were written does.
+    /// The point of the history behind the save, of those stores that were written and keep one; nil if none does. Of several
+    /// stores behind a coordinator the places in the others are in the token that one has: merge this one into it.
     public let historyToken: PersistentHistoryToken?
     /// Who wrote.
     public let transactionAuthor: String?
@@ -32,7 +33,7 @@ public struct ContextSave: Sendable, Hashable, Numbered {
     init(_ saved: SavedObjects, _ context: ManagedObjectContext) {
         commit = saved.commit
         commits = saved.commits(in: context)
-        historyToken = context.historyToken(behind: commits)
+        historyToken = context.store.historyToken(behind: commits)
         contextName = context.name
         transactionAuthor = context.transactionAuthor
         insertedObjectIDs = saved.insertedIDs

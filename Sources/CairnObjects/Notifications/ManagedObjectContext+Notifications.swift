@@ -77,7 +77,8 @@ extension ManagedObjectContext {
         case refreshedObjectIDs = "refreshed_objectIDs"
         /// The state behind a save, as a ``QueryGenerationToken``.
         case queryGeneration = "newQueryGeneration"
-        /// The point of the history behind a save, as a `PersistentHistoryToken`, if its store keeps one.
+        /// The point of the history behind a save, as a `PersistentHistoryToken`, if its store keeps one. It names the stores
+        /// alone that were written: merge it into the token that one has.
         case historyToken = "historyToken"
     }
 }
@@ -194,7 +195,7 @@ extension ManagedObjectContext {
 
     /// Adds the point of the history.
     private func add(_ saved: SavedObjects, to info: inout [AnyHashable: Any]) {
-        guard let token = historyToken(behind: saved.commits(in: self)) else { return }
+        guard let token = store.historyToken(behind: saved.commits(in: self)) else { return }
         info[NotificationKey.historyToken.rawValue] = token
     }
 

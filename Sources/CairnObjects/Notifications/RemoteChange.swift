@@ -24,16 +24,15 @@ public struct RemoteChange: Sendable, Numbered {
     public let contextName: String?
     /// Whether another process wrote.
     public let isFromAnotherProcess: Bool
-    /// The point of the history behind the commits; nil if the store keeps none.
+    /// The point of the history behind the commits; nil if the store keeps none. It names no other store: merge it into the
+    /// token that one has.
     public let historyToken: PersistentHistoryToken?
     /// What changed, by entity; nil if that could not be read, so that it may be anything.
     public let entities: [EntityChanges]?
     private let identity: StoreIdentity
 
-    init(_ set: ChangeSet, tracksHistory: Bool) {
-        historyToken =
-            tracksHistory
-            ? PersistentHistoryToken(store: set.identity.identifier, number: set.commit) : nil
+    init(_ set: ChangeSet, of store: any PersistentStore) {
+        historyToken = store.historyToken(behind: [set.identity.identifier: set.commit])
         storeIdentifier = set.identity.identifier
         commits = set.commits
         author = set.author
@@ -175,8 +174,7 @@ final class RemoteChanges: Sendable {
             over?.cancel()
             return
         }
-        let change = RemoteChange(
-            set, tracksHistory: store.tracksHistory(ofStore: set.identity.identifier))
+        let change = RemoteChange(set, of: store)
         if change.entities?.isEmpty == true { return }
         if feed.isListenedTo { feed.send(change) }
         guard isAsked, let container = container.withLock({ $0?.container }) else { return }

@@ -1,6 +1,6 @@
 // The part of the contract that stores with a history keep.
 
-import FoundationEssentials
+public import FoundationEssentials
 
 /// Whether a store keeps a history of its commits.
 public enum PersistentHistoryTracking: Sendable, Hashable {
@@ -31,7 +31,7 @@ public struct PersistentHistoryBounds: Sendable, Hashable {
 public protocol PersistentHistoryCursor: AnyObject {
     /// The next transaction; nil behind the last one.
     ///
-    /// - Throws: `StoreError` if it cannot be read.
+    /// - Throws: `StoreError` if it cannot be read; asked once more it gives the one behind it.
     func next() throws(StoreError) -> PersistentHistoryTransaction?
 }
 
@@ -49,6 +49,19 @@ public protocol HistoryStore: PersistentStore {
     ///
     /// - Throws: `StoreError`: `.historyTokenExpired` if some of what followed the commit is not retained.
     func historyCursor(after number: UInt64) throws(StoreError) -> any PersistentHistoryCursor
+
+    /// The newest transaction up to a commit that is retained, and when it was committed; nil if there is none.
+    ///
+    /// - Throws: `StoreError` if it cannot be read.
+    func historyMoment(through number: UInt64) throws(StoreError) -> (
+        transaction: UInt64, time: Date
+    )?
+
+    /// The newest transaction that is retained and was committed before a moment; nil if there is none. Those that cannot be
+    /// read are passed over.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    func historyTransaction(before date: Date) throws(StoreError) -> UInt64?
 
     /// Deletes the history up to a commit, as far as every registered consumer has seen it; gives how many transactions that
     /// were. Of commits to come nothing is said. People ask by ``execute(_:)``.
@@ -73,8 +86,31 @@ extension HistoryStore {
     ///
     /// - Throws: `StoreError` if the store was closed.
     public func currentHistoryToken() throws(StoreError) -> PersistentHistoryToken? {
-        try historyBounds().map {
-            PersistentHistoryToken(store: identity.identifier, number: $0.last)
+        try historyBounds().map { bounds throws(StoreError) in
+            try historyToken(behind: bounds.last)
+        }
+    }
+
+    /// The point behind a commit.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    package func historyToken(behind number: UInt64) throws(StoreError) -> PersistentHistoryToken {
+        PersistentHistoryToken(
+            store: identity.identifier, number: number, mark: try historyMark(through: number))
+    }
+
+    /// What tells a point of this history from one of another; nil if nothing does.
+    private func historyMark(through number: UInt64) throws(StoreError)
+        -> PersistentHistoryToken.Mark?
+    {
+        do throws(StoreError) {
+            return try historyMoment(through: number).map {
+                .init(transaction: $0.transaction, time: $0.time.timeIntervalSinceReferenceDate)
+            }
+        } catch {
+            // What follows it can be read.
+            if error.code == .damaged { return nil }
+            throw error
         }
     }
 
@@ -91,8 +127,13 @@ extension HistoryStore {
     ///
     /// It reads the state of now, which is kept readable meanwhile.
     ///
-    /// - Throws: `StoreError`: `.historyTokenExpired` if some of what followed the point has been deleted, or the store was
-    ///   replaced by an older copy of it; `.invalidRequest` if the store keeps no history, or the request deletes.
+    /// With durability below `.full` it also tells of commits that a power failure may still undo. Who applies them to
+    /// something that outlives the program calls `LogStore.synchronize()` before; otherwise the token has expired after
+    /// the power failure.
+    ///
+    /// - Throws: `StoreError`: `.historyTokenExpired` if some of what followed the point has been deleted, or it is none of
+    ///   the store's, which was replaced by another copy of it (see ``PersistentHistoryToken``); `.invalidRequest` if the
+    ///   store keeps no history, or the request deletes.
     public func fetchHistory(_ request: PersistentHistoryChangeRequest) throws(StoreError)
         -> PersistentHistoryStream
     {
@@ -101,32 +142,48 @@ extension HistoryStore {
         }
         guard let bounds = try historyBounds() else { throw StoreError.noHistory }
         switch point {
-        case .beginning:
-            return PersistentHistoryStream([try historyCursorFromStart()], request, after: nil)
-        case .date(let date):
-            return PersistentHistoryStream([try historyCursorFromStart()], request, after: date)
+        case .beginning: return try streamFromStart(request)
+        case .date(let date): return try streamFromStart(request, after: date)
         case .token(let token):
-            guard let number = token.numbers[identity.identifier] else {
-                return PersistentHistoryStream([try historyCursorFromStart()], request, after: nil)
+            guard token.numbers[identity.identifier] != nil else {
+                return try streamFromStart(request, keeping: token)
             }
-            try check(number, bounds)
-            return PersistentHistoryStream([try historyCursor(after: number)], request, after: nil)
+            return try stream(request, after: token, bounds)
         case .transaction(let number, let store):
             guard store == identity.identifier else {
                 throw StoreError(.invalidRequest, "the transaction is one of another store")
             }
-            try check(number, bounds)
-            return PersistentHistoryStream([try historyCursor(after: number)], request, after: nil)
+            return try stream(
+                request, after: PersistentHistoryToken(store: store, number: number), bounds)
         }
     }
 
+    /// Goes through what follows a token.
+    private func stream(
+        _ request: PersistentHistoryChangeRequest, after token: PersistentHistoryToken,
+        _ bounds: PersistentHistoryBounds
+    ) throws(StoreError) -> PersistentHistoryStream {
+        let number = try self.number(of: token, bounds)
+        return PersistentHistoryStream(
+            try historyCursor(after: number), request, after: nil, from: token)
+    }
+
     /// Goes through all that is retained.
-    private func historyCursorFromStart() throws(StoreError) -> any PersistentHistoryCursor {
+    ///
+    /// - Parameter token: what is known of other stores.
+    private func streamFromStart(
+        _ request: PersistentHistoryChangeRequest, after date: Date? = nil,
+        keeping token: PersistentHistoryToken? = nil
+    ) throws(StoreError) -> PersistentHistoryStream {
         var horizon: UInt64?
         while true {
             guard let bounds = try historyBounds() else { throw StoreError.noHistory }
             do throws(StoreError) {
-                return try historyCursor(after: bounds.horizon)
+                let start = PersistentHistoryToken(
+                    store: identity.identifier, number: bounds.horizon)
+                return PersistentHistoryStream(
+                    try historyCursor(after: bounds.horizon), request, after: date,
+                    from: token?.merging(start) ?? start)
             } catch {
                 // Somebody may have deleted from it just now.
                 guard error.code == .historyTokenExpired, horizon != bounds.horizon else {
@@ -137,8 +194,13 @@ extension HistoryStore {
         }
     }
 
-    /// Whether everything behind a commit is retained.
-    private func check(_ number: UInt64, _ bounds: PersistentHistoryBounds) throws(StoreError) {
+    /// The commit that a token names, behind which everything is retained.
+    private func number(of token: PersistentHistoryToken, _ bounds: PersistentHistoryBounds)
+        throws(StoreError) -> UInt64
+    {
+        guard let number = token.numbers[identity.identifier] else {
+            throw StoreError(.invalidRequest, "the token names no point in the store's history")
+        }
         if number < bounds.horizon {
             throw StoreError(
                 .historyTokenExpired,
@@ -149,6 +211,32 @@ extension HistoryStore {
             throw StoreError(
                 .historyTokenExpired,
                 "the token is newer than the store, which was probably replaced by an older copy of it"
+            )
+        }
+        if let mark = token.marks[identity.identifier] { try check(mark) }
+        return number
+    }
+
+    /// Refuses the mark of a token that was given for another course of the history, as far as that can be told.
+    private func check(_ mark: PersistentHistoryToken.Mark) throws(StoreError) {
+        let moment: (transaction: UInt64, time: Date)?
+        do throws(StoreError) {
+            moment = try historyMoment(through: mark.transaction)
+        } catch {
+            // It says nothing any more of when it was.
+            if error.code == .damaged { return }
+            throw error
+        }
+        if let moment, moment.transaction == mark.transaction,
+            moment.time.timeIntervalSinceReferenceDate.bitPattern == mark.time.bitPattern
+        {
+            return
+        }
+        // Looked at behind the transaction: what is deleted meanwhile is not there any more.
+        guard let bounds = try historyBounds(), mark.transaction <= bounds.horizon else {
+            throw StoreError(
+                .historyTokenExpired,
+                "the token is one of another course of the store's history: it was replaced by another copy of it, or has lost its last commits in a power failure"
             )
         }
     }
@@ -178,7 +266,10 @@ extension HistoryStore {
             return try deleteHistory(through: seen)
         case .delete(.beginning): return 0
         case .delete(.token(let token)):
-            guard let number = token.numbers[identity.identifier], number > 0 else { return 0 }
+            guard let number = token.numbers[identity.identifier], number > bounds.horizon else {
+                return 0
+            }
+            if let mark = token.marks[identity.identifier] { try check(mark) }
             return try deleteHistory(through: number - 1)
         case .delete(.transaction(let number, let store)):
             guard store == identity.identifier, number > 0 else {
@@ -186,14 +277,8 @@ extension HistoryStore {
             }
             return try deleteHistory(through: number - 1)
         case .delete(.date(let date)):
-            let cursor = try historyCursorFromStart()
-            var last: UInt64?
-            while let transaction = try cursor.next(), transaction.timestamp < date {
-                last = transaction.transactionNumber
-            }
-            return try last.map { number throws(StoreError) in
-                try deleteHistory(through: number)
-            } ?? 0
+            guard let last = try historyTransaction(before: date) else { return 0 }
+            return try deleteHistory(through: last)
         }
     }
 
@@ -209,7 +294,8 @@ extension HistoryStore {
     }
 
     /// Keeps the history from being deleted before somebody has seen it: what is retained now, and what will be written.
-    /// It is remembered in the store. One that is registered already stays where it is.
+    /// It is remembered in the store. One that is registered already stays where it is. Only who opens the store with
+    /// `persistentHistoryTracking` false ends the history all the same, and forgets its consumers.
     ///
     /// ```swift
     /// try store.registerHistoryConsumer("search")
@@ -228,13 +314,15 @@ extension HistoryStore {
 
     /// Notes that a consumer has seen the history up to a token: that much may be deleted.
     ///
-    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if it is not registered, or the token names nothing in this store.
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if it is not registered, or the token names nothing in this
+    ///   store; `.historyTokenExpired` if it names something that is not in the store's history.
     public func advance(_ consumer: String, to token: PersistentHistoryToken) throws(StoreError) {
-        guard let number = token.numbers[identity.identifier],
-            let bounds = try historyBounds(), number <= bounds.last
-        else {
+        guard let bounds = try historyBounds() else { throw StoreError.noHistory }
+        guard let point = token.numbers[identity.identifier] else {
             throw StoreError(.invalidRequest, "the token names no point in the store's history")
         }
+        // No one goes back, so what was deleted since does no harm.
+        let number = point < bounds.horizon ? point : try self.number(of: token, bounds)
         try setHistoryConsumer(consumer, seen: number, mustExist: true)
     }
 

@@ -107,7 +107,8 @@ public struct PersistentHistoryChangeRequest: Sendable {
         deletion(.delete(before: .token(token)))
     }
 
-    /// Deletes what was written before a moment; nothing if there is no transaction since.
+    /// Deletes what was written before a moment: the newest transaction whose time is before it, and all before that one,
+    /// whatever the clocks of those who wrote them said.
     public static func deleteHistory(before date: Date) -> PersistentHistoryChangeRequest {
         deletion(.delete(before: .date(date)))
     }

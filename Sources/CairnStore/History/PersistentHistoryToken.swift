@@ -1,4 +1,8 @@
 // A point in the history of one store or of several.
+//
+// A point is the number of a commit. Numbers are used again: by who commits behind a copy of a store from before, or after a
+// power failure that took commits along which nobody had made durable. So a token that was given for a transaction also says
+// when that was, and as long as a store retains the transaction it is compared.
 
 package import FoundationEssentials
 
@@ -11,19 +15,58 @@ package import FoundationEssentials
 /// let saved = try JSONEncoder().encode(token)
 /// let token = try JSONDecoder().decode(PersistentHistoryToken.self, from: saved)
 /// ```
+///
+/// A store notices that a token is of another course of its history, as it was replaced by an older copy or lost its last
+/// commits in a power failure: who comes with such a token is told that it has expired. What it cannot notice is a token of a
+/// transaction that it has deleted from its history since the copy was put in its place.
+///
+/// Tokens are equal if they name the same points.
 public struct PersistentHistoryToken: Sendable, Hashable, Codable {
-    /// By identifier of the store: its last transaction that has been seen.
-    package var numbers: [UUID: UInt64]
+    /// The transaction by which a store knows that a point is one of its own.
+    package struct Mark: Sendable, Hashable {
+        /// The number of the newest transaction up to the point.
+        package var transaction: UInt64
+        /// When it was committed, in seconds since the reference date.
+        package var time: Double
+
+        package init(transaction: UInt64, time: Double) {
+            self.transaction = transaction
+            self.time = time
+        }
+    }
+
+    /// By identifier of the store: its last commit that has been seen.
+    package private(set) var numbers: [UUID: UInt64]
+    /// By identifier of the store, of points of which it is known.
+    package private(set) var marks: [UUID: Mark]
 
     /// A point of some stores.
-    package init(_ numbers: [UUID: UInt64]) { self.numbers = numbers }
+    package init(_ numbers: [UUID: UInt64], marks: [UUID: Mark] = [:]) {
+        self.numbers = numbers
+        self.marks = marks
+    }
 
-    /// Behind a transaction of a store.
-    package init(store: UUID, number: UInt64) { numbers = [store: number] }
+    /// Behind a commit of a store.
+    package init(store: UUID, number: UInt64, mark: Mark? = nil) {
+        numbers = [store: number]
+        marks = mark.map { [store: $0] } ?? [:]
+    }
 
     /// The point that is behind both: of each store the later one.
+    ///
+    /// What a save or a change tells names the stores alone that were written, so that
+    /// `token = token.merging(change.historyToken)` keeps the places in the others.
     public func merging(_ other: PersistentHistoryToken) -> PersistentHistoryToken {
-        PersistentHistoryToken(numbers.merging(other.numbers) { max($0, $1) })
+        var merged = self
+        for (store, number) in other.numbers {
+            let mine = numbers[store]
+            if let mine, mine > number { continue }
+            // Of the same point the one that says more.
+            if mine == number, other.marks[store] == nil { continue }
+            merged.numbers[store] = number
+            merged.marks[store] = other.marks[store]
+        }
+        return merged
     }
 
     /// Whether everything before this point is before another one too: of each store that this one names the other one
@@ -32,18 +75,65 @@ public struct PersistentHistoryToken: Sendable, Hashable, Codable {
         numbers.allSatisfy { store, number in other.numbers[store].map { $0 >= number } ?? false }
     }
 
+    /// Whether they name the same points.
+    public static func == (one: PersistentHistoryToken, other: PersistentHistoryToken) -> Bool {
+        one.numbers == other.numbers
+    }
+
+    /// Hashes what is compared.
+    public func hash(into hasher: inout Hasher) { hasher.combine(numbers) }
+
+    // MARK: Kept
+
+    /// A number; with a mark the number, that of the transaction, and the bits of its time.
+    private enum Entry: Codable {
+        case number(UInt64)
+        case marked([UInt64])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(UInt64.self) {
+                self = .number(number)
+            } else {
+                self = .marked(try container.decode([UInt64].self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .number(let number): try container.encode(number)
+            case .marked(let numbers): try container.encode(numbers)
+            }
+        }
+
+        var numbers: [UInt64] {
+            switch self {
+            case .number(let number): [number]
+            case .marked(let numbers): numbers
+            }
+        }
+    }
+
     /// Reads a token.
     public init(from decoder: any Decoder) throws {
-        let texts = try decoder.singleValueContainer().decode([String: UInt64].self)
+        let entries = try decoder.singleValueContainer().decode([String: Entry].self)
         numbers = [:]
-        for (text, number) in texts {
-            guard let store = UUID(uuidString: text), number < 1 << 62 else {
+        marks = [:]
+        for (text, entry) in entries {
+            let words = entry.numbers
+            guard let store = UUID(uuidString: text), words.count == 1 || words.count == 3,
+                words[0] < 1 << 62, words.count == 1 || 1...words[0] ~= words[1]
+            else {
                 throw DecodingError.dataCorrupted(
                     .init(
                         codingPath: decoder.codingPath,
                         debugDescription: "this is no token of a history"))
             }
-            numbers[store] = number
+            numbers[store] = words[0]
+            if words.count == 3 {
+                marks[store] = Mark(transaction: words[1], time: Double(bitPattern: words[2]))
+            }
         }
     }
 
@@ -51,6 +141,13 @@ public struct PersistentHistoryToken: Sendable, Hashable, Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(
-            Dictionary(uniqueKeysWithValues: numbers.map { ($0.key.uuidString, $0.value) }))
+            Dictionary(
+                uniqueKeysWithValues: numbers.map { store, number in
+                    let entry: Entry =
+                        marks[store].map {
+                            .marked([number, $0.transaction, $0.time.bitPattern])
+                        } ?? .number(number)
+                    return (store.uuidString, entry)
+                }))
     }
 }

@@ -21,6 +21,9 @@ public struct PersistentHistoryTransaction: Sendable {
     public let author: String?
     /// What was changed; nil if the request asked for transactions alone.
     public internal(set) var changes: PersistentHistoryChanges?
+    /// The point behind it, and behind what was fetched before it: of the other stores that the request asks, or that its
+    /// token names, it keeps the places.
+    public internal(set) var token: PersistentHistoryToken
 
     /// Describes a transaction.
     package init(
@@ -35,11 +38,10 @@ public struct PersistentHistoryTransaction: Sendable {
         self.contextName = contextName
         self.author = author
         self.changes = changes
-    }
-
-    /// The point behind it.
-    public var token: PersistentHistoryToken {
-        PersistentHistoryToken(store: storeID, number: transactionNumber)
+        token = PersistentHistoryToken(
+            store: storeID, number: transactionNumber,
+            mark: .init(
+                transaction: transactionNumber, time: timestamp.timeIntervalSinceReferenceDate))
     }
 
     /// The ids of new objects, as far as the transaction has its changes.

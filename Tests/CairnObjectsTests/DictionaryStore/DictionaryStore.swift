@@ -167,6 +167,23 @@ final class DictionaryStore: MetadataStore, HistoryStore {
         return DictionaryHistory.Cursor(transactions.filter { $0.transactionNumber > number })
     }
 
+    func historyMoment(through number: UInt64) throws(StoreError) -> (
+        transaction: UInt64, time: Date
+    )? {
+        let newest = try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            return shared.history.transactions.last { $0.transactionNumber <= number }
+        }
+        return newest.map { ($0.transactionNumber, $0.timestamp) }
+    }
+
+    func historyTransaction(before date: Date) throws(StoreError) -> UInt64? {
+        try shared.withLock { shared throws(StoreError) in
+            try shared.check()
+            return shared.history.transactions.last { $0.timestamp < date }?.transactionNumber
+        }
+    }
+
     func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
         try shared.withLock { shared throws(StoreError) in
             try shared.check()
