@@ -164,6 +164,13 @@ extension Engine {
     /// Reads all that is retained in a state, and reports what cannot be read.                         HY1
     func checkHistory(_ pin: PinnedState<EngineState>, _ report: inout StoreCheckReport) {
         guard let settings = pin.state.catalog.metadata?.history else { return }
+        let last = max(settings.horizon, settings.consumers.values.max() ?? 0)
+        if last > pin.state.commit {
+            report.find(
+                .damaged(
+                    "the history is purged or seen up to commit \(last), which is still to come (F-778)",
+                    segment: pin.state.catalog.metadata?.place.segment ?? 0))
+        }
         if let first = pin.state.history.next(after: 0), first.commit <= settings.horizon {
             report.find(
                 .damaged(

@@ -83,6 +83,31 @@ struct HistoryPointTests {
         try store.close()
     }
 
+    @Test(
+        "A check finds a history that is purged, or was seen, beyond its commits (F-778)",
+        arguments: ["horizon", "search"])
+    func checked(_ key: String) throws {
+        let disk = MemoryFileSystem()
+        let store = try Self.open(disk)
+        for step in SampleStore.steps.prefix(3) { try step(store) }
+        try store.setHistoryConsumer("search", seen: 2, mustExist: false)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+        var image = try DiskImage(of: disk)
+        var sealed = try SealedStore(image, image.segments)
+        let index = try #require(sealed.frames.lastIndex { $0.header.kind == .metadata })
+        let text = String(decoding: sealed.frames[index].payload[8...], as: UTF8.self)
+        let changed = text.replacing("\"\(key)\":2", with: "\"\(key)\":9")
+        try #require(text != changed)
+        sealed.frames[index].payload.replaceSubrange(8..., with: changed.utf8)
+        sealed.frames[index].isChanged = true
+        image.files.merge(try sealed.sealed()) { $1 }
+        image.files["lock"] = []
+        let other = try Self.open(try image.disk(), tracks: nil)
+        #expect(try other.check().findings.contains { $0.description.contains("F-778") })
+        try other.close()
+    }
+
     @Test("What is asked of a history that a store does not keep leaves its files as they are")
     func untouched() throws {
         let disk = MemoryFileSystem()
