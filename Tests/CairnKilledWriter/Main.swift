@@ -1,6 +1,6 @@
 // A process that writes until it is killed, and says what it has done.
 //
-//   CairnKilledWriter STORE DURABILITY SEED SESSION COMMITS…
+//   CairnKilledWriter STORE DURABILITY[,history] SEED SESSION COMMITS…
 //
 // It opens the store, writes on as many threads as there are numbers of COMMITS (how many commits each has made
 // before), closes the store after SESSION commits of each, and begins again. What it says on standard output,
@@ -21,8 +21,8 @@ import Foundation
 enum KilledWriter {
     static func main() {
         let arguments = CommandLine.arguments
-        guard arguments.count > 5,
-            let durability = LogStoreOptions.Durability(rawValue: arguments[2]),
+        guard arguments.count > 5, let kind = arguments[2].split(separator: ",").first,
+            let durability = LogStoreOptions.Durability(rawValue: String(kind)),
             let seed = UInt64(arguments[3]), let session = Int(arguments[4])
         else { fail("wrong arguments") }
         var commits = arguments[5...].map { Int($0) ?? 0 }
@@ -30,7 +30,9 @@ enum KilledWriter {
         while true {
             round += 1
             do {
-                let store = try WriterStore.open(arguments[1], durability)
+                let store = try WriterStore.open(
+                    arguments[1], durability,
+                    tracksHistory: arguments[2].hasSuffix(",history") ? true : nil)
                 say("opened")
                 let start = commits
                 TestThreads.run(start.count) { thread in

@@ -22,9 +22,11 @@ package enum WriterStore {
 
     /// Opens the store with sizes at which everything happens often.
     package static func open(
-        _ path: String, _ durability: LogStoreOptions.Durability, isReadOnly: Bool = false
+        _ path: String, _ durability: LogStoreOptions.Durability, isReadOnly: Bool = false,
+        tracksHistory: Bool? = nil
     ) throws -> LogStore {
         var options = LogStoreOptions()
+        options.persistentHistoryTracking = tracksHistory
         options.durability = durability
         options.isReadOnly = isReadOnly
         options.sizes.rowsPerBlock = 32
@@ -81,14 +83,16 @@ package enum WriterStore {
                     ["key": key, "owner": thread, "value": values.value, "note": values.note]
                 })
             request.mergePolicy = .mergeByPropertyObjectTrump
+            request.author = "thread \(thread)"
             _ = try store.execute(request)
         case .delete(let limit):
             let predicate = PredicateNode.and([
                 .compare("owner", .equal, .integer(Int64(thread))),
                 .compare("value", .less, .integer(limit)),
             ])
-            _ = try store.execute(
-                BatchDeleteRequest(.fetch(StoreFetch(entity: 0, predicate: predicate))))
+            var request = BatchDeleteRequest(.fetch(StoreFetch(entity: 0, predicate: predicate)))
+            request.author = "thread \(thread)"
+            _ = try store.execute(request)
         case .save(let inserted, let links, let deleted):
             try save(inserted, links, deleted, thread, store)
         }

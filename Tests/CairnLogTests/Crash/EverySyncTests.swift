@@ -14,9 +14,11 @@ import Testing
 @Suite("Every sync of a protocol")
 struct EverySyncTests {
     private static func workload(
-        _ durability: LogStoreOptions.Durability, segmentBytes: UInt64 = 1 << 30
+        _ durability: LogStoreOptions.Durability, segmentBytes: UInt64 = 1 << 30,
+        tracksHistory: Bool = false
     ) -> Workload {
         var workload = Workload(operations: [])
+        workload.tracksHistory = tracksHistory
         workload.durability = durability
         workload.sizes.segmentBytes = segmentBytes
         workload.sizes.fillBytes = 0
@@ -62,12 +64,19 @@ struct EverySyncTests {
         return run
     }
 
-    @Test("Making a store, committing, beginning segments, closing, and opening again (FS1, FS3)")
-    func commits() throws {
+    @Test(
+        "Making a store, committing, beginning segments, closing, and opening again (FS1, FS3)",
+        arguments: [false, true])
+    func commits(tracksHistory: Bool) throws {
         for segmentBytes in [1 << 30, 5200] as [UInt64] {
-            let workload = Self.workload(.full, segmentBytes: segmentBytes)
+            let workload = Self.workload(
+                .full, segmentBytes: segmentBytes, tracksHistory: tracksHistory)
             let run = try Self.run(
-                workload, [.insertOne, .insertMany, .saveLarge, .rejected, .reopen, .insertOne])
+                workload,
+                [
+                    .insertOne, .insertMany, .saveLarge, .rejected, .reopen, .insertOne,
+                    .trimHistory,
+                ])
             try run.close()
             try Self.check(run, workload)
         }
@@ -145,10 +154,14 @@ struct EverySyncTests {
 
     @Test(
         "Compaction, and the space is given back for good (FS1, FS2, CP1)",
-        arguments: LogStoreOptions.Durability.allCases, [UInt64.max, 1 << 30])
-    func compaction(durability: LogStoreOptions.Durability, checkpointBytes: UInt64) throws {
-        var workload = Self.workload(durability, segmentBytes: 5200)
-        workload.sizes.checkpointBytes = checkpointBytes
+        arguments: LogStoreOptions.Durability.allCases,
+        [(UInt64.max, false), (1 << 30, false), (.max, true), (1 << 30, true)])
+    func compaction(
+        durability: LogStoreOptions.Durability, _ kind: (checkpointBytes: UInt64, hasHistory: Bool)
+    ) throws {
+        var workload = Self.workload(
+            durability, segmentBytes: 5200, tracksHistory: kind.hasHistory)
+        workload.sizes.checkpointBytes = kind.checkpointBytes
         let run = try Self.run(
             workload, [.insertMany, .saveLarge, .upsert, .delete, .saveChanges, .compact])
         let store = try #require(run.store)
@@ -190,14 +203,27 @@ struct EverySyncTests {
     @Test(
         "A process that ends before each call of a commit that begins a segment, or of a compaction, and the next one",
         arguments: [
-            [.insertMany, .insertMany, .insertMany],
-            [.insertMany, .saveLarge, .upsert, .delete, .saveChanges, .compact],
-        ] as [[StoreOperation]])
-    func processEnds(_ operations: [StoreOperation]) throws {
-        let workload = Self.workload(.full, segmentBytes: 5200)
+            ([.insertMany, .insertMany, .insertMany], false),
+            ([.insertMany, .insertMany, .insertMany], true),
+            (
+                [.insertMany, .saveLarge, .upsert, .delete, .saveChanges, .trimHistory, .compact],
+                true
+            ),
+        ] as [([StoreOperation], Bool)])
+    func processEnds(_ operations: [StoreOperation], tracksHistory: Bool) throws {
+        let workload = Self.workload(.full, segmentBytes: 5200, tracksHistory: tracksHistory)
         let run = try Self.run(workload, Array(operations.dropLast()))
-        run.disk.with { $0.records = true }
-        try run.perform(try #require(operations.last), step: operations.count - 1)
+        let last = try #require(operations.last)
+        var step = operations.count - 1
+        // With a history segments end elsewhere: then it is one of the next commits that begins one.
+        repeat {
+            run.disk.with {
+                $0.points = []
+                $0.records = true
+            }
+            try run.perform(last, step: step)
+            step += 1
+        } while run.disk.with { $0.points.count } <= 5 && step < 9
         try Self.goOn(
             run.disk.with { $0.points }, workload, possible: Array(run.texts.suffix(2)))
         try run.close()

@@ -46,12 +46,18 @@ struct FollowedProcessTests {
             var seen = models
             var reader: LogStore?
             defer { try? reader?.close() }
+            // The history leads from each state that is shown to the next one.
+            let tracksHistory = random.oneIn(2)
+            var replay = HistoryReplay()
             for life in 0..<5 {
                 let durability = LogStoreOptions.Durability.allCases
                     .randomElement(using: &random)!
                 let child = try ChildProcess(
                     program,
-                    [folder.path("store"), durability.rawValue, "\(seed)", "40"]
+                    [
+                        folder.path("store"),
+                        durability.rawValue + (tracksHistory ? ",history" : ""), "\(seed)", "40",
+                    ]
                         + models.map { "\($0.commits)" })
                 var told = Told(returned: models.map(\.commits))
                 func listen(_ duration: Duration) throws {
@@ -74,6 +80,7 @@ struct FollowedProcessTests {
                             &seen[thread], to: content[thread] ?? [:], atLeast: atLeast,
                             atMost: told.returned[thread] + 1, "life \(life), \(durability)")
                     }
+                    if tracksHistory { try replay.follow(store) }
                 }
                 let (lines, _) = child.end()
                 try told.take(lines)
@@ -90,9 +97,28 @@ struct FollowedProcessTests {
                 try store.refresh()
                 #expect(try SampleStore.text(store) == (try Self.text(folder)))
                 #expect(try store.check().findings.isEmpty)
+                if tracksHistory {
+                    try replay.follow(store)
+                    for thread in models.indices {
+                        let wrote = "thread \(thread)"
+                        #expect(replay.counts[wrote] ?? 0 >= Self.changes(of: models[thread]))
+                    }
+                }
                 seen = models
             }
         }
+    }
+
+    /// How many of a thread's commits changed what it has stored.
+    private static func changes(of model: WriterModel) -> Int {
+        var replayed = WriterModel(seed: model.seed, thread: model.thread)
+        var count = 0
+        while replayed.commits < model.commits {
+            let before = replayed.rows
+            _ = replayed.advance()
+            if replayed.rows != before { count += 1 }
+        }
+        return count
     }
 
     private static func text(_ folder: TemporaryDirectory) throws -> String {

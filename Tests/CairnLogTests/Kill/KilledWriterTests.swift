@@ -24,9 +24,12 @@ struct KilledWriterTests {
         var returned: [Int]
         /// Where in its life the child was killed: what it had said last.
         var stage = "started"
+        /// What the history says; nil if the store keeps none.
+        var replay: HistoryReplay?
 
-        init(seed: UInt64, threads: Int) {
+        init(seed: UInt64, threads: Int, tracksHistory: Bool = false) {
             self.seed = seed
+            replay = tracksHistory ? HistoryReplay() : nil
             models = (0..<threads).map { WriterModel(seed: seed, thread: $0) }
             returned = models.map { _ in 0 }
         }
@@ -68,7 +71,8 @@ struct KilledWriterTests {
                 store = Int.random(in: 1...60, using: &random)
                 folder = try TemporaryDirectory()
                 expected = Expected(
-                    seed: random.next(), threads: Int.random(in: 1...4, using: &random))
+                    seed: random.next(), threads: Int.random(in: 1...4, using: &random),
+                    tracksHistory: random.oneIn(2))
             }
             store -= 1
             let before = expected.returned.reduce(0, +)
@@ -95,7 +99,9 @@ struct KilledWriterTests {
         let child = try ChildProcess(
             program,
             [
-                folder.path("store"), durability.rawValue, "\(expected.seed)", "\(session)",
+                folder.path("store"),
+                durability.rawValue + (expected.replay == nil ? "" : ",history"),
+                "\(expected.seed)", "\(session)",
             ] + expected.models.map { "\($0.commits)" })
         expected.stage = "started"
         // Some die while they start or open, most after a number of lines that they said.
@@ -134,6 +140,8 @@ struct KilledWriterTests {
             guard findings.isEmpty else {
                 throw ChildProcess.Failure(what: "check finds \(findings)")
             }
+            // It may have been killed before it began the history.
+            if store.historyTracking != .off { try expected.replay?.follow(store) }
         } catch let error as StoreError
             where error.code == .openFailed && expected.returned.allSatisfy({ $0 == 0 })
         {
