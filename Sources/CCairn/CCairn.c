@@ -28,6 +28,13 @@ intptr_t cairn_find(const void *text, size_t length, const void *part, size_t pa
 // tables[0] takes a byte through the register; tables[k] does so with k zero bytes after it.
 static uint32_t tables[8][256];
 
+// An instruction gives its result after three cycles and can begin in each: so long inputs go through three registers, a
+// lane of so many bytes each.
+#define LANE 512
+
+// after_lane[k] takes byte k of a register through a lane of zero bytes.
+static uint32_t after_lane[4][256];
+
 __attribute__((constructor)) static void fill_tables(void) {
     for (uint32_t byte = 0; byte < 256; byte++) {
         uint32_t crc = byte;
@@ -40,7 +47,22 @@ __attribute__((constructor)) static void fill_tables(void) {
             tables[k][byte] = (crc >> 8) ^ tables[0][crc & 255u];
         }
     }
+    // What a lane makes of a register is the sum of what it makes of its bits.
+    for (int bit = 0; bit < 32; bit++) {
+        uint32_t crc = 1u << bit;
+        for (int count = 0; count < LANE; count++) crc = (crc >> 8) ^ tables[0][crc & 255u];
+        uint32_t *table = after_lane[bit >> 3];
+        uint32_t first = 1u << (bit & 7);
+        for (uint32_t byte = 0; byte < first; byte++) table[first + byte] = table[byte] ^ crc;
+    }
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+static inline uint32_t pass_lane(uint32_t crc) {
+    return after_lane[0][crc & 255] ^ after_lane[1][(crc >> 8) & 255] ^ after_lane[2][(crc >> 16) & 255]
+        ^ after_lane[3][crc >> 24];
+}
+#endif
 
 uint32_t cairn_crc32c_portable(uint32_t crc, const void *data, size_t length) {
     const uint8_t *bytes = data;
@@ -62,6 +84,15 @@ uint32_t cairn_crc32c_portable(uint32_t crc, const void *data, size_t length) {
 __attribute__((target("sse4.2"))) static uint32_t crc32c_by_instruction(uint32_t crc, const void *data, size_t length) {
     const uint8_t *bytes = data;
     uint64_t wide = (uint32_t)~crc;
+    for (; length >= 3 * LANE; length -= 3 * LANE, bytes += 3 * LANE) {
+        uint64_t second = 0, third = 0;
+        for (int at = 0; at < LANE; at += 8) {
+            wide = __builtin_ia32_crc32di(wide, cairn_load64(bytes + at));
+            second = __builtin_ia32_crc32di(second, cairn_load64(bytes + LANE + at));
+            third = __builtin_ia32_crc32di(third, cairn_load64(bytes + 2 * LANE + at));
+        }
+        wide = pass_lane(pass_lane((uint32_t)wide) ^ (uint32_t)second) ^ (uint32_t)third;
+    }
     for (; length >= 8; length -= 8, bytes += 8) wide = __builtin_ia32_crc32di(wide, cairn_load64(bytes));
     uint32_t narrow = (uint32_t)wide;
     for (; length > 0; length--, bytes++) narrow = __builtin_ia32_crc32qi(narrow, *bytes);
@@ -85,6 +116,15 @@ __attribute__((target("sse4.2"))) static uint32_t crc32c_by_instruction(uint32_t
 CRC_TARGET static uint32_t crc32c_by_instruction(uint32_t crc, const void *data, size_t length) {
     const uint8_t *bytes = data;
     crc = ~crc;
+    for (; length >= 3 * LANE; length -= 3 * LANE, bytes += 3 * LANE) {
+        uint32_t second = 0, third = 0;
+        for (int at = 0; at < LANE; at += 8) {
+            crc = __builtin_arm_crc32cd(crc, cairn_load64(bytes + at));
+            second = __builtin_arm_crc32cd(second, cairn_load64(bytes + LANE + at));
+            third = __builtin_arm_crc32cd(third, cairn_load64(bytes + 2 * LANE + at));
+        }
+        crc = pass_lane(pass_lane(crc) ^ second) ^ third;
+    }
     for (; length >= 8; length -= 8, bytes += 8) crc = __builtin_arm_crc32cd(crc, cairn_load64(bytes));
     for (; length > 0; length--, bytes++) crc = __builtin_arm_crc32cb(crc, *bytes);
     return ~crc;

@@ -68,6 +68,22 @@ struct ChecksumTests {
         }
     }
 
+    @Test("lengths of several lanes and some more, as the definition says", arguments: forms)
+    func lanes(_ form: Form) {
+        var random = RandomSource()
+        let bytes = random.bytes(3 * 1536 + 64)
+        for lanes in [1, 2, 3] {
+            for more in [-9, -8, -1, 0, 1, 7, 8, 9, 40] {
+                let (start, length) = (lanes, lanes * 1536 + more)
+                let expected = Self.bitwise(bytes[start..<start + length])
+                let found = bytes.withUnsafeBytes {
+                    form.function(0, $0.baseAddress! + start, length)
+                }
+                #expect(found == expected, "length \(length) from \(start)")
+            }
+        }
+    }
+
     @Test("cutting the bytes anywhere and going on gives the same", arguments: forms)
     func chaining(_ form: Form) {
         var random = RandomSource()
