@@ -235,6 +235,14 @@ int cairn_sync_data(int descriptor) {
 #endif
 }
 
+void cairn_begin_writing(int descriptor, int64_t offset, int64_t count) {
+#if defined(__linux__) && defined(SYNC_FILE_RANGE_WRITE)
+    (void)sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)descriptor, (void)offset, (void)count;
+#endif
+}
+
 __thread const void *cairn_handed = 0;
 
 // MARK: Cores

@@ -61,6 +61,9 @@ package protocol File: AnyObject, Sendable {
     /// beginning of `bytes` may have been written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError)
 
+    /// Says that a part that was written will be synced soon, so that a disk can begin. A hint: nothing depends on it.
+    func beginWriting(at offset: UInt64, count: UInt64)
+
     /// Returns when content and size are on the medium. After it has thrown, nothing is known of any
     /// write since the last success, and calling again proves nothing.
     func synchronizeData() throws(FileSystemError)
@@ -88,6 +91,7 @@ package protocol File: AnyObject, Sendable {
 
 extension File {
     package func advise(at offset: UInt64, count: UInt64) {}
+    package func beginWriting(at offset: UInt64, count: UInt64) {}
 }
 
 /// How a file is opened.

@@ -93,6 +93,11 @@ package final class POSIXFile: File {
         }
     }
 
+    package func beginWriting(at offset: UInt64, count: UInt64) {
+        guard !isClosed.load(ordering: .relaxed) else { return }
+        cairn_begin_writing(descriptor, Int64(clamping: offset), Int64(clamping: count))
+    }
+
     package func synchronizeData() throws(FileSystemError) {
         try checkOpen(.synchronize)
         try check(.synchronize, repeatingInterrupted { cairn_sync_data(descriptor) })

@@ -27,6 +27,24 @@ extension ByteWriter {
             unchained: kind, flags: flags,
             payload: UnsafeRawBufferPointer(rebasing: bytes[payloadStart...]), commit: commit,
             lsn: lsn, mark: mark, predecessor: predecessor, storeTag: storeTag, segment: segment)
+        return finish(&header, at: start)
+    }
+
+    /// Ends the same when the checksum of the payload is known.
+    package mutating func endFrame(
+        at start: Int, kind: FrameKind, payloadChecksum: UInt32, commit: UInt64, lsn: UInt64,
+        mark: UInt64, predecessor: UInt32, storeTag: UInt32, segment: UInt32
+    ) -> FrameHeader {
+        let payloadStart = start + FrameHeader.size
+        precondition(payloadStart <= count, "a frame ends after it began")
+        var header = FrameHeader(
+            unchained: kind, payloadLength: count - payloadStart, payloadChecksum: payloadChecksum,
+            commit: commit, lsn: lsn, mark: mark, predecessor: predecessor, storeTag: storeTag,
+            segment: segment)
+        return finish(&header, at: start)
+    }
+
+    private mutating func finish(_ header: inout FrameHeader, at start: Int) -> FrameHeader {
         appendZeros(header.paddedLength - Int(header.payloadLength))
         if let base = mutableBytes.baseAddress { header.chain = header.encode(into: base + start) }
         return header

@@ -28,7 +28,7 @@ extension ValuePayload {
 
 extension FrameHeader {
     /// A header for a payload that is not at hand, without `chain`.
-    fileprivate init(
+    init(
         unchained kind: FrameKind, payloadLength: Int, payloadChecksum: UInt32, commit: UInt64,
         lsn: UInt64, mark: UInt64, predecessor: UInt32, storeTag: UInt32, segment: UInt32
     ) {

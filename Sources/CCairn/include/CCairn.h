@@ -157,6 +157,10 @@ int cairn_ofd_test(int descriptor, int64_t byte, int32_t *_Nonnull holder);
 /// Data and what is needed to read it back (the size) on the medium, not only in the drive's cache.
 int cairn_sync_data(int descriptor);
 
+/// Has the system begin to write a part to the medium, where it can be told to, and does not wait for it. It says nothing of
+/// whether that succeeds: a sync does.
+void cairn_begin_writing(int descriptor, int64_t offset, int64_t count);
+
 // MARK: Cores
 
 /// How many cores the process may use: not those that it was forbidden, by `taskset` or the set of a container. At least 1.

@@ -337,7 +337,8 @@ final class Engine: Sendable {
             log: LogWriter(
                 segment: turn.segments.current, end: turn.end, storeTag: storeID.tag,
                 commit: number, mark: outlook.durable, limit: sizes.writeBufferBytes,
-                buffer: memory.buffer.pointee.take()), writtenLSN: outlook.written)
+                syncs: durability == .full, buffer: memory.buffer.pointee.take()),
+            writtenLSN: outlook.written)
         builder.state.assign(turn.head)
         builder.state.nextNumbers.assign(turn.nextNumbers)
         builder.state.segments = turn.segments

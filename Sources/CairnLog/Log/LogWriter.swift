@@ -21,6 +21,8 @@ struct LogWriter: ~Copyable {
     /// The LSN below which the log is durable.
     let mark: UInt64
     let limit: Int
+    /// Whether the commit will be synced at once.
+    let syncs: Bool
     private(set) var end: LogEnd
     private(set) var frameCount = 0
     private let start: LogEnd
@@ -33,7 +35,7 @@ struct LogWriter: ~Copyable {
     /// - Parameter buffer: an empty one that was used before.
     init(
         segment: Segment, end: LogEnd, storeTag: UInt32, commit: UInt64, mark: UInt64, limit: Int,
-        buffer: consuming ByteWriter? = nil
+        syncs: Bool = false, buffer: consuming ByteWriter? = nil
     ) {
         self.segment = segment
         self.end = end
@@ -42,6 +44,7 @@ struct LogWriter: ~Copyable {
         self.commit = commit
         self.mark = mark
         self.limit = limit
+        self.syncs = syncs
         self.buffer = buffer ?? ByteWriter(capacity: 4096)
         bufferStart = end.offset
     }
@@ -62,6 +65,30 @@ struct LogWriter: ~Copyable {
             buffer.cut(to: at)
             throw error
         }
+        let place = try place(ofFrameAt: at)
+        let header = buffer.endFrame(
+            at: at, kind: kind, flags: flags, commit: commit, lsn: end.lsn, mark: mark,
+            predecessor: end.chain, storeTag: storeTag, segment: segment.number)
+        try add(header)
+        return place
+    }
+
+    /// Appends a frame whose payload is there already, with its checksum; gives its place.
+    mutating func append(
+        _ kind: FrameKind, payload: UnsafeRawBufferPointer, checksum: UInt32
+    ) throws(StoreError) -> Place {
+        let at = buffer.beginFrame()
+        buffer.append(payload)
+        let place = try place(ofFrameAt: at)
+        let header = buffer.endFrame(
+            at: at, kind: kind, payloadChecksum: checksum, commit: commit, lsn: end.lsn, mark: mark,
+            predecessor: end.chain, storeTag: storeTag, segment: segment.number)
+        try add(header)
+        return place
+    }
+
+    /// Where the frame will be that lies in the buffer; if it may be nowhere, the buffer loses it.
+    private mutating func place(ofFrameAt at: Int) throws(StoreError) -> Place {
         guard buffer.count - at - FrameHeader.size <= FormatLimits.maximumPayload else {
             buffer.cut(to: at)
             throw StoreError(.invalidRequest, "a single block of rows exceeds 16 MiB")
@@ -70,17 +97,25 @@ struct LogWriter: ~Copyable {
             buffer.cut(to: at)
             throw StoreError(.invalidRequest, "a single commit exceeds 32 GiB")
         }
-        let header = buffer.endFrame(
-            at: at, kind: kind, flags: flags, commit: commit, lsn: end.lsn, mark: mark,
-            predecessor: end.chain, storeTag: storeTag, segment: segment.number)
+        return place
+    }
+
+    /// Counts a frame that is whole.
+    @inline(__always)
+    private mutating func add(_ header: FrameHeader) throws(StoreError) {
         let length = UInt64(header.frameLength)
         end.offset += length
         end.lsn += length
         end.chain = header.chain
         frameCount += 1
-        if kind == .value { hasValues = true }
-        if buffer.count >= limit { try flush() }
-        return place
+        if header.kind == .value { hasValues = true }
+        if buffer.count >= limit {
+            try flush()
+            // More will follow: the disk need not wait for the end.
+            if syncs {
+                segment.file.beginWriting(at: start.offset, count: bufferStart - start.offset)
+            }
+        }
     }
 
     /// Writes what is in the buffer behind the end of the log.
