@@ -6,7 +6,8 @@
 //   3. Keys and references of the others move. A key that another row has then is noted; whether it is shared is known at
 //      the end, when all rows have their keys.
 //   4. A full block all of whose rows change stays together: the columns that do not change are copied as they are encoded
-//      (`CommitBuilder.rewrite`). Other rows are gathered and written as new blocks.
+//      (`BlockEncoder.rewrite`). Other rows are gathered and written as new blocks.
+// If keys, references and objects have nothing to do with it, several threads make such blocks: `takeTogether`.
 // At the end: noted keys are judged, and what is computed from the rows is computed anew.
 //
 // Invariants: each row is met once. Between its death and the writing of its block a gathered row has none: nobody asks for
@@ -27,10 +28,10 @@ final class BatchUpdater {
         let hash: UInt64
     }
 
-    private let plan: BatchUpdatePlan
-    private let engine: Engine
+    let plan: BatchUpdatePlan
+    let engine: Engine
     private let identity: StoreIdentity
-    private let catalog: Catalog
+    let catalog: Catalog
     private let tree: Int
     /// The state before the update.
     private let before: EngineState
@@ -49,7 +50,12 @@ final class BatchUpdater {
     private var refused: [StoreError] = []
     /// The rows that changed, if their ids are wanted.
     private var changed: [(number: UInt32, entity: Int)]?
-    private(set) var result = BatchUpdateResult()
+    var result = BatchUpdateResult()
+
+    private let rowsThatChange = UnsafeMutablePointer<UInt16>.allocate(
+        capacity: FormatLimits.maximumRows)
+    /// The block that is made anew here.
+    private lazy var made = RewrittenBlock()
 
     /// The most errors that are told.
     private static let mostErrors = 100
@@ -73,6 +79,8 @@ final class BatchUpdater {
         changed = listsIDs ? [] : nil
     }
 
+    deinit { rowsThatChange.deallocate() }
+
     // MARK: Finding
 
     func run(_ builder: inout CommitBuilder) throws(StoreError) {
@@ -86,6 +94,8 @@ final class BatchUpdater {
             try take(hits, runner, &builder)
         } else if let found = try runner.indexed() {
             try take(found.hits, runner, &builder)
+        } else if isPlain(runner) {
+            try takeTogether(runner, &builder)
         } else {
             try runner.scan { block, entity, slots throws(StoreError) in
                 try take(block, entity, UnsafeBufferPointer(slots), &builder)
@@ -103,7 +113,7 @@ final class BatchUpdater {
     }
 
     /// Whether it makes sense to look at more rows.
-    private var goesOn: Bool {
+    var goesOn: Bool {
         refused.count < Self.mostErrors && crowd < Self.mostOfOneKey
     }
 
@@ -157,7 +167,7 @@ final class BatchUpdater {
         }
     }
 
-    private func target(of entity: Int) -> UpdateTarget {
+    func target(of entity: Int) -> UpdateTarget {
         if let known = targets[entity] { return known }
         let target = UpdateTarget(plan, entity: entity, catalog: catalog, batches: engine.batches)
         targets[entity] = target
@@ -166,7 +176,7 @@ final class BatchUpdater {
 
     // MARK: The rows of a block
 
-    private func take(
+    func take(
         _ block: CachedBlock, _ entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -174,14 +184,17 @@ final class BatchUpdater {
         guard try calculate(target, block, slots) else { return }
         let view = try target.views.make(block, target.stored, entity: entity)
         defer { view.free() }
-        let rows = try rowsThatChange(target, view, slots)
+        let count = try target.changes(view, slots, into: rowsThatChange)
+        let rows = UnsafeBufferPointer(start: rowsThatChange, count: count)
         result.unchangedCount += slots.count - rows.count
         result.updatedCount += rows.count
         if rows.isEmpty { return }
         let first = before.directories[target.stored.tree][
             try block.numbers().number(Int(slots[0]))]
         let entry = before.blocks.entry(first.handle)
-        if rows.count == block.rows, staysTogether(target, entry, block) {
+        if rows.count == block.rows, target.keepsTogether(block, entry, catalog),
+            target.areSmall(block.rows, engine.sizes)
+        {
             try rewrite(target, block, view, first.handle, entry, &builder)
         } else {
             try gather(target, block, view, rows, slots, first.handle, &builder)
@@ -195,7 +208,7 @@ final class BatchUpdater {
         let before = refused.count
         for (place, assignment) in plan.assignments.enumerated() {
             guard case .expression(let evaluator) = assignment.content else { continue }
-            target.clear(assignment.column)
+            target.clear(assignment.column, rows: ColumnBatch.capacity)
             if let kernel = target.kernels[place],
                 try kernel.calculate(
                     block, target.stored, slots, into: &target.values.columns[assignment.column])
@@ -233,90 +246,32 @@ final class BatchUpdater {
         try objects.rethrow()
     }
 
-    /// The rows whose new values are not those that they have.
-    private func rowsThatChange(
-        _ target: UpdateTarget, _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>
-    ) throws(StoreError) -> [UInt16] {
-        if target.columns.count == 1, let rows = wordsThatChange(target, view, slots) {
-            return rows
-        }
-        var rows: [UInt16] = []
-        rows.reserveCapacity(slots.count)
-        for row in 0..<slots.count {
-            let slot = Int(slots[row])
-            for (place, column) in target.columns.enumerated()
-            where try !target.values.columns[column].isEqual(row, view.cells + place, view, slot) {
-                rows.append(UInt16(truncatingIfNeeded: row))
-                break
-            }
-        }
-        return rows
-    }
-
-    /// The same of a single column of doubles in which every row has a value, before and after; nil of others.
-    private func wordsThatChange(
-        _ target: UpdateTarget, _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>
-    ) -> [UInt16]? {
-        let (cells, values) = (view.cells.pointee, target.values.columns[target.columns[0]])
-        guard cells.kind == .double, cells.nils == nil, let stored = cells.values else {
-            return nil
-        }
-        var isFull = true
-        for row in 0..<slots.count {
-            isFull = isFull && values.states[row] == ColumnBuffer.State.set
-        }
-        guard isFull else { return nil }
-        return [UInt16](unsafeUninitializedCapacity: slots.count) { rows, count in
-            for row in 0..<slots.count {
-                let old = stored.load(fromByteOffset: Int(slots[row]) &* 8, as: UInt64.self)
-                rows[count] = UInt16(truncatingIfNeeded: row)
-                count &+= values.word(row) != old ? 1 : 0
-            }
-        }
-    }
-
-    /// Whether a block is better written as it is, but for what is updated, when all of its rows change.
-    private func staysTogether(
-        _ target: UpdateTarget, _ entry: BlockEntry, _ block: CachedBlock
-    ) -> Bool {
-        entry.level == .full && Int(entry.rows) == block.rows
-            && block.head.schemaVersion == catalog.version && !target.derives
-            && !target.movesInIndexes && target.areSmall(block.rows, engine.sizes)
-    }
-
     private func rewrite(
         _ target: UpdateTarget, _ block: CachedBlock, _ view: BlockView, _ handle: BlockHandle,
         _ entry: BlockEntry, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        let (numbers, versions) = (try block.numbers(), try block.versions())
-        var newNumbers: [UInt32] = []
-        var newVersions: [UInt32] = []
-        newNumbers.reserveCapacity(block.rows)
-        newVersions.reserveCapacity(block.rows)
-        for slot in 0..<block.rows {
-            newNumbers.append(numbers.number(slot))
-            newVersions.append(DirectoryCell.next(versions.number(slot)))
-        }
+        try made.take(block)
         if target.isWatched || changed != nil || !target.constraints.isEmpty
             || !target.references.isEmpty
         {
-            for column in target.keyColumns { target.clear(column) }
+            for column in target.keyColumns { target.clear(column, rows: ColumnBatch.capacity) }
             for slot in 0..<block.rows {
                 for (place, column) in target.keyColumns.enumerated() {
                     try target.values.columns[column].copyCell(
                         from: view.cells[target.columns.count + place], view, slot, to: slot,
                         isWhole: true)
                 }
-                try move(target, block, view, slot, target.values, slot, newNumbers[slot], &builder)
+                try move(
+                    target, block, view, slot, target.values, slot, made.numbers[slot], &builder)
             }
         }
-        try builder.rewrite(
-            handle, entry, block, target.columns, of: target.values, numbers: newNumbers,
-            versions: newVersions)
+        try made.make(block, target, catalog, &engine.memory.encoder.pointee)
+        try builder.replace(handle, entry, by: made)
     }
 
     private func gather(
-        _ target: UpdateTarget, _ block: CachedBlock, _ view: BlockView, _ rows: [UInt16],
+        _ target: UpdateTarget, _ block: CachedBlock, _ view: BlockView,
+        _ rows: UnsafeBufferPointer<UInt16>,
         _ slots: UnsafeBufferPointer<UInt16>, _ handle: BlockHandle,
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -468,6 +423,12 @@ final class BatchUpdater {
             refused.count < Self.mostErrors
                 ? message : "\(message); the first \(refused.count) are listed",
             context: .init(entity: plan.entity.name, key: refused[0].context.key), details: refused)
+    }
+
+    /// Notes the objects of a block that was made anew.
+    func noteChanged(_ made: RewrittenBlock, _ entity: Int) {
+        guard changed != nil else { return }
+        for row in 0..<made.rows { changed?.append((made.numbers[row], entity)) }
     }
 
     private func listIDs(_ order: [UInt32]?) {

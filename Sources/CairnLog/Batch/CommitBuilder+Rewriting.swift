@@ -7,29 +7,23 @@ import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
-    /// Writes a full block anew in which every row lives and gets a new version: with other values in some columns, those of the first
-    /// rows of a batch. Indexes are the caller's business; the keys of fetch indexes do not change.
-    mutating func rewrite(
-        _ old: BlockHandle, _ entry: BlockEntry, _ block: CachedBlock, _ replaced: [Int],
-        of batch: ColumnBatch, numbers: [UInt32], versions: [UInt32]
-    ) throws(StoreError) {
+    /// Writes a block that was made anew, in place of a full one in which every row lives. Indexes are the caller's business;
+    /// the keys of fetch indexes do not change.
+    mutating func replace(_ old: BlockHandle, _ entry: BlockEntry, by made: RewrittenBlock)
+        throws(StoreError)
+    {
         let entity = Int(entry.entity)
-        let stored = catalog.entities[entity]
         let handle = openBlock(entity: entity)
-        let written = try engine.memory.encoder.pointee.rewrite(
-            block, replaced, of: batch, entity: stored, schemaVersion: catalog.version,
-            versions: versions, to: &log)
+        let start = log.end.offset
+        let place = try log.append(.block, payload: made.payload.bytes, checksum: made.checksum)
         state.blocks.fill(
-            handle, place: written.place, rows: numbers.count, level: .full, commit: log.commit,
-            schemaVersion: catalog.version, length: written.length,
-            hasReferences: written.hasReferences, in: &pages)
-        for slot in numbers.indices {
-            state.directories[stored.tree].set(
-                numbers[slot],
-                DirectoryCell(handle: handle, slot: slot, version: versions[slot]), in: &pages)
-        }
-        state.counts[entity] += numbers.count
+            handle, place: place, rows: made.rows, level: .full, commit: log.commit,
+            schemaVersion: catalog.version, length: Int(log.end.offset - start),
+            hasReferences: made.hasReferences, in: &pages)
+        state.directories[catalog.entities[entity].tree].set(
+            made.numbers, made.versions, handle, rows: made.rows, in: &pages)
+        state.counts[entity] += made.rows
         killWhole(old, entry)
-        updatedCount += numbers.count
+        updatedCount += made.rows
     }
 }

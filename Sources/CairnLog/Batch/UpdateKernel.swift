@@ -122,9 +122,10 @@ final class UpdateKernel {
             if !isInside { return false }
         }
         column.values.copyMemory(from: registers, byteCount: slots.count * 8)
-        for row in 0..<slots.count {
-            column.states[row] =
-                nils[row] == 0 ? ColumnBuffer.State.set : ColumnBuffer.State.null
+        let (set, null) = (ColumnBuffer.State.set, ColumnBuffer.State.null)
+        column.states.update(repeating: set, count: slots.count)
+        if !isFull {
+            for row in 0..<slots.count where nils[row] != 0 { column.states[row] = null }
         }
         return true
     }
@@ -150,6 +151,12 @@ final class UpdateKernel {
         case .double(let value): words.update(repeating: value.bitPattern, count: slots.count)
         case .column(let column, let isDouble):
             let cells = try block.cells(stored.columns[column], at: column).pointee
+            if isDouble, cells.nils == nil, slots.count == block.rows, let values = cells.values {
+                // Slots rise, so these are all there are.
+                UnsafeMutableRawPointer(words).copyMemory(
+                    from: values, byteCount: slots.count * 8)
+                return true
+            }
             for row in 0..<slots.count {
                 let slot = Int(slots[row])
                 if cells.isNil(slot) {

@@ -122,9 +122,8 @@ final class UpdateTarget {
     }
 
     /// Makes the cells of a column of `values` free for the next rows.
-    func clear(_ column: Int) {
-        values.columns[column].reset(
-            rows: ColumnBatch.capacity, capacity: ColumnBatch.capacity)
+    func clear(_ column: Int, rows: Int) {
+        values.columns[column].reset(rows: rows, capacity: ColumnBatch.capacity)
     }
 
     /// Whether the new values of the first rows need no frames of their own, and not more room than a block has.

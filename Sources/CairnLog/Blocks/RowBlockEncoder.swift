@@ -128,13 +128,15 @@ struct RowBlockEncoder: ~Copyable {
             hasReferences: hasReferences)
     }
 
-    /// Writes a block with the rows of another one: other versions, other values in some columns, and all else copied as it is
-    /// encoded. The values are those of the first rows of a batch, each set or nil, and none is large.
+    /// Makes the payload of a block with the rows of another one: other versions, other values in some columns, and all else
+    /// copied as it is encoded. The values are those of the first rows of a batch, each set or nil, and none is large.
+    ///
+    /// - Returns: whether some of its values have frames of their own.
     mutating func rewrite(
         _ block: CachedBlock, _ replaced: [Int], of batch: ColumnBatch,
-        entity: Catalog.StoredEntity, schemaVersion: UInt32, versions: [UInt32],
-        to log: inout LogWriter
-    ) throws(StoreError) -> WrittenBlock {
+        entity: Catalog.StoredEntity, schemaVersion: UInt32, versions: UnsafePointer<UInt32>,
+        into writer: inout ByteWriter
+    ) throws(StoreError) -> Bool {
         flags.gather(batch, replaced, rows: block.rows)
         columns.removeAll(keepingCapacity: true)
         for (place, index) in replaced.enumerated() {
@@ -146,19 +148,14 @@ struct RowBlockEncoder: ~Copyable {
                     lengths: UnsafePointer(column.lengths), data: UnsafePointer(column.data),
                     nils: flags.nils(place)))
         }
-        var written = (rawLength: 0, hasReferences: false)
-        let place = try log.append(.block) { writer throws(StoreError) in
-            do throws(FormatError) {
-                written = try encoder.rewrite(
-                    block.head, block.payload.bytes, columns: columns,
-                    schemaVersion: schemaVersion, versions: versions, into: &writer)
-            } catch {
-                throw Self.tooLarge(error)
-            }
+        do throws(FormatError) {
+            return try encoder.rewrite(
+                block.head, block.payload.bytes, columns: columns,
+                schemaVersion: schemaVersion, versions: versions, into: &writer
+            ).hasReferences
+        } catch {
+            throw Self.tooLarge(error)
         }
-        return WrittenBlock(
-            place: place, length: Int(log.end.offset) - place.byteOffset,
-            rawLength: written.rawLength, hasReferences: written.hasReferences)
     }
 
     private static func tooLarge(_ error: FormatError) -> StoreError {
@@ -259,9 +256,10 @@ struct RowBlockEncoder: ~Copyable {
             for (place, index) in columns.enumerated() {
                 let states = batch.columns[index].states
                 let nils = memory + place * rows * 2
+                let null = ColumnBuffer.State.null
                 var bits: UInt8 = 0
                 for row in 0..<rows {
-                    let isNil: UInt8 = states[row] == ColumnBuffer.State.null ? 1 : 0
+                    let isNil: UInt8 = states[row] == null ? 1 : 0
                     nils[row] = isNil
                     bits |= isNil
                 }

@@ -34,13 +34,17 @@ final class ScanCrew: Sendable {
 
     /// Calls a closure in this thread, and in as many others as are free, all at once; returns when all have returned. What
     /// the closure has to do must be done whether one thread calls it or many.
-    func together(_ body: () -> Void) {
+    func together(_ body: () -> Void) { together(body, helping: body) }
+
+    /// Calls a closure in this thread, and meanwhile another one in as many others as are free; returns when all have
+    /// returned. What there is to do must be done if nobody helps, and helpers must come to an end when the first has.
+    func together(_ body: () -> Void, helping: () -> Void) {
         if helpers == 0 { return body() }
-        withoutActuallyEscaping(body) { body in
+        withoutActuallyEscaping(helping) { helping in
             let missing = contents.update { contents -> Int? in
                 if contents.isTaken { return nil }
                 contents.isTaken = true
-                contents.job = Job(body: body)
+                contents.job = Job(body: helping)
                 contents.turn += 1
                 let missing = helpers - contents.threads
                 contents.threads = helpers

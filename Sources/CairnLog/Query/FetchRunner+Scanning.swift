@@ -149,11 +149,11 @@ extension FetchRunner {
 
     /// A block, and a byte of 0 or 1 for each of its rows. Behind the rows there are 7 bytes of 0; of dead rows the bytes
     /// mean nothing.
-    private func select(_ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch)
-        throws(StoreError) -> CachedBlock
-    {
+    private func select(
+        _ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch, isPassing: Bool = false
+    ) throws(StoreError) -> CachedBlock {
         try checkCancelled()
-        let cached = try untracedBlock(block.entry)
+        let cached = try untracedBlock(block.entry, isPassing: isPassing)
         let stored = catalog.entities[block.entity]
         // What is not published may be given up, and something else be written where it was.
         if block.look == .andNote, isPublished {
@@ -186,11 +186,14 @@ extension FetchRunner {
         return Self.count(scratch.selection, cached.rows, block.entry)
     }
 
-    /// Lists the slots of a block that match. Several threads may do so at once where `canBeHelped`.
-    func pick(_ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch)
-        throws(StoreError) -> (block: CachedBlock, count: Int)
-    {
-        let cached = try select(block, tests, scratch)
+    /// Lists the slots of a block that match. Several threads may do so at once where `canBeHelped`, or what is asked is
+    /// asked of columns alone and the holder of the turn waits for them.
+    ///
+    /// - Parameter isPassing: whether the block is not to be kept.
+    func pick(
+        _ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch, isPassing: Bool = false
+    ) throws(StoreError) -> (block: CachedBlock, count: Int) {
+        let cached = try select(block, tests, scratch, isPassing: isPassing)
         return (
             cached, Self.pick(scratch.selection, cached.rows, block.entry, into: scratch.slots)
         )

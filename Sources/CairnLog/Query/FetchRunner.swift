@@ -246,7 +246,11 @@ struct FetchRunner {
     var isPublished: Bool { writtenLSN == .max }
 
     /// A block that a trace is told of elsewhere, or that helpers ask for.
-    func untracedBlock(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
+    ///
+    /// - Parameter isPassing: whether nobody will ask for it again.
+    func untracedBlock(_ entry: BlockEntry, isPassing: Bool = false) throws(StoreError)
+        -> CachedBlock
+    {
         if writtenLSN != .max {
             let segment = state.segments.current
             if segment.number == entry.segment,
@@ -255,7 +259,8 @@ struct FetchRunner {
                 return try engine.unwrittenBlock(entry.place, of: segment)
             }
         }
-        return try engine.block(entry, in: state)
+        return isPassing
+            ? try engine.passingBlock(entry, in: state) : try engine.block(entry, in: state)
     }
 
     // MARK: Indexes

@@ -52,6 +52,18 @@ struct RowDirectory: Sendable {
         return nil
     }
 
+    /// Sets the cells of the rows of a block, slot by slot.
+    mutating func set(
+        _ numbers: UnsafePointer<UInt32>, _ versions: UnsafePointer<UInt32>, _ handle: BlockHandle,
+        rows: Int, in pages: inout PageTransaction
+    ) {
+        for slot in 0..<rows {
+            cells.set(
+                numbers[slot],
+                DirectoryCell(handle: handle, slot: slot, version: versions[slot]).bits, in: &pages)
+        }
+    }
+
     @inline(__always)
     mutating func set(_ number: UInt32, _ cell: DirectoryCell, in pages: inout PageTransaction) {
         cells.set(number, cell.bits, in: &pages)

@@ -20,6 +20,8 @@ enum StoreOperation: String, Sendable, CaseIterable {
     case upsert
     /// A batch of as many rows as make blocks that are merged.
     case insertMany
+    /// A batch update of all items, which writes full blocks anew as they are, but for one column.
+    case updateAll
     /// A batch delete, by predicate or by ids.
     case delete
     /// A save of objects that refer to each other.
@@ -100,6 +102,7 @@ extension StoreOperation {
         case .insertMany:
             try Self.insert(
                 store, Dictionary(uniqueKeysWithValues: (0..<7).map { ("m\(step)-\($0)", $0) }))
+        case .updateAll: try Self.updateAll(store, step)
         case .delete: try Self.delete(store, step)
         case .saveGraph: try Self.saveGraph(store, step)
         case .saveLarge: try Self.saveLarge(store, step)
@@ -141,6 +144,13 @@ extension StoreOperation {
         } catch {
             guard error.code == .constraintConflict else { throw error }
         }
+    }
+
+    private static func updateAll(_ store: LogStore, _ step: Int) throws {
+        var request = BatchUpdateRequest(entityName: "Item")
+        request.propertiesToUpdate["value"] = .expression(
+            .function(.add, [.keyPath("value"), .constant(.integer(Int64(step % 3)))]))
+        _ = try store.execute(request)
     }
 
     private static func delete(_ store: LogStore, _ step: Int) throws {

@@ -176,6 +176,7 @@ struct RandomBatchUpdateTests {
             options.sizes.writeBufferBytes = [256, 4 << 20].randomElement(using: &random) ?? 256
             if random.oneIn(3) { options.sizes.largeValueBytes = 6 }
             if random.oneIn(3) { options.cacheBytes = 0 }
+            options.scanThreads = [1, 2, 4].randomElement(using: &random)
             var store = try LogStore.open(at: "/store", schema: schema, options: options)
             let plain = DictionaryStore(schema)
             let boxes = ["b1", "b2", "b3"]

@@ -1,0 +1,88 @@
+// A batch update of whole columns, by several threads.
+//
+//   1. The blocks that matches can be in are listed.
+//   2. Helpers, and this thread while it has nothing to write, make blocks anew: `BlockRewriter`.
+//   3. This thread writes what they made, in the order of the blocks, and does itself what they leave to it.
+//
+// Helpers read the state before the update, which is immutable and kept by the commit. So nothing is different with them but
+// the time that it takes.
+
+import CairnStore
+
+extension BatchUpdater {
+    /// Blocks below which the work is done before a helper is awake.
+    private static let blocksWorthHelp = 16
+    /// How many blocks may wait to be written.
+    private static let ahead = 32
+
+    /// Whether all there is to do is to calculate columns, for rows that columns alone tell.
+    func isPlain(_ runner: FetchRunner) -> Bool {
+        runner.objects == nil && runner.family.allSatisfy { target(of: $0).isPlain(plan) }
+    }
+
+    /// Updates the rows that a scan finds.
+    func takeTogether(_ runner: FetchRunner, _ builder: inout CommitBuilder) throws(StoreError) {
+        let (blocks, tests) = runner.scanned()
+        let line = RewritingLine(count: blocks.count, ahead: min(Self.ahead, max(1, blocks.count)))
+        var failure: StoreError?
+        func writeAll() {
+            do throws(StoreError) {
+                try write(blocks, line, BlockRewriter(plan, runner, tests), runner, &builder)
+            } catch {
+                failure = error
+            }
+            line.end()
+        }
+        if blocks.count < Self.blocksWorthHelp {
+            writeAll()
+        } else {
+            engine.crew.together(writeAll) {
+                let rewriter = BlockRewriter(plan, runner, tests)
+                while let index = line.next() {
+                    rewriter.make(blocks[index], into: line.place(of: index))
+                    line.finish(index)
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func write(
+        _ blocks: [ScanBlock], _ line: RewritingLine, _ rewriter: BlockRewriter,
+        _ runner: FetchRunner, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        var index = 0
+        while index < blocks.count {
+            switch line.step(for: index) {
+            case .make(let other):
+                rewriter.make(blocks[other], into: line.place(of: other))
+                line.finish(other)
+            case .write(let made):
+                runner.note(blocks[index])
+                try write(made, blocks[index], &builder)
+                if !goesOn { return }
+                line.passOn(index)
+                index += 1
+            }
+        }
+    }
+
+    private func write(
+        _ made: RewrittenBlock, _ block: ScanBlock, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        switch made.outcome {
+        case .nothing: break
+        case .unchanged: result.unchangedCount += made.rows
+        case .made:
+            noteChanged(made, block.entity)
+            result.updatedCount += made.rows
+            try builder.replace(block.handle, block.entry, by: made)
+        case .selected:
+            guard let cached = made.block else { return }
+            made.block = nil
+            let slots = UnsafeBufferPointer(start: made.slots, count: made.count)
+            try take(cached, block.entity, slots, &builder)
+        case .failed(let error): throw error
+        }
+    }
+}

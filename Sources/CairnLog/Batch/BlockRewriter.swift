@@ -1,0 +1,92 @@
+// Makes the blocks of a batch update anew, in any thread.
+//
+// It does what can be done with the columns of a block alone: constants and arithmetic, for blocks all of whose rows change and
+// stay together. What takes more, as keys, references, derived attributes, or the evaluation of an expression object by object,
+// is left to the holder of the turn.
+//
+// Threads: one owner; the state that is read is pinned by whoever waits for it.
+
+import CairnFormat
+import CairnStore
+
+/// Makes blocks anew, one after the other.
+final class BlockRewriter {
+    private let plan: BatchUpdatePlan
+    private let engine: Engine
+    private let runner: FetchRunner
+    private let tests: [ZoneTest]
+    private var targets: [Int: UpdateTarget] = [:]
+    /// The block that was made last. It goes when the next one is there, so that their memory is not given back and asked for
+    /// with each.
+    private var last: CachedBlock?
+    private var encoder = RowBlockEncoder()
+    private let scratch = ScanScratch()
+    private let rows = UnsafeMutablePointer<UInt16>.allocate(capacity: FormatLimits.maximumRows)
+
+    init(_ plan: BatchUpdatePlan, _ runner: FetchRunner, _ tests: [ZoneTest]) {
+        self.plan = plan
+        engine = runner.engine
+        self.runner = runner
+        self.tests = tests
+    }
+
+    deinit {
+        rows.deallocate()
+        for target in targets.values { target.end(engine.batches) }
+    }
+
+    /// Makes a block anew as far as that can be done here.
+    func make(_ block: ScanBlock, into result: RewrittenBlock) {
+        do throws(StoreError) {
+            result.outcome = try outcome(of: block, result)
+        } catch {
+            result.outcome = .failed(error)
+        }
+    }
+
+    private func outcome(of block: ScanBlock, _ result: RewrittenBlock) throws(StoreError)
+        -> RewrittenBlock.Outcome
+    {
+        // Where all rows are wanted, the block will be gone soon.
+        let (cached, count) = try runner.pick(
+            block, tests, scratch, isPassing: runner.filter == nil)
+        last = cached
+        if count == 0 { return .nothing }
+        let target = target(of: block.entity)
+        let slots = UnsafeBufferPointer(start: scratch.slots, count: count)
+        if count == cached.rows, target.keepsTogether(cached, block.entry, runner.catalog),
+            try target.calculate(cached, slots)
+        {
+            let view = try target.views.make(cached, target.stored, entity: block.entity)
+            let changed: Int
+            do throws(StoreError) {
+                changed = try target.changes(view, slots, into: rows)
+                view.free()
+            } catch {
+                view.free()
+                throw error
+            }
+            if changed == 0 {
+                result.rows = count
+                return .unchanged
+            }
+            if changed == count, target.areSmall(count, engine.sizes) {
+                try result.take(cached)
+                try result.make(cached, target, runner.catalog, &encoder)
+                return .made
+            }
+        }
+        result.block = cached
+        result.count = count
+        result.slots.update(from: scratch.slots, count: count)
+        return .selected
+    }
+
+    private func target(of entity: Int) -> UpdateTarget {
+        if let known = targets[entity] { return known }
+        let target = UpdateTarget(
+            plan, entity: entity, catalog: runner.catalog, batches: engine.batches)
+        targets[entity] = target
+        return target
+    }
+}

@@ -1,0 +1,72 @@
+// A block of a batch update as it becomes, until it is written.
+//
+// Threads: used by one at a time: who makes it, then who writes it.
+
+import CairnFormat
+import CairnStore
+
+/// What becomes of a block.
+final class RewrittenBlock {
+    enum Outcome {
+        /// No row of it is concerned.
+        case nothing
+        /// All of its rows are concerned, and have the new values already.
+        case unchanged
+        /// All of its rows change, and the block is here as it is to be written.
+        case made
+        /// Some rows are concerned, or it takes more than to look at columns: the block and the slots are here.
+        case selected
+        case failed(StoreError)
+    }
+
+    var outcome = Outcome.nothing
+    /// The payload of its frame.
+    var payload = ByteWriter(capacity: 64 << 10)
+    var checksum: UInt32 = 0
+    var hasReferences = false
+    /// By row: its object's number, and the version that it gets.
+    let numbers = UnsafeMutablePointer<UInt32>.allocate(capacity: FormatLimits.maximumRows)
+    let versions = UnsafeMutablePointer<UInt32>.allocate(capacity: FormatLimits.maximumRows)
+    var rows = 0
+    var block: CachedBlock?
+    let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: FormatLimits.maximumRows)
+    /// How many slots are selected.
+    var count = 0
+
+    deinit {
+        numbers.deallocate()
+        versions.deallocate()
+        slots.deallocate()
+    }
+
+    /// Takes the numbers of a block's rows, and the versions that come after theirs.
+    func take(_ block: CachedBlock) throws(StoreError) {
+        rows = block.rows
+        Self.copy(try block.numberCells(), rows, to: numbers)
+        Self.copy(try block.versionCells(), rows, to: versions)
+        for row in 0..<rows { versions[row] = DirectoryCell.next(versions[row]) }
+    }
+
+    /// Numbers out of range were refused when the block was registered.
+    private static func copy(
+        _ cells: CellColumn, _ rows: Int, to target: UnsafeMutablePointer<UInt32>
+    ) {
+        if cells.width == 0 {
+            let number = UInt32(truncatingIfNeeded: cells.base)
+            return target.update(repeating: number, count: rows)
+        }
+        for row in 0..<rows { target[row] = UInt32(truncatingIfNeeded: cells.integer(row)) }
+    }
+
+    /// Makes the payload: with the values of the first rows of a target, and versions that were taken.
+    func make(
+        _ block: CachedBlock, _ target: UpdateTarget, _ catalog: Catalog,
+        _ encoder: inout RowBlockEncoder
+    ) throws(StoreError) {
+        payload.reset()
+        hasReferences = try encoder.rewrite(
+            block, target.columns, of: target.values, entity: target.stored,
+            schemaVersion: catalog.version, versions: versions, into: &payload)
+        checksum = Checksum.crc32c(payload.bytes)
+    }
+}

@@ -1,0 +1,92 @@
+// What a batch update does to the rows of a block that can be done column by column.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+extension UpdateTarget {
+    /// Whether what is set is all there is to do for a row, and can be calculated for whole columns.
+    func isPlain(_ plan: BatchUpdatePlan) -> Bool {
+        constraints.isEmpty && references.isEmpty && !derives && !isWatched && !movesInIndexes
+            && zip(plan.assignments, kernels).allSatisfy { assignment, kernel in
+                if case .constant = assignment.content { true } else { kernel != nil }
+            }
+    }
+
+    /// Whether a block is better written as it is, but for what is updated, when all of its rows change.
+    func keepsTogether(_ block: CachedBlock, _ entry: BlockEntry, _ catalog: Catalog) -> Bool {
+        entry.level == .full && Int(entry.rows) == block.rows && entry.live == entry.rows
+            && block.head.schemaVersion == catalog.version && !derives && !movesInIndexes
+    }
+
+    /// Puts the new values of the rows in some slots into the values; false if somebody has to ask object by object.
+    func calculate(_ block: CachedBlock, _ slots: UnsafeBufferPointer<UInt16>) throws(StoreError)
+        -> Bool
+    {
+        for (place, column) in columns.enumerated() {
+            // What has no kernel is a constant.
+            guard let kernel = kernels[place] else { continue }
+            clear(column, rows: slots.count)
+            guard try kernel.calculate(block, stored, slots, into: &values.columns[column]) else {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Lists the rows whose new values are not those that they have; gives how many there are.
+    ///
+    /// - Parameters:
+    ///   - view: with the updated columns first.
+    ///   - slots: where the rows are.
+    ///   - rows: room for as many.
+    func changes(
+        _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>,
+        into rows: UnsafeMutablePointer<UInt16>
+    ) throws(StoreError) -> Int {
+        if columns.count == 1, let count = wordsThatChange(view, slots, into: rows) { return count }
+        var count = 0
+        for row in 0..<slots.count {
+            let slot = Int(slots[row])
+            for (place, column) in columns.enumerated()
+            where try !values.columns[column].isEqual(row, view.cells + place, view, slot) {
+                rows[count] = UInt16(truncatingIfNeeded: row)
+                count &+= 1
+                break
+            }
+        }
+        return count
+    }
+
+    /// The same of a single column of doubles or integers in which every row has a value, before and after; nil of others.
+    private func wordsThatChange(
+        _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>,
+        into rows: UnsafeMutablePointer<UInt16>
+    ) -> Int? {
+        let (cells, new) = (view.cells.pointee, values.columns[columns[0]])
+        guard cells.nils == nil, let stored = cells.values else { return nil }
+        let set = ColumnBuffer.State.set
+        var isFull = true
+        for row in 0..<slots.count { isFull = isFull && new.states[row] == set }
+        guard isFull else { return nil }
+        var count = 0
+        switch cells.kind {
+        case .double:
+            for row in 0..<slots.count {
+                let old = stored.load(fromByteOffset: Int(slots[row]) &* 8, as: UInt64.self)
+                let word = new.values.load(fromByteOffset: row &* 8, as: UInt64.self)
+                rows[count] = UInt16(truncatingIfNeeded: row)
+                count &+= word != old ? 1 : 0
+            }
+        case .integer:
+            for row in 0..<slots.count {
+                let old = cells.integer(Int(slots[row]))
+                let word = new.values.load(fromByteOffset: row &* 8, as: Int64.self)
+                rows[count] = UInt16(truncatingIfNeeded: row)
+                count &+= word != old ? 1 : 0
+            }
+        case .float, .bytes, .fixed16: return nil
+        }
+        return count
+    }
+}
