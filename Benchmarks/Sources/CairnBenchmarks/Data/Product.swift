@@ -40,6 +40,23 @@ struct Product: Sendable, Equatable {
         return row
     }
 
+    /// The rows as a feed lists them the next time: of four hundred three are changed, and one is gone for a new one.
+    static func nextList(_ count: Int) -> [Product] {
+        let step = 100
+        var list = rows(count + count / (step * 4) + 1)
+        let new = list[count...]
+        list.removeLast(list.count - count)
+        for index in stride(from: 0, to: count, by: step) {
+            let turn = index / step
+            if turn % 4 == 3 {
+                list[index] = new[count + turn / 4]
+            } else {
+                list[index] = list[index].changed
+            }
+        }
+        return list
+    }
+
     /// Twelve characters that look random and occur once.
     private static func serial(_ bits: UInt64, _ index: Int) -> String {
         let digits = Array("0123456789ABCDEFGHJKLMNPQRSTUVWX".utf8)

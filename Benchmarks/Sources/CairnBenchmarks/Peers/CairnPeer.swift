@@ -9,12 +9,6 @@ final class CairnPeer: Peer {
         unique key, which has no order by itself
         """
 
-    /// What there is no request for yet, and what a program does instead.
-    static let byHand = [
-        "update":
-            "key and price of every row are read, and written back by a batch insert that sets these alone"
-    ]
-
     static let model = ManagedObjectModel(for: Item.self, ParentItem.self)
 
     /// The same with the indexes that only some workloads are about.
@@ -94,31 +88,27 @@ final class CairnPeer: Peer {
         }
     }
 
+    func synchronize(_ list: [Product]) throws -> ListChanges {
+        var request = request(list[...])
+        request.mergePolicy = .overwrite
+        request.prunesMissing = true
+        let result = try store.execute(request)
+        return ListChanges(
+            inserted: result.insertedCount, updated: result.updatedCount,
+            deleted: result.deletedCount)
+    }
+
     func deleteFlagged() throws -> Int {
         let flagged = fetch(.compare("flag", .equal, .boolean(true)))
         return try store.execute(BatchDeleteRequest(.fetch(flagged))).deletedCount
     }
 
     func multiplyPrices(by factor: Double) throws {
-        let columns = columns
-        var rows: [(key: String, price: Double)] = []
-        let request = StoreRead(
-            columns.entity, columns: ColumnSet(columns.serialCode, columns.price))
-        try store.snapshot().read(request) {
-            rows.append(($0[columns.serialCode], $0[columns.price]))
-        }
-        let old = rows
-        let position = Counter(0)
-        var update = BatchInsertRequest(entity: columns.entity) { row in
-            let index = position.value
-            if index == old.count { return true }
-            position.value = index + 1
-            row[columns.serialCode] = old[index].key
-            row[columns.price] = old[index].price * factor
-            return false
-        }
-        update.mergePolicy = .mergeByPropertyObjectTrump
-        update.setOnly = true
+        var update = BatchUpdateRequest(entityName: "Product")
+        update.propertiesToUpdate = [
+            "price": .expression(
+                .function(.multiply, [.keyPath("price"), .constant(.double(factor))]))
+        ]
         _ = try store.execute(update)
     }
 

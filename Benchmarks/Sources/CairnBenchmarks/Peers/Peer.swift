@@ -27,6 +27,13 @@ enum Indexes: Sendable {
     case columns
 }
 
+/// What became of the rows when a list was imported.
+struct ListChanges: Sendable, Equatable {
+    var inserted = 0
+    var updated = 0
+    var deleted = 0
+}
+
 protocol Peer: AnyObject, Sendable {
     /// How it is set up, for the report.
     static var settings: String { get }
@@ -73,6 +80,10 @@ protocol Peer: AnyObject, Sendable {
     /// The groups of at least two rows with the same text.
     func groups(by text: ProductText) throws -> Groups
 
+    /// Makes what is stored what a whole list says, in one transaction: rows that say something new are inserted or updated
+    /// by their serial codes, those that the list lacks are deleted, and what is equal is not written.
+    func synchronize(_ list: [Product]) throws -> ListChanges
+
     /// Deletes the rows that have the flag, in one transaction; how many.
     func deleteFlagged() throws -> Int
     /// Multiplies the price of every row, in one transaction.
@@ -108,6 +119,10 @@ extension Peer {
             return row
         }
         try insert(rows[...])
+    }
+
+    func synchronize(_ list: [Product]) throws -> ListChanges {
+        throw NotOffered(reason: "has no request that imports a whole list")
     }
 
     func top(_ count: Int, _ order: ProductOrder, _ body: (Product) -> Void) throws {

@@ -83,6 +83,16 @@ final class SQLiteStatement: @unchecked Sendable {
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
     func double(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
+    /// The bytes of a text; they stay until the next row.
+    @inline(__always)
+    func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
+        guard let bytes = sqlite3_column_text(statement, column) else {
+            return UnsafeBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeBufferPointer(
+            start: bytes, count: Int(sqlite3_column_bytes(statement, column)))
+    }
+
     @inline(__always)
     func text(_ column: Int32) -> String {
         guard let bytes = sqlite3_column_text(statement, column) else { return "" }

@@ -12,15 +12,15 @@ final class SQLitePeer: Peer, @unchecked Sendable {
         statements, a connection for each thread, checkpoint at close
         """
 
-    private static let columns =
+    static let columns =
         "Z_PK, Z_ENT, Z_OPT, ZFLAG, ZQUANTITY, ZPRICE, ZUPDATEDAT, ZCATEGORY, ZNAME, ZSERIALCODE"
 
     private let folder: String
     private let durability: Durability
     private let indexes: Indexes
     private let isFirst: Bool
-    private let connection: SQLiteConnection
-    private let insertion: SQLiteStatement
+    let connection: SQLiteConnection
+    let insertion: SQLiteStatement
     private let upsertion: SQLiteStatement
     private let search: SQLiteStatement
     private var prepared: [String: SQLiteStatement] = [:]
@@ -95,18 +95,21 @@ final class SQLitePeer: Peer, @unchecked Sendable {
 
     private func write(_ rows: ArraySlice<Product>, _ statement: SQLiteStatement) {
         connection.transaction {
-            for row in rows {
-                statement.bind(row.flag ? Int64(1) : 0, 1)
-                statement.bind(row.quantity, 2)
-                statement.bind(row.price, 3)
-                statement.bind(row.updatedAt, 4)
-                row.withTexts { serialCode, name, category in
-                    statement.bind(category, 5)
-                    statement.bind(name, 6)
-                    statement.bind(serialCode, 7)
-                    statement.run()
-                }
-            }
+            for row in rows { run(statement, row) }
+        }
+    }
+
+    @inline(__always)
+    func run(_ statement: SQLiteStatement, _ row: Product) {
+        statement.bind(row.flag ? Int64(1) : 0, 1)
+        statement.bind(row.quantity, 2)
+        statement.bind(row.price, 3)
+        statement.bind(row.updatedAt, 4)
+        row.withTexts { serialCode, name, category in
+            statement.bind(category, 5)
+            statement.bind(name, 6)
+            statement.bind(serialCode, 7)
+            statement.run()
         }
     }
 

@@ -1,4 +1,4 @@
-// (a) inserting, (b) upserting, (f) deleting, (g) updating.
+// (a) inserting, (b) upserting, (f) deleting, (g) updating, (h) importing a whole list.
 
 extension Workload {
     static let inserting = [
@@ -61,6 +61,17 @@ extension Workload {
                 return "\(count)"
             }
         },
+        Workload(
+            "sync",
+            "import a whole list in which 1 % changed: 3 of 400 rows updated, 1 gone for a new one; one transaction",
+            changes: true
+        ) { job in
+            let list = Product.nextList(job.rows)
+            return try change(job, writing: list) { peer in
+                let changes = try peer.synchronize(list)
+                return "\(changes.inserted) \(changes.updated) \(changes.deleted)"
+            }
+        },
         Workload("update", "update one column of all rows, one transaction", changes: true) { job in
             try change(job) { peer in
                 try peer.multiplyPrices(by: 1.01)
@@ -86,12 +97,14 @@ extension Workload {
         return outcome
     }
 
-    private static func change(_ job: Job, _ work: (any Peer) throws -> String) throws -> Outcome {
+    private static func change(
+        _ job: Job, writing rows: [Product] = [], _ work: (any Peer) throws -> String
+    ) throws -> Outcome {
         let peer = try job.open(.full)
         var found = ""
         var outcome = try job.measure(job.rows) { found = try work(peer) }
         outcome.check = found
-        try outcome.finish(peer, job)
+        try outcome.finish(peer, job, writing: rows)
         return outcome
     }
 }
