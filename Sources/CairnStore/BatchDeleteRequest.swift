@@ -14,6 +14,8 @@ public struct BatchDeleteRequest: Sendable {
         case fetch(StoreFetch)
         /// Those with these ids; ids that do not exist are passed over.
         case ids([ObjectID], entity: Int)
+        /// Those of an entity and its descendants that meet a condition; nil = all.
+        case matching(PredicateNode?, entityName: String)
     }
     /// What the result should contain.
     public enum ResultType: Int, Sendable {
@@ -38,9 +40,40 @@ public struct BatchDeleteRequest: Sendable {
     /// The name of the context that asks.
     public var contextName: String?
 
+    /// Why the request cannot be carried out, if that was known when it was made.
+    package var refusal: StoreError?
+
     /// Deletes objects.
     public init(_ target: Target) {
         self.target = target
+    }
+
+    /// Deletes objects of an entity and its descendants.
+    public init(entityName: String, predicate: PredicateNode? = nil) {
+        self.init(.matching(predicate, entityName: entityName))
+    }
+
+    /// The same request with a fetch in place of a condition: what every store begins with.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if the request cannot be carried out in a schema.
+    package func resolved(in schema: Schema) throws(StoreError) -> BatchDeleteRequest {
+        if let refusal { throw refusal }
+        guard case .matching(let predicate, let name) = target else { return self }
+        guard let entity = schema.entity(named: name) else {
+            throw StoreError(
+                .invalidRequest, "the model has no entity of this name",
+                context: .init(entity: name))
+        }
+        var fetch = StoreFetch(entity: entity.index)
+        do throws(PredicateFormatError) {
+            fetch.predicate = try predicate?.boundForStore(
+                to: entity, in: schema, nullSemantics: .twoValued)
+        } catch {
+            throw StoreError(error, entity: entity)
+        }
+        var request = self
+        request.target = .fetch(fetch)
+        return request
     }
 }
 

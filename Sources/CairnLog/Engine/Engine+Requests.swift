@@ -152,6 +152,7 @@ extension Engine {
 
     func delete(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try checkDerivations()
+        let request = try request.resolved(in: schema)
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
@@ -203,6 +204,7 @@ extension Engine {
                 numbers.append(number)
             }
             return (tree, numbers)
+        case .matching: preconditionFailure("a condition is resolved before it is asked")
         }
     }
 

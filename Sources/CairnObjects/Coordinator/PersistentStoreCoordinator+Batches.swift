@@ -76,6 +76,7 @@ extension PersistentStoreCoordinator {
     /// - Throws: `StoreError`: `.readOnly` if the request names a store, or the id of an object in one, that is opened for
     ///   reading only; nothing is deleted then. What a store throws; `.incompleteSave` if others are written by then.
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        let request = try request.resolved(in: schema)
         var requests: [(store: CoordinatedStore, request: BatchDeleteRequest)] = []
         switch request.target {
         case .fetch(let fetch):
@@ -100,6 +101,7 @@ extension PersistentStoreCoordinator {
                 requests = divide(ids, fetch.entity, request)
             }
         case .ids(let ids, let entity): requests = divide(ids, entity, request)
+        case .matching: preconditionFailure("a condition is resolved before it is asked")
         }
         if requests.contains(where: \.store.isReadOnly) {
             throw StoreError(.readOnly, "one of the stores is opened for reading only")
