@@ -45,7 +45,8 @@ extension BatchInserter {
             missing = named
         }
         var planner = DeletePlanner(
-            catalog: builder.catalog, identity: identity, derivations: derivations)
+            catalog: builder.catalog, identity: identity, derivations: derivations,
+            listsNumbers: false)
         let outcome = try planner.delete(missing, tree: entity.tree, &builder)
         result.deletedCount = outcome.requested
         return planner

@@ -35,8 +35,15 @@ struct DeletePlanner {
     /// Rows whose key under a constraint may be another one.
     private var rekeyed: [(tree: Int, number: UInt32, unique: Int)] = []
 
+    /// Whether the outcome lists what was deleted.
+    private let listsNumbers: Bool
+
     /// - Parameter derivations: where to note what is to be computed anew; nil only if the schema has no derived attributes.
-    init(catalog: Catalog, identity: StoreIdentity, derivations: BatchDerivations?) {
+    init(
+        catalog: Catalog, identity: StoreIdentity, derivations: BatchDerivations?,
+        listsNumbers: Bool
+    ) {
+        self.listsNumbers = listsNumbers
         self.catalog = catalog
         self.identity = identity
         self.derivations = derivations
@@ -51,12 +58,17 @@ struct DeletePlanner {
         throws(StoreError) -> Outcome
     {
         var outcome = Outcome()
-        for number in numbers { doom(tree, number, &builder) }
-        outcome.requested = order.count
-        var next = 0
-        while next < order.count {
-            try applyRules(order[next], &builder)
-            next += 1
+        if numbers.count >= Self.many, isWithoutRules(tree) {
+            doomAlone(numbers, tree, builder)
+            outcome.requested = order.count
+        } else {
+            for number in numbers { doom(tree, number, &builder) }
+            outcome.requested = order.count
+            var next = 0
+            while next < order.count {
+                try applyRules(order[next], &builder)
+                next += 1
+            }
         }
         outcome.cascaded =
             order.count { $0.entity < catalog.schema.entities.count } - outcome.requested
@@ -64,9 +76,14 @@ struct DeletePlanner {
         try checkMandatory(&builder)
         if let derivations { try noteDerived(derivations, &builder) }
         try clearReferences(&builder)
+        if order.count >= Self.many {
+            try builder.delete(order)
+        } else {
+            for row in order { try builder.delete(tree: row.tree, number: row.number) }
+        }
         for row in order {
-            try builder.delete(tree: row.tree, number: row.number)
             if row.entity < catalog.schema.entities.count {
+                guard listsNumbers else { continue }
                 outcome.numbers.append((row.entity, row.number))
             } else {
                 // The rows of pairs are not objects: nobody counts them.
@@ -74,6 +91,34 @@ struct DeletePlanner {
             }
         }
         return outcome
+    }
+
+    /// Rows from which on it pays to look at all of them together.
+    private static let many = 16
+
+    /// Whether nothing leads to objects of a tree, and nothing leads from them that has to be asked: then whatever is deleted
+    /// goes alone.
+    private func isWithoutRules(_ tree: Int) -> Bool {
+        !catalog.references.contains { $0.target == tree }
+            && !catalog.family(of: catalog.trees[tree].root).contains { entity in
+                entity < catalog.schema.entities.count
+                    && catalog.schema.entities[entity].relationships.contains {
+                        [.cascade, .deny].contains($0.description.deleteRule)
+                    }
+            }
+    }
+
+    /// Notes the objects that there are, each once.
+    private mutating func doomAlone(
+        _ numbers: [UInt32], _ tree: Int, _ builder: borrowing CommitBuilder
+    ) {
+        var known = NumberSet()
+        order.reserveCapacity(numbers.count)
+        for number in numbers where !known.contains(number) {
+            guard let entity = builder.entity(tree: tree, number: number) else { continue }
+            known.insert(number)
+            order.append((tree, entity, number))
+        }
     }
 
     private mutating func doom(_ tree: Int, _ number: UInt32, _ builder: inout CommitBuilder) {

@@ -236,6 +236,16 @@ struct CommitBuilder: ~Copyable {
         hasChanges = true
     }
 
+    /// Ends the life of rows of one block.
+    mutating func kill(_ handle: BlockHandle, slots: [UInt16]) {
+        guard state.blocks.kill(handle, slots: slots, commit: log.commit, in: &pages) else {
+            return contradict("two objects are in one place (DR2)")
+        }
+        for slot in slots { deaths.add(handle, slot: Int(slot)) }
+        state.counts[Int(state.blocks.entry(handle).entity)] -= slots.count
+        hasChanges = true
+    }
+
     /// Ends the life of a block's rows, all of which live, and of the block. Directory and indexes are the caller's
     /// business.
     mutating func killWhole(_ handle: BlockHandle, _ entry: BlockEntry) {

@@ -161,7 +161,8 @@ extension Engine {
             let derivations =
                 builder.catalog.schema.derivations.isEmpty ? nil : BatchDerivations()
             var planner = DeletePlanner(
-                catalog: builder.catalog, identity: identity, derivations: derivations)
+                catalog: builder.catalog, identity: identity, derivations: derivations,
+                listsNumbers: request.reportsIDs)
             let outcome = try planner.delete(numbers, tree: tree, &builder)
             try derivations?.settle(identity, &builder)
             if builder.catalog.hasKeyRules { try planner.checkKeys(&builder) }

@@ -249,16 +249,7 @@ struct BlockTable: Sendable {
     ) -> Bool {
         let old = entry(handle)
         guard old.isLive(slot) else { return false }
-        let bitmap: Page
-        if old.bitmap == 0 {
-            bitmap = pages.allocate(.small)
-            for word in 0..<16 {
-                bitmap.data.storeBytes(
-                    of: old.liveWord(word), toByteOffset: word * 8, as: UInt64.self)
-            }
-        } else {
-            bitmap = pages.writable(Page(address: old.bitmap))
-        }
+        let bitmap = writableBitmap(of: old, in: &pages)
         let at = bitmap.data + (slot >> 6) * 8
         at.storeBytes(of: at.load(as: UInt64.self) & ~(1 << UInt64(slot & 63)), as: UInt64.self)
         let record = entries.writableRecord(handle.raw, in: &pages)
@@ -266,6 +257,37 @@ struct BlockTable: Sendable {
         record.pointee.live -= 1
         record.pointee.changed = commit
         return true
+    }
+
+    /// The same for several rows; false if one of them had ended before, and then nothing is as it should be.
+    mutating func kill(
+        _ handle: BlockHandle, slots: [UInt16], commit: UInt64, in pages: inout PageTransaction
+    ) -> Bool {
+        let old = entry(handle)
+        let bitmap = writableBitmap(of: old, in: &pages)
+        let record = entries.writableRecord(handle.raw, in: &pages)
+        record.pointee.bitmap = bitmap.address
+        record.pointee.changed = commit
+        for slot in slots {
+            guard slot < old.rows else { return false }
+            let at = bitmap.data + Int(slot >> 6) * 8
+            let (word, bit) = (at.load(as: UInt64.self), UInt64(1) << UInt64(slot & 63))
+            if word & bit == 0 { return false }
+            at.storeBytes(of: word & ~bit, as: UInt64.self)
+        }
+        record.pointee.live -= UInt16(truncatingIfNeeded: slots.count)
+        return true
+    }
+
+    /// A bitmap of which rows live, to be changed.
+    private func writableBitmap(of entry: BlockEntry, in pages: inout PageTransaction) -> Page {
+        if entry.bitmap != 0 { return pages.writable(Page(address: entry.bitmap)) }
+        let bitmap = pages.allocate(.small)
+        for word in 0..<16 {
+            bitmap.data.storeBytes(
+                of: entry.liveWord(word), toByteOffset: word * 8, as: UInt64.self)
+        }
+        return bitmap
     }
 
     /// Takes a block out.
