@@ -45,7 +45,10 @@ final class BatchUpdater {
     @exclusivity(unchecked) private var key = KeyBuffer()
     @exclusivity(unchecked) private var other = KeyBuffer()
     private var suspects: [Suspect] = []
-    /// How many suspects came to one key, one after the other.
+    /// Keys to which suspects come again and again, by some bits of their hashes: as many more of them than of other keys there
+    /// came.
+    private var crowds = [(hash: UInt64, count: Int)](repeating: (0, 0), count: 256)
+    /// How many came to the key to which most come.
     private var crowd = 0
     private var refused: [StoreError] = []
     /// The rows that changed, if their ids are wanted.
@@ -371,11 +374,24 @@ final class BatchUpdater {
         let hash = key.hash(seed: builder.seed)
         var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
         if cursor.next() != nil {
-            let isSame = suspects.last.map { $0.hash == hash && $0.unique == unique } ?? false
-            crowd = isSame ? crowd + 1 : 1
+            noteSuspect(hash &+ UInt64(truncatingIfNeeded: unique) &* 0x9E37_79B9_7F4A_7C15)
             suspects.append(Suspect(unique: unique, number: number, hash: hash))
         }
         builder.insertKey(hash, number: number, unique: unique)
+    }
+
+    /// Counts the suspects that come to one key, be there others in between. A key that many come to is shared when all is
+    /// done, as each row is met once; and an index in which many share a key is slow.
+    private func noteSuspect(_ hash: UInt64) {
+        let place = Int(truncatingIfNeeded: hash &>> 32 & 255)
+        if crowds[place].hash == hash {
+            crowds[place].count += 1
+            crowd = max(crowd, crowds[place].count)
+        } else if crowds[place].count > 0 {
+            crowds[place].count -= 1
+        } else {
+            crowds[place] = (hash, 1)
+        }
     }
 
     /// Refuses the update if keys are shared in the state after it.

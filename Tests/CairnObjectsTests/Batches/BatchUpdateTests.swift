@@ -491,6 +491,16 @@ struct LargeBatchUpdateTests {
         let error = storeError { _ = try store.execute(request) }
         #expect(error?.code == .constraintConflict && error?.details.count == 100)
         #expect(try values(store, "key", as: String?.self) == (0..<5000).map { "key \($0)" })
+        // Two keys in turn, and a few keys in turn.
+        let few = try ExpressionNode(format: "value")
+        for properties in [["key": "one", "code": 7], ["code": .expression(few)]]
+            as [[String: UpdatedValue]]
+        {
+            request.propertiesToUpdate = properties
+            let error = storeError { _ = try store.execute(request) }
+            #expect(error?.code == .constraintConflict && error?.details.count == 100)
+            #expect(try values(store, "code", as: Int64.self) == Array(1...5000))
+        }
         request.propertiesToUpdate = ["key": nil]
         #expect(try store.execute(request).updatedCount == 5000)
         #expect(try store.check().findings.isEmpty)
