@@ -46,7 +46,8 @@ final class RewritingLine {
     func next() -> Int? {
         contents.wait { contents -> Int?? in
             if contents.isOver || contents.claimed == count { return .some(nil) }
-            return self.claim(&contents)
+            // Nothing to claim yet is no answer, but nil would be one.
+            return self.claim(&contents).map { .some($0) }
         }
     }
 

@@ -230,6 +230,7 @@ struct RewrittenBlocksTests {
         #expect(after.end.lsn - before.end.lsn < 50_000)
         var index = 0
         try Self.eachBlock(subject.store) { block in
+            try #require(index < slices.count)
             let checksums = block.head.columns.map(\.checksum)
             let changed = zip(checksums, slices[index]).filter { $0 != $1 }.count
             // The price and the row version.
