@@ -1,7 +1,7 @@
 // Objects that go on other threads than their context's.
 
 import CairnModel
-import CairnObjects
+@testable import CairnObjects
 import CairnStore
 import CairnTestSupport
 import Synchronization
@@ -42,6 +42,33 @@ struct RegistryTests {
             #expect(context.registeredObject(for: kept.objectID) === kept)
         }
         #expect(context.registeredObjects.isEmpty)
+    }
+
+    @Test("are listed apart if they know members of relationships, as long as they live")
+    func members() throws {
+        let stack = try Stack(Models.shop, .log)
+        let ids = try stack.store { context in
+            (0..<100).map { number in
+                let shop = context.make("Shop", ["name": "\(number)"])
+                context.make("Product", ["serialCode": "\(number)", "shop": shop])
+                return shop
+            }
+        }
+        let context = stack.context()
+        var shops = ids.map { context.object(with: $0) }
+        #expect(context.objectsWithMembers.isEmpty)
+        for shop in shops.prefix(3) { #expect(shop.members("products").count == 1) }
+        #expect(Set(context.objectsWithMembers) == Set(shops.prefix(3)))
+        // One that leaves its context is none of it any more.
+        let new = context.make("Shop", ["name": "new"])
+        new.add(try #require(shops[0].members("products").first), to: "products")
+        #expect(Set(context.objectsWithMembers) == Set(shops.prefix(3) + [new]))
+        context.delete(new)
+        context.rollback()
+        #expect(new.managedObjectContext == nil)
+        #expect(Set(context.objectsWithMembers) == Set(shops.prefix(3)))
+        shops.removeAll()
+        #expect(context.objectsWithMembers.isEmpty)
     }
 
     @Test("are one for an id, however they are asked for, as long as somebody holds them")

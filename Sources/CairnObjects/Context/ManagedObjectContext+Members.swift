@@ -17,6 +17,11 @@ extension ManagedObjectContext {
     /// So many members are read with their rows at most.
     private static let mostRows = 4096
 
+    /// The objects that know members of relationships or results of fetched properties, in no order; others may be among them.
+    var objectsWithMembers: [ManagedObject] {
+        registry.objectsWithMembers.filter { $0.managedObjectContext === self }
+    }
+
     /// The members of a to-many, in their order or by ascending id; nil if they are to be found by their ids.
     func membersWithRows(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
         guard !object.hasTemporaryID,
@@ -55,11 +60,11 @@ extension ManagedObjectContext {
         if entity.relationships[index].description.isOrdered {
             var state = ToManyState(isOrdered: true)
             state.load(ordered: members.map(\.objectID))
-            object.extras.toMany[index] = state
+            object.toMany[index] = state
             return members
         }
         let destination = schema.entities[entity.relationships[index].destination]
-        object.extras.toMany[index] = ToManyState(
+        object.toMany[index] = ToManyState(
             numbers: members.map { $0.reference }, RowOrigin(identity, entity: destination.index))
         return members
     }

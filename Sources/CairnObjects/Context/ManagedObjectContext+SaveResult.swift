@@ -170,7 +170,7 @@ extension ManagedObjectContext {
             for object in objects { object.unloadMembers() }
         }
         if isPlain && gone.isEmpty { return }
-        for object in registry.objects {
+        for object in objectsWithMembers {
             if !isPlain { object.unloadMembers() }
             for index in object.toMany.keys { object.toMany[index]?.forget(gone) }
         }

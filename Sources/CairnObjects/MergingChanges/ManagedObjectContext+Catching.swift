@@ -364,7 +364,7 @@ private struct ChangeMerge {
     /// Forgets what members were read and may be others now.
     private mutating func renewMembers(_ state: any StoreSnapshot) throws(StoreError) {
         var forgotten: [(owner: ManagedObject, index: Int, members: [ObjectID])] = []
-        for object in context.registry.objects {
+        for object in context.objectsWithMembers {
             guard let rarer = object.rarer, !rarer.toMany.isEmpty, !object.isInserted,
                 !object.isDeleted
             else { continue }

@@ -39,6 +39,7 @@ extension ManagedObject {
                 entityName: property.entityName, predicate: try predicate(of: property))
             request.sortDescriptors = property.sortDescriptors
             let objects = try context.fetch(request)
+            noteMembers()
             extras.fetched[property.name] = objects.map(\.objectID)
             return objects
         } catch {

@@ -81,6 +81,8 @@ open class ManagedObject {
         static let cascaded = Flags(rawValue: 1 << 21)
         /// Its parent has saved it since: its version is the newer one, its values may be older ones.
         static let hasOlderCells = Flags(rawValue: 1 << 22)
+        /// The registry has noted that it knows members of relationships.
+        static let hasMembers = Flags(rawValue: 1 << 23)
         /// It is a fault that has kept the row it had.
         static let keptRow = Flags(rawValue: 1 << 20)
     }
@@ -127,6 +129,9 @@ open class ManagedObject {
                     reference, isTemporary: hasTemporaryID, at: layout.pointee.place, self)
             }
         }
+        if has(.hasMembers) {
+            layout.pointee.registry._withUnsafeGuaranteedRef { $0.forgetMembers(of: self) }
+        }
         if let slots { ObjectSlots(slots, layout).destroy() }
         if has(.keepsScope) { layout.pointee.scope.release() }
     }
@@ -149,6 +154,10 @@ open class ManagedObject {
     /// Makes it one of the objects of a context.
     final func join(_ context: ManagedObjectContext, _ layout: UnsafePointer<SlotLayout>) {
         let former = self.layout
+        if has(.hasMembers) {
+            former.pointee.registry._withUnsafeGuaranteedRef { $0.forgetMembers(of: self) }
+            layout.pointee.registry._withUnsafeGuaranteedRef { $0.noteMembers(of: self) }
+        }
         self.layout = layout
         managedObjectContext = context
         if context.retained != nil { context.retained?.insert(self) }
@@ -234,8 +243,23 @@ open class ManagedObject {
     /// To-many relationships that somebody asked for or changed, by index.
     final var toMany: [Int: ToManyState] {
         get { rarer?.toMany ?? [:] }
-        _modify { yield &extras.toMany }
+        _modify {
+            noteMembers()
+            yield &extras.toMany
+        }
     }
+
+    /// Has the registry know that the object knows members of relationships, or results of fetched properties.
+    @inline(__always) final func noteMembers() {
+        if !has(.hasMembers) { enterAmongThoseWithMembers() }
+    }
+
+    @inline(never)
+    private final func enterAmongThoseWithMembers() {
+        set(.hasMembers, true)
+        layout.pointee.registry._withUnsafeGuaranteedRef { $0.noteMembers(of: self) }
+    }
+
     /// Values of transient attributes, by index.
     final var transients: [Int: Value] {
         get { rarer?.transients ?? [:] }

@@ -35,6 +35,8 @@ final class ObjectRegistry: Sendable {
     private struct State: ~Copyable {
         let tables: UnsafeMutablePointer<Tables>
         let count: Int
+        /// The addresses of objects that know members of relationships, or did.
+        var withMembers: Set<UInt> = []
 
         init(_ count: Int) {
             self.count = count
@@ -277,6 +279,24 @@ final class ObjectRegistry: Sendable {
             if let place = object.layout.pointee.place { counts[place] += 1 }
         }
         return counts
+    }
+
+    /// Notes that an object knows members of relationships, which others may change.
+    func noteMembers(of object: ManagedObject) {
+        let address = address(object)
+        state.withLock { _ = $0.withMembers.insert(address) }
+    }
+
+    /// Forgets an object that is going, or leaves.
+    func forgetMembers(of object: ManagedObject) {
+        let address = address(object)
+        state.withLock { _ = $0.withMembers.remove(address) }
+    }
+
+    /// The objects that know members of relationships, in no order; among them may be some that have forgotten them, or have
+    /// left the context.
+    var objectsWithMembers: [ManagedObject] {
+        state.withLock { $0.withMembers.map { Retained($0) } }.compactMap(\.object)
     }
 
     /// All objects that somebody holds, in no order.
