@@ -49,23 +49,13 @@ extension PersistentStoreCoordinator {
                 requests.append((store, request.limited(to: ids)))
             }
         }
-        if requests.contains(where: \.store.isReadOnly) {
-            throw StoreError(.readOnly, "one of the stores is opened for reading only")
-        }
         var result = BatchUpdateResult()
-        for (index, part) in requests.enumerated() {
-            do throws(StoreError) {
-                let updated = try writing(to: part.store) { store throws(StoreError) in
-                    try store.execute(part.request)
-                }
-                result.updatedCount += updated.updatedCount
-                result.unchangedCount += updated.unchangedCount
-                result.objectIDs += updated.objectIDs
-                result.commit = updated.commit ?? result.commit
-            } catch {
-                if index == 0 { throw error }
-                throw StoreError(incomplete: error, requests[index...].map(\.store.identifier))
-            }
+        try execute(requests) { store, request throws(StoreError) in
+            let updated = try store.execute(request)
+            result.updatedCount += updated.updatedCount
+            result.unchangedCount += updated.unchangedCount
+            result.objectIDs += updated.objectIDs
+            result.commit = updated.commit ?? result.commit
         }
         return result
     }
@@ -103,25 +93,35 @@ extension PersistentStoreCoordinator {
         case .ids(let ids, let entity): requests = divide(ids, entity, request)
         case .matching: preconditionFailure("a condition is resolved before it is asked")
         }
-        if requests.contains(where: \.store.isReadOnly) {
-            throw StoreError(.readOnly, "one of the stores is opened for reading only")
-        }
         var result = BatchDeleteResult()
-        for (index, part) in requests.enumerated() {
-            do throws(StoreError) {
-                let deleted = try writing(to: part.store) { store throws(StoreError) in
-                    try store.execute(part.request)
-                }
-                result.deletedCount += deleted.deletedCount
-                result.cascadedCount += deleted.cascadedCount
-                result.objectIDs += deleted.objectIDs
-                result.commit = deleted.commit ?? result.commit
-            } catch {
-                if index == 0 { throw error }
-                throw StoreError(incomplete: error, requests[index...].map(\.store.identifier))
-            }
+        try execute(requests) { store, request throws(StoreError) in
+            let deleted = try store.execute(request)
+            result.deletedCount += deleted.deletedCount
+            result.cascadedCount += deleted.cascadedCount
+            result.objectIDs += deleted.objectIDs
+            result.commit = deleted.commit ?? result.commit
         }
         return result
+    }
+
+    /// Has stores carry out their parts of a request, one after the other.
+    private func execute<Request>(
+        _ parts: [(store: CoordinatedStore, request: Request)],
+        _ run: (any PersistentStore, Request) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        if parts.contains(where: \.store.isReadOnly) {
+            throw StoreError(.readOnly, "one of the stores is opened for reading only")
+        }
+        for (index, part) in parts.enumerated() {
+            do throws(StoreError) {
+                try writing(to: part.store) { store throws(StoreError) in
+                    try run(store, part.request)
+                }
+            } catch {
+                if index == 0 { throw error }
+                throw StoreError(incomplete: error, parts[index...].map(\.store.identifier))
+            }
+        }
     }
 
     /// Requests for objects by their ids. What is in no store is passed over, as what does not exist.
