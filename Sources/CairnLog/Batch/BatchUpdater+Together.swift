@@ -77,12 +77,19 @@ extension BatchUpdater {
             noteChanged(made, block.entity)
             result.updatedCount += made.rows
             try builder.replace(block.handle, block.entry, by: made)
-        case .selected:
-            guard let cached = made.block else { return }
-            made.block = nil
-            let slots = UnsafeBufferPointer(start: made.slots, count: made.count)
-            try take(cached, block.entity, slots, &builder)
+        case .selected: try take(made, block, fillsBlocks: true, &builder)
+        case .small: try take(made, block, fillsBlocks: false, &builder)
         case .failed(let error): throw error
         }
+    }
+
+    private func take(
+        _ made: RewrittenBlock, _ block: ScanBlock, fillsBlocks: Bool,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        guard let cached = made.block else { return }
+        made.block = nil
+        let slots = UnsafeBufferPointer(start: made.slots, count: made.count)
+        try take(cached, block.entity, slots, fillsBlocks: fillsBlocks, &builder)
     }
 }

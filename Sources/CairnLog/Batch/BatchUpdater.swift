@@ -12,7 +12,7 @@
 //
 // Invariants: each row is met once. Between its death and the writing of its block a gathered row has none: nobody asks for
 // one before all are written.
-// Threads: within the turn, in one thread.
+// Threads: within the turn; one owner.
 
 import CairnFormat
 import CairnModel
@@ -26,6 +26,8 @@ final class BatchUpdater {
         let unique: Int
         let number: UInt32
         let hash: UInt64
+        /// The hash of key and constraint, by which suspects are counted.
+        var counted: UInt64 { hash &+ UInt64(truncatingIfNeeded: unique) &* 0x9E37_79B9_7F4A_7C15 }
     }
 
     let plan: BatchUpdatePlan
@@ -48,8 +50,10 @@ final class BatchUpdater {
     /// Keys to which suspects come again and again, by some bits of their hashes: as many more of them than of other keys there
     /// came.
     private var crowds = [(hash: UInt64, count: Int)](repeating: (0, 0), count: 256)
-    /// How many came to the key to which most come.
-    private var crowd = 0
+    /// Whether rows enough came to one key to know that it is shared, so that no more are looked at.
+    private var isCrowded = false
+    /// The key to which they came, as suspects are counted.
+    private var crowded: UInt64?
     private var refused: [StoreError] = []
     /// The rows that changed, if their ids are wanted.
     private var changed: [(number: UInt32, entity: Int)]?
@@ -117,7 +121,7 @@ final class BatchUpdater {
 
     /// Whether it makes sense to look at more rows.
     var goesOn: Bool {
-        refused.count < Self.mostErrors && crowd < Self.mostOfOneKey
+        refused.count < Self.mostErrors && !isCrowded
     }
 
     private func take(
@@ -179,9 +183,10 @@ final class BatchUpdater {
 
     // MARK: The rows of a block
 
+    /// - Parameter fillsBlocks: false if it is known that the rows of the block do not fill one any more.
     func take(
         _ block: CachedBlock, _ entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
-        _ builder: inout CommitBuilder
+        fillsBlocks: Bool = true, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let target = target(of: entity)
         guard try calculate(target, block, slots) else { return }
@@ -195,13 +200,13 @@ final class BatchUpdater {
         let first = before.directories[target.stored.tree][
             try block.numbers().number(Int(slots[0]))]
         let entry = before.blocks.entry(first.handle)
-        if rows.count == block.rows, target.keepsTogether(block, entry, catalog),
-            target.areSmall(block.rows, engine.sizes)
-        {
+        if fillsBlocks, rows.count == block.rows, target.keepsTogether(block, entry, catalog),
+            target.areSmall(block.rows, engine.sizes),
             try rewrite(target, block, view, first.handle, entry, &builder)
-        } else {
-            try gather(target, block, view, rows, slots, first.handle, &builder)
+        {
+            return
         }
+        try gather(target, block, view, rows, slots, first.handle, &builder)
     }
 
     /// Puts the new values of the rows in some slots into the target's values; false if one of them is refused.
@@ -249,11 +254,15 @@ final class BatchUpdater {
         try objects.rethrow()
     }
 
+    /// Has the rows of a block stay together; false if they would not fill one any more.
     private func rewrite(
         _ target: UpdateTarget, _ block: CachedBlock, _ view: BlockView, _ handle: BlockHandle,
         _ entry: BlockEntry, _ builder: inout CommitBuilder
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         try made.take(block)
+        guard
+            try made.make(block, target, catalog, engine.sizes, &engine.memory.encoder.pointee)
+        else { return false }
         if target.isWatched || changed != nil || !target.constraints.isEmpty
             || !target.references.isEmpty
         {
@@ -268,8 +277,8 @@ final class BatchUpdater {
                     target, block, view, slot, target.values, slot, made.numbers[slot], &builder)
             }
         }
-        try made.make(block, target, catalog, &engine.memory.encoder.pointee)
         try builder.replace(handle, entry, by: made)
+        return true
     }
 
     private func gather(
@@ -283,6 +292,7 @@ final class BatchUpdater {
         let whole = try target.wholeViews.make(block, stored, entity: target.entity)
         defer { whole.free() }
         let (values, batch) = (target.values, target.gathered)
+        let withLarge = stored.columns.indices.filter { whole.cells[$0].externals != nil }
         for row in rows {
             let slot = Int(slots[Int(row)])
             let number = numbers.number(slot)
@@ -306,6 +316,10 @@ final class BatchUpdater {
                 }
             }
             try move(target, block, view, slot, batch, to, number, &builder)
+            for column in withLarge where whole.cells[column].isExternal(slot) {
+                try batch.columns[column].keepReference(
+                    to: whole.cells + column, whole, slot, row: to)
+            }
             builder.kill(handle, slot: slot)
             builder.updatedCount += 1
             target.numbers.append(number)
@@ -374,10 +388,13 @@ final class BatchUpdater {
         let hash = key.hash(seed: builder.seed)
         var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
         if cursor.next() != nil {
-            noteSuspect(hash &+ UInt64(truncatingIfNeeded: unique) &* 0x9E37_79B9_7F4A_7C15)
-            suspects.append(Suspect(unique: unique, number: number, hash: hash))
+            let suspect = Suspect(unique: unique, number: number, hash: hash)
+            noteSuspect(suspect.counted)
+            suspects.append(suspect)
         }
         builder.insertKey(hash, number: number, unique: unique)
+        // So many that share a key are never refused one by one.
+        if builder.state.uniques[unique].isCrowded { isCrowded = true }
     }
 
     /// Counts the suspects that come to one key, be there others in between. A key that many come to is shared when all is
@@ -386,7 +403,10 @@ final class BatchUpdater {
         let place = Int(truncatingIfNeeded: hash &>> 32 & 255)
         if crowds[place].hash == hash {
             crowds[place].count += 1
-            crowd = max(crowd, crowds[place].count)
+            if crowds[place].count == Self.mostOfOneKey, !isCrowded {
+                isCrowded = true
+                crowded = hash
+            }
         } else if crowds[place].count > 0 {
             crowds[place].count -= 1
         } else {
@@ -396,7 +416,9 @@ final class BatchUpdater {
 
     /// Refuses the update if keys are shared in the state after it.
     private func judge(_ builder: inout CommitBuilder) throws(StoreError) {
-        for suspect in suspects where refused.count < Self.mostErrors {
+        // Where not all rows were met, others than those of the crowd may have had the keys that nobody has moved yet.
+        for suspect in suspects
+        where refused.count < Self.mostErrors && (!isCrowded || suspect.counted == crowded) {
             guard
                 try builder.loadKey(of: suspect.number, unique: suspect.unique, into: &key),
                 key.hash(seed: builder.seed) == suspect.hash,
@@ -419,6 +441,12 @@ final class BatchUpdater {
         }
         try throwRefused(
             .constraintConflict, "several objects would share keys with others")
+        if isCrowded {
+            throw builder.crowding
+                ?? StoreError(
+                    .constraintConflict, "far too many objects would have the same values",
+                    context: .init(entity: plan.entity.name))
+        }
     }
 
     // MARK: Telling

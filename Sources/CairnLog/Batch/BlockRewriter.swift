@@ -54,6 +54,7 @@ final class BlockRewriter {
         if count == 0 { return .nothing }
         let target = target(of: block.entity)
         let slots = UnsafeBufferPointer(start: scratch.slots, count: count)
+        var outcome = RewrittenBlock.Outcome.selected
         if count == cached.rows, target.keepsTogether(cached, block.entry, runner.catalog),
             try target.calculate(cached, slots)
         {
@@ -72,14 +73,16 @@ final class BlockRewriter {
             }
             if changed == count, target.areSmall(count, engine.sizes) {
                 try result.take(cached)
-                try result.make(cached, target, runner.catalog, &encoder)
-                return .made
+                if try result.make(cached, target, runner.catalog, engine.sizes, &encoder) {
+                    return .made
+                }
+                outcome = .small
             }
         }
         result.block = cached
         result.count = count
         result.slots.update(from: scratch.slots, count: count)
-        return .selected
+        return outcome
     }
 
     private func target(of entity: Int) -> UpdateTarget {

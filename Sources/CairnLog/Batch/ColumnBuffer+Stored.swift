@@ -76,6 +76,17 @@ extension ColumnBuffer {
         states[row] = State.external
     }
 
+    /// Refers to a large value that is stored, if that is what the cell has: it is not written once more then, and did not
+    /// change.
+    mutating func keepReference(
+        to cells: UnsafePointer<CellColumn>, _ view: BlockView, _ slot: Int, row: Int
+    ) throws(StoreError) {
+        if states[row] == State.external { return }
+        guard try isEqual(row, cells, view, slot) else { return }
+        setBytes(cells.pointee.bytes(slot), row: row)
+        states[row] = State.external
+    }
+
     /// Takes the value of another row of the batch.
     mutating func copyCell(from other: Int, to row: Int) {
         guard hasValue(other) else { return setNil(row: row) }

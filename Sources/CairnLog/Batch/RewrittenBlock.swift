@@ -16,6 +16,8 @@ final class RewrittenBlock {
         case made
         /// Some rows are concerned, or it takes more than to look at columns: the block and the slots are here.
         case selected
+        /// All of its rows change, but they would not fill a block any more: the block and the slots are here.
+        case small
         case failed(StoreError)
     }
 
@@ -59,14 +61,20 @@ final class RewrittenBlock {
     }
 
     /// Makes the payload: with the values of the first rows of a target, and versions that were taken.
+    ///
+    /// - Returns: whether it is a full block. Values may have become shorter: rows of a block that is not full go to others,
+    ///   with those of the next blocks (BL5).
     func make(
-        _ block: CachedBlock, _ target: UpdateTarget, _ catalog: Catalog,
+        _ block: CachedBlock, _ target: UpdateTarget, _ catalog: Catalog, _ sizes: StoreSizes,
         _ encoder: inout RowBlockEncoder
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         payload.reset()
-        hasReferences = try encoder.rewrite(
+        let rawLength: Int
+        (rawLength, hasReferences) = try encoder.rewrite(
             block, target.columns, of: target.values, entity: target.stored,
             schemaVersion: catalog.version, versions: versions, into: &payload)
+        guard sizes.level(rows: rows, rawLength: rawLength) == .full else { return false }
         checksum = Checksum.crc32c(payload.bytes)
+        return true
     }
 }

@@ -2,7 +2,7 @@
 //
 // Invariants: `values` has the new values of the rows that are looked at, from row 0 on; constants are in all of its rows from
 // the beginning. `gathered` has whole rows that wait for their block.
-// Threads: used by the holder of the turn alone.
+// Threads: one owner.
 
 import CairnFormat
 import CairnModel

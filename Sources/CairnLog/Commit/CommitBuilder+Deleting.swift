@@ -13,8 +13,10 @@ import CairnStore
 extension CommitBuilder {
     /// Takes rows out of the directory, where they are and of all indexes. Each is named once.
     mutating func delete(_ rows: [(tree: Int, entity: Int, number: UInt32)]) throws(StoreError) {
+        let rows = inReadingOrder(rows)
         var leaving: [[UInt64]] = Array(repeating: [], count: catalog.uniques.count)
         var slots: [UInt16] = []
+        var untold = 0
         var start = 0
         while start < rows.count {
             let tree = rows[start].tree
@@ -29,6 +31,11 @@ extension CommitBuilder {
             }
             // Without a row there is no block.
             if handle != .none { try delete(rows[start..<end], slots, of: handle, &leaving) }
+            untold += end - start
+            if untold > Self.mostUntold, catalog.hasFetchIndexes {
+                try settleFetchIndexes()
+                untold = 0
+            }
             start = end
         }
         for unique in leaving.indices where !leaving[unique].isEmpty {
@@ -39,6 +46,25 @@ extension CommitBuilder {
                     number: UInt32(truncatingIfNeeded: entry >> 32), unique: unique)
             }
         }
+    }
+
+    /// After so many rows what they had in fetch indexes is taken out.
+    private static let mostUntold = 65_536
+
+    /// Rows in the order in which they lie, if they lie scattered: each would have its block looked up and read.
+    private func inReadingOrder(_ rows: [(tree: Int, entity: Int, number: UInt32)])
+        -> [(tree: Int, entity: Int, number: UInt32)]
+    {
+        var last = BlockHandle.none
+        var turns = 0
+        for row in rows {
+            let handle = state.directories[row.tree][row.number].handle
+            turns += handle == last ? 0 : 1
+            last = handle
+        }
+        guard turns > 64, turns > rows.count / 64 else { return rows }
+        return rows.map { ($0.tree, state.directories[$0.tree][$0.number].bits, $0) }
+            .sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
     }
 
     private mutating func delete(

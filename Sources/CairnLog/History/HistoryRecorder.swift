@@ -264,7 +264,7 @@ struct HistoryRecorder {
             for number in changes[entity].deleted {
                 try touchOwners(references, entity, tree, number, nil, isOld: true, &builder)
             }
-            for number in changes[entity].updated {
+            for number in inReadingOrder(changes[entity].updated, tree, builder) {
                 try touchOwners(references, entity, tree, number, false, isOld: true, &builder)
                 try touchOwners(references, entity, tree, number, true, isOld: false, &builder)
             }
@@ -321,9 +321,7 @@ struct HistoryRecorder {
         for entity in changes.indices where !changes[entity].isEmpty {
             let id = catalog.entities[entity].id
             try Self.add(changes[entity].inserted, .insert, [], id, &writer, &builder)
-            let masks = try masks(entity, &builder)
-            for mask in masks.order {
-                guard let numbers = masks.numbers[mask] else { continue }
+            for (mask, numbers) in try masks(entity, &builder) {
                 try Self.add(
                     numbers, .update, catalog.historyProperties(mask, of: entity), id, &writer,
                     &builder)
@@ -346,18 +344,38 @@ struct HistoryRecorder {
         }
     }
 
+    /// Numbers as their rows lie now, those of one block one after the other, if they lie scattered: each would have its block
+    /// read and decoded.
+    private func inReadingOrder(
+        _ numbers: ObjectNumbers, _ tree: Int, _ builder: borrowing CommitBuilder
+    ) -> [UInt64] {
+        let numbers = Array(numbers)
+        var last = BlockHandle.none
+        var turns = 0
+        for number in numbers {
+            let cell = builder.state.directories[tree][UInt32(truncatingIfNeeded: number)]
+            turns += cell.handle == last ? 0 : 1
+            last = cell.handle
+        }
+        // Blocks of few rows are as many turns in any order.
+        guard turns > 64, turns > numbers.count / 64 else { return numbers }
+        return numbers.map { number in
+            let cell = builder.state.directories[tree][UInt32(truncatingIfNeeded: number)]
+            return (cell.bits, number)
+        }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
     /// Changed objects by what was changed: columns, and behind them relationships.
     private mutating func masks(_ entity: Int, _ builder: inout CommitBuilder) throws(StoreError)
-        -> (numbers: [ColumnSet: ObjectNumbers], order: [ColumnSet])
+        -> [(mask: ColumnSet, numbers: ObjectNumbers)]
     {
-        var numbers: [ColumnSet: ObjectNumbers] = [:]
-        var order: [ColumnSet] = []
+        var numbers: [ColumnSet: [UInt64]] = [:]
         let stored = catalog.entities[entity]
         let columns = stored.columns.count
         // Mostly the objects that follow each other were changed in the same way.
         var last = ColumnSet()
-        var run = ObjectNumbers()
-        for number in changes[entity].updated {
+        var run: [UInt64] = []
+        for number in inReadingOrder(changes[entity].updated, stored.tree, builder) {
             let number = UInt32(truncatingIfNeeded: number)
             let from = before.state.directories[stored.tree][number]
             let to = builder.state.directories[stored.tree][number]
@@ -379,18 +397,18 @@ struct HistoryRecorder {
                 mask.insert(columns + relationship)
             }
             if mask != last, !run.isEmpty {
-                if numbers[last] == nil { order.append(last) }
-                numbers[last, default: ObjectNumbers()].append(contentsOf: run)
-                run = ObjectNumbers()
+                numbers[last, default: []] += run
+                run.removeAll(keepingCapacity: true)
             }
             last = mask
             run.append(UInt64(number))
         }
-        if !run.isEmpty {
-            if numbers[last] == nil { order.append(last) }
-            numbers[last, default: ObjectNumbers()].append(contentsOf: run)
+        if !run.isEmpty { numbers[last, default: []] += run }
+        // In the order of the first object of each.
+        let masks = numbers.map { (mask: $0.key, numbers: ObjectNumbers($0.value)) }
+        return masks.sorted {
+            ($0.numbers.runs.first?.lowerBound ?? 0) < ($1.numbers.runs.first?.lowerBound ?? 0)
         }
-        return (numbers, order)
     }
 
     private mutating func addDeleted(
