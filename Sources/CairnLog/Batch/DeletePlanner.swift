@@ -113,10 +113,17 @@ struct DeletePlanner {
         _ numbers: [UInt32], _ tree: Int, _ builder: borrowing CommitBuilder
     ) {
         var known = NumberSet()
+        // A few high numbers would take a bit for each that is lower.
+        var scattered: Set<UInt32> = []
+        let isDense = Int(numbers.max() ?? 0) / 64 <= numbers.count * 4
         order.reserveCapacity(numbers.count)
-        for number in numbers where !known.contains(number) {
+        for number in numbers where !(isDense && known.contains(number)) {
             guard let entity = builder.entity(tree: tree, number: number) else { continue }
-            known.insert(number)
+            if isDense {
+                known.insert(number)
+            } else if !scattered.insert(number).inserted {
+                continue
+            }
             order.append((tree, entity, number))
         }
     }
