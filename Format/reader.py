@@ -8,6 +8,7 @@ what the text says. It needs Python 3.9 and nothing but the standard library. Th
     python3 reader.py --frames STORE    the frames of the log: segment, offset, kind, payload length, commit
     python3 reader.py --metadata STORE  the metadata in force (chapter 75): revision and document, a line of JSON each
     python3 reader.py --history STORE   the history as far as it is retained (chapter 77): a line of JSON for each commit
+    python3 reader.py --redirects STORE where the ids of objects lead that others took the place of (chapter 78)
 
 Steps: list the segments, judge each file, take the live set, read the frames, find the mark, judge the tail (60.4, 1 to
 6); decode the payloads of side segments and of the commits in order and take away the deaths (60.4, 7, 60.6 and 65);
@@ -36,8 +37,10 @@ SEGMENT_HEADER, FRAME_HEADER = 4096, 56
 PAYLOAD_LIMIT = 1 << 24
 MAIN, SIDE = 1, 2
 START, SCHEMA, BLOCK, DEATHS, VALUE, CHANGES, ADOPT, RETIRE, METADATA, COMMIT, CLOSE = 1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13
+REDIRECTS = 14
 KIND_NAMES = {START: "start", SCHEMA: "schema", BLOCK: "block", 4: "patch", DEATHS: "deaths", VALUE: "value",
-              CHANGES: "changes", 8: "reserve", ADOPT: "adopt", RETIRE: "retire", METADATA: "metadata", COMMIT: "commit", CLOSE: "close"}
+              CHANGES: "changes", 8: "reserve", ADOPT: "adopt", RETIRE: "retire", METADATA: "metadata", COMMIT: "commit", CLOSE: "close",
+              REDIRECTS: "redirects"}
 OBJECT_NUMBER, ROW_VERSION = 0xFFFFFFFE, 0xFFFFFFFF  # hidden columns, 40.3
 INTEGER, DOUBLE, FLOAT, BYTES, FIXED16 = 1, 2, 3, 4, 5  # column kinds, 50.1
 NARROW, SEQUENCE, PLANES, SCALED, CONSTANT, LENGTHS, DICTIONARY, PLAIN = range(1, 9)  # encodings, 50.3
@@ -512,7 +515,7 @@ class Log:
         while at < part.end:
             try:
                 frame = segment.read_frame(at, chain, mark, part.end)
-                need(frame.kind in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA, CHANGES) or bool(frame.flags & 0x80)
+                need(frame.kind in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA, CHANGES, REDIRECTS) or bool(frame.flags & 0x80)
                      or frame.kind not in KIND_NAMES,
                      "F-655", "a side segment holds a frame of the log")
             except Broken as broken:
@@ -683,6 +686,7 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
 
 METADATA_BIT = 1  # F-755
 HISTORY_BIT = 4  # F-777
+REDIRECTS_BIT = 8  # F-785
 
 
 class Metadata(NamedTuple):
@@ -820,9 +824,13 @@ def decode_entry(data: bytes, at: int) -> Tuple[Entry, int]:
     end = at + value_bytes
     need(end <= len(data), "F-104", "the changes frame is too short")
     is_kept = operation == 3 and property_count > 0
-    need((is_kept or value_bytes == 0 or operation > 3) and (operation != 1 or property_count == 0), "F-773",
+    need((is_kept or value_bytes == 0 or operation > 3) and (operation not in (1, 4) or property_count == 0), "F-773",
          "only what is deleted has values")
     values: List[Any] = []
+    if operation == 4:
+        need(value_bytes == 4 * objects, "F-773", "each object is led to another one")
+        values = list(struct.unpack_from(f"<{objects}I", data, at))
+        need(all(1 <= one <= MAX_NUMBER for one in values), "F-773", "an object is led to an impossible number")
     if is_kept:
         need(objects * property_count <= value_bytes, "F-773", "values of deleted objects are missing")
         for _ in range(objects * property_count):
@@ -1086,6 +1094,39 @@ def decode_value(data: bytes) -> ValueHead:
     return head
 
 
+# Redirects (78)
+
+class Redirect(NamedTuple):
+    new: int
+    turn: int
+    segment: int
+
+
+def decode_redirects(data: bytes, segment: int) -> Dict[Tuple[int, int], Redirect]:
+    need(len(data) >= 8, "F-104", "the redirects frame is too short")
+    count, zero = struct.unpack_from("<II", data)
+    need(zero == 0, "F-103", "reserved bytes of the redirects frame are not zero")
+    need(count >= 1, "F-781", "a redirects frame has no entries")
+    found: Dict[Tuple[int, int], Redirect] = {}
+    at, last_tree = 8, 0
+    for _ in range(count):
+        need(len(data) - at >= 8, "F-104", "the redirects frame is too short")
+        tree, entries = struct.unpack_from("<II", data, at)
+        at += 8
+        need(tree > last_tree and entries >= 1 and 12 * entries <= len(data) - at, "F-781",
+             "the redirects of a tree contradict themselves")
+        last, last_tree = 0, tree
+        for _ in range(entries):
+            old, new, turn = struct.unpack_from("<III", data, at)
+            at += 12
+            need(last < old <= MAX_NUMBER and new <= MAX_NUMBER and new != old and turn >= 1, "F-781",
+                 "a redirect contradicts itself")
+            found[tree, old] = Redirect(new, turn, segment)
+            last = old
+    need(at == len(data), "F-104", "the redirects frame has bytes behind its entries")
+    return found
+
+
 class Content:
     """Step 7, 60.6 and 65: the payloads of side segments and of all frames below the end, in order."""
 
@@ -1108,6 +1149,8 @@ class Content:
         self.open_metadata: List[Metadata] = []
         self.history: Dict[int, Tuple[int, List[Changes]]] = {}  # by commit: segment and parts
         self.open_history: List[Tuple[Frame, Changes]] = []
+        self.redirects: Dict[Tuple[int, int], Redirect] = {}  # by tree and number
+        self.open_redirects: List[Dict[Tuple[int, int], Redirect]] = []
         self.open_changes: List[Tuple[Frame, List[Part], List[int]]] = []  # what it adopts and retires
         start = log.newest.start
         assert start is not None
@@ -1129,7 +1172,10 @@ class Content:
                         self._keep(self._at(frame, self._read_metadata, frame))
                     elif frame.kind == CHANGES:
                         self._at(frame, self._read_changes, frame, True)
+                    elif frame.kind == REDIRECTS:
+                        self._at(frame, self._read_redirects, frame)
         self._keep_history()
+        self._keep_redirects()
         for index in early:
             self._at(self.frames[index], self._block, index, False)
         for frame in log.frames:
@@ -1152,7 +1198,7 @@ class Content:
         self.frames.append(frame)
         self.index_of[frame.segment, frame.offset] = index
         if is_side:
-            if frame.kind not in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA, CHANGES):
+            if frame.kind not in (SCHEMA, BLOCK, DEATHS, VALUE, METADATA, CHANGES, REDIRECTS):
                 if not frame.flags & 0x80:  # F-311
                     raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
                                   f"a frame of kind {frame.kind}")
@@ -1198,7 +1244,8 @@ class Content:
 
     def _frame(self, index: int, frame: Frame) -> None:
         need((frame.kind == START) == (frame.offset == SEGMENT_HEADER), "F-211", "a start frame is not the first")
-        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, CHANGES, ADOPT, RETIRE, METADATA, COMMIT, CLOSE):
+        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, CHANGES, ADOPT, RETIRE, METADATA, COMMIT, CLOSE,
+                              REDIRECTS):
             if not frame.flags & 0x80:  # F-311
                 raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
                               f"a frame of kind {frame.kind}")
@@ -1250,6 +1297,8 @@ class Content:
                 self.open_metadata.append(metadata)
             elif frame.kind == CHANGES:
                 self._read_changes(frame, False)
+            elif frame.kind == REDIRECTS:
+                self._read_redirects(frame)
             else:
                 self.values[index] = decode_value(data)
 
@@ -1277,6 +1326,8 @@ class Content:
                 self._keep(self._at(frame, self._read_metadata, frame))
             elif frame.kind == CHANGES:
                 self._at(frame, self._read_changes, frame, True)
+            elif frame.kind == REDIRECTS:
+                self._at(frame, self._read_redirects, frame)
         self.live[part.segment] = Member(part.segment, SIDE, part.end, part.end_chain)
 
     def _retire(self, number: int, by: int) -> None:
@@ -1308,6 +1359,45 @@ class Content:
             need(not self.open_history or self.open_history[-1][1].is_last, "F-774",
                  "the parts of changes do not follow each other")
         self.open_history.append((frame, changes))
+
+    def _read_redirects(self, frame: Frame) -> None:
+        need(bool(frame.flags & 0x80), "F-784", "readers that know no redirects would not pass them over")
+        need(bool(self.log.files[frame.segment].read_only_compatible & REDIRECTS_BIT), "F-785",
+             "redirects are in a segment that does not say that it has some")
+        self.open_redirects.append(decode_redirects(self.log.payload(frame), frame.segment))
+
+    def _keep_redirects(self) -> None:
+        """F-782."""
+        for found in self.open_redirects:
+            for key, one in found.items():
+                known = self.redirects.get(key)
+                if known is None or (one.turn, one.segment) >= (known.turn, known.segment):
+                    self.redirects[key] = one
+        self.open_redirects = []
+
+    def led(self, alive: Set[Tuple[int, int]]) -> List[Tuple[int, int, Optional[int]]]:
+        """78.2: of each number with an entry in force the tree, itself, and where it leads, if it does."""
+        found: List[Tuple[int, int, Optional[int]]] = []
+        for (tree, old), one in sorted(self.redirects.items()):
+            if one.segment not in self.live:
+                raise Damaged(one.segment, 0, "F-786", "redirects in force are in a retired segment")
+            fault = Damaged(one.segment, 0, "F-787", f"object {old} is led where none is")
+            if max(old, one.new) >= self.counters.get(tree, 1):
+                raise fault
+            if one.new and (tree, old) in alive:
+                raise Damaged(one.segment, 0, "F-783", f"object {old} is there, and led to another one")
+            number, steps = one.new, 0
+            target = None
+            while number:
+                if target is None and (tree, number) in alive:
+                    target = number
+                steps += 1
+                if steps > len(self.redirects):
+                    raise fault
+                following = self.redirects.get((tree, number))
+                number = following.new if following else 0
+            found.append((tree, old, target))
+        return found
 
     def _keep_history(self) -> None:
         need(not self.open_history or self.open_history[-1][1].is_last, "F-774", "parts of changes are missing")
@@ -1363,6 +1453,7 @@ class Content:
         for metadata in self.open_metadata:
             self._keep(metadata)
         self._keep_history()
+        self._keep_redirects()
         self.last_commit = frame.commit
         self.open, self.open_blocks, self.open_deaths, self.open_changes = [], [], [], []
         self.open_metadata = []
@@ -1551,7 +1642,8 @@ PRINTERS: Dict[str, Callable[[Any], str]] = {
     "transformable": lambda data: f'"{base64.b64encode(data).decode()}"'}
 
 
-def export(content: Content) -> List[str]:
+def export(content: Content) -> Tuple[List[str], List[Tuple[int, int, Optional[int]]]]:
+    """The lines of the export, and where the numbers of objects lead that are not there."""
     schema = content.schemas[-1] if content.schemas else Schema(0, {}, (0, 0))
     alive: Dict[Tuple[int, int], Tuple[Block, int]] = {}
     for block in content.blocks.values():
@@ -1586,10 +1678,10 @@ def export(content: Content) -> List[str]:
     for tree, number in sorted(alive):  # F-803
         block, slot = alive[tree, number]
         lines.append(Content._at(block.frame, line, block, slot, number))
-    return lines
+    return lines, content.led(set(alive))
 
 
-OPERATIONS = {1: "insert", 2: "update", 3: "delete"}
+OPERATIONS = {1: "insert", 2: "update", 3: "delete", 4: "redirect"}
 
 
 def print_history(content: Content) -> None:
@@ -1614,10 +1706,14 @@ def run(folder: str, what: str) -> None:
     if log.damage:
         raise log.damage
     content = Content(log)
-    lines = export(content)
+    lines, led = export(content)
     content.retained()
     if what == "--history":
         print_history(content)
+    elif what == "--redirects":
+        for tree, old, target in led:
+            print(json.dumps({"tree": tree, "id": old, "leads": target}, separators=(",", ":")))
+        sys.stdout.flush()
     elif what == "--metadata":
         if content.metadata:
             print(content.metadata.revision)
@@ -1630,10 +1726,10 @@ def run(folder: str, what: str) -> None:
 
 
 def main(arguments: List[str]) -> int:
-    what = arguments[0] if arguments[:1] and arguments[0] in ("--frames", "--metadata", "--history") else ""
+    what = arguments[0] if arguments[:1] and arguments[0] in ("--frames", "--metadata", "--history", "--redirects") else ""
     rest = arguments[1:] if what else arguments
     if len(rest) != 1 or rest[0].startswith("-"):
-        print("usage: reader.py [--frames | --metadata | --history] STORE", file=sys.stderr)
+        print("usage: reader.py [--frames | --metadata | --history | --redirects] STORE", file=sys.stderr)
         return 2
     try:
         run(rest[0], what)

@@ -13,6 +13,8 @@ package struct ChangesPayload: Sendable, Hashable {
         case insert = 1
         case update = 2
         case delete = 3
+        /// Some of the objects that were deleted were led to others: it says to whom, and another entry that they were deleted.
+        case redirect = 4
     }
 
     /// A property as an entry names it.
@@ -52,6 +54,8 @@ package struct ChangesPayload: Sendable, Hashable {
         package var runs: [ClosedRange<UInt32>]
         /// Of deletions: the values, object by object, each in the order of the properties.
         package var cells: [Cell]
+        /// Of objects that were led to others: the numbers of these.
+        package var targets: [UInt32] = []
 
         /// How many objects there are.
         package var count: Int { runs.reduce(0) { $0 + $1.count } }
@@ -306,8 +310,8 @@ extension ByteReader {
         let operation = ChangesPayload.Operation(rawValue: rawOperation)
         let bytes = try take(Int(cellBytes))
         let isKept = operation == .delete && !properties.isEmpty
-        guard isKept || cellBytes == 0 || operation == nil,
-            operation != .insert || properties.isEmpty
+        guard isKept || cellBytes == 0 || operation == nil || operation == .redirect,
+            operation == .update || operation == .delete || operation == nil || properties.isEmpty
         else {
             throw FormatError(
                 .malformed, "F-773", "only what is deleted has values", at: start,
@@ -315,6 +319,9 @@ extension ByteReader {
         }
         var entry = ChangesPayload.Entry(
             entity: entity, operation: operation, properties: properties, runs: runs, cells: [])
+        if operation == .redirect {
+            entry.targets = try Self.changesTargets(bytes, entry.count, start)
+        }
         guard isKept else { return entry }
         // A cell has a byte at least.
         guard entry.count * properties.count <= bytes.count else {
@@ -332,6 +339,30 @@ extension ByteReader {
                 found: UInt64(reader.remaining))
         }
         return entry
+    }
+
+    /// The numbers that objects were led to.
+    private static func changesTargets(
+        _ bytes: UnsafeRawBufferPointer, _ count: Int, _ start: Int
+    ) throws(FormatError) -> [UInt32] {
+        guard bytes.count / 4 == count, bytes.count & 3 == 0 else {
+            throw FormatError(
+                .malformed, "F-773", "each object is led to another one", at: start,
+                found: UInt64(bytes.count))
+        }
+        var targets: [UInt32] = []
+        targets.reserveCapacity(count)
+        var reader = ByteReader(bytes)
+        for _ in 0..<count {
+            let target = try reader.integer(UInt32.self)
+            guard target > 0, target <= FormatLimits.maximumNumber else {
+                throw FormatError(
+                    .malformed, "F-773", "an object is led to an impossible number", at: start,
+                    found: UInt64(target))
+            }
+            targets.append(target)
+        }
+        return targets
     }
 
     private mutating func changesRuns(_ count: UInt32) throws(FormatError)

@@ -138,6 +138,11 @@ package struct CheckpointContents: Sendable, Hashable {
         }
     }
 
+    /// Redirects. Without any, nothing is said of them.                                       F-862
+    package var redirects: [CheckpointUnit] = []
+    /// Where redirects follow, this stands for the origin of a history that is not there.
+    private static let noHistory = UInt64.max
+
     package init() {}
 
     package func encode(to writer: inout ByteWriter) {
@@ -160,14 +165,20 @@ package struct CheckpointContents: Sendable, Hashable {
             encode(inverse.links, to: &writer)
         }
         encode(blocks, to: &writer) { unit, writer in unit.encode(to: &writer) }
-        if !fetchIndexes.isEmpty || metadata != nil { encodeFetchIndexes(to: &writer) }
-        if let metadata {
-            writer.append(metadata.segment)
-            writer.append(metadata.offset8)
-            if let history {
-                writer.append(history.origin)
-                encode(history.cells, to: &writer)
-            }
+        let hasRedirects = !redirects.isEmpty
+        if !fetchIndexes.isEmpty || metadata != nil || hasRedirects {
+            encodeFetchIndexes(to: &writer)
+        }
+        if metadata != nil || hasRedirects {
+            writer.append(metadata?.segment ?? 0)
+            writer.append(metadata?.offset8 ?? 0)
+        }
+        if history != nil || hasRedirects {
+            writer.append(history?.origin ?? Self.noHistory)
+            encode(history?.cells ?? [], to: &writer)
+        }
+        if hasRedirects {
+            encode(redirects, to: &writer) { unit, writer in unit.encode(to: &writer) }
         }
     }
 
@@ -227,6 +238,13 @@ package struct CheckpointContents: Sendable, Hashable {
             history = History(
                 origin: try reader.integer(), cells: try Self.leaves(&reader, fileLength))
         }
+        if reader.remaining > 0 {
+            redirects = try Self.list(&reader) { reader throws(FormatError) in
+                try CheckpointUnit(decoding: &reader, fileLength: fileLength)
+            }
+            if metadata?.isNone == true { metadata = nil }
+            if history?.origin == Self.noHistory, history?.cells.isEmpty == true { history = nil }
+        }
         try reader.end()
         // A small file must not stand for much more than it can hold.
         guard units.reduce(0, { $0 + UInt64($1.storedLength) }) <= fileLength else {
@@ -238,7 +256,7 @@ package struct CheckpointContents: Sendable, Hashable {
     private var units: [CheckpointUnit] {
         trees.flatMap(\.cells).map(\.unit) + uniques.flatMap(\.partitions).map(\.unit)
             + inverses.flatMap { $0.heads + $0.links }.map(\.unit) + blocks
-            + fetchIndexes.flatMap(\.units) + (history?.cells ?? []).map(\.unit)
+            + fetchIndexes.flatMap(\.units) + (history?.cells ?? []).map(\.unit) + redirects
     }
 
     static func unique(_ reader: inout ByteReader, _ fileLength: UInt64) throws(FormatError)

@@ -26,8 +26,12 @@ package struct FeatureFlags: Sendable, Hashable {
     /// commits that are missing in it.                                                        F-777
     package static let history = FeatureFlags(readOnlyCompatible: 4)
 
+    /// Said of a segment that may hold redirects, and of all after it: who does not know them would let them go with the
+    /// segment they are in.                                                                    F-785
+    package static let redirects = FeatureFlags(readOnlyCompatible: 8)
+
     /// The bits that this code knows.
-    package static let known = metadata.union(constraintRules).union(history)
+    package static let known = metadata.union(constraintRules).union(history).union(redirects)
 
     /// Whether metadata may be written where these flags are said.                         F-755
     package var allowsMetadata: Bool {
@@ -37,6 +41,11 @@ package struct FeatureFlags: Sendable, Hashable {
     /// Whether changes for the history may be written where these flags are said.          F-777
     package var allowsHistory: Bool {
         readOnlyCompatible & Self.history.readOnlyCompatible != 0
+    }
+
+    /// Whether redirects may be written where these flags are said.                       F-785
+    package var allowsRedirects: Bool {
+        readOnlyCompatible & Self.redirects.readOnlyCompatible != 0
     }
 
     /// All bits of both.

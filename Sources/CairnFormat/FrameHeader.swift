@@ -220,6 +220,11 @@ package struct FrameHeader: Sendable, Hashable {
                     .malformed, "F-776", "readers that know no history pass changes over", at: 5,
                     expected: UInt64(Self.skippable), found: UInt64(flags))
             }
+            if kind == .redirects, !isSkippable {
+                throw FormatError(
+                    .malformed, "F-784", "readers that know no redirects pass them over", at: 5,
+                    expected: UInt64(Self.skippable), found: UInt64(flags))
+            }
             if version == 0 { return kind }
             throw FormatError(
                 .unsupportedVersion, "F-312", "the payload has another version", at: 6, expected: 0,

@@ -28,13 +28,14 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case commit = 12
     /// The store was closed cleanly.
     case close = 13
+    /// Objects whose ids lead to others.
+    case redirects = 14
 
     /// Whether version 1 says what the payload is.
     package var isDefined: Bool {
         switch self {
         case .start, .schema, .block, .deaths, .value, .changes, .adopt, .retire, .metadata,
-            .commit,
-            .close:
+            .commit, .close, .redirects:
             true
         case .patch, .reserve: false
         }

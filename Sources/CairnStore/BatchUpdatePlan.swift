@@ -38,7 +38,7 @@ package struct BatchUpdatePlan: Sendable {
     /// Which objects.
     package let fetch: StoreFetch
     /// By column, rising.
-    package let assignments: [Assignment]
+    package private(set) var assignments: [Assignment]
 
     /// - Parameter now: what `now()` gives.
     /// - Throws: `StoreError` naming the key that cannot be updated so.
@@ -84,6 +84,19 @@ package struct BatchUpdatePlan: Sendable {
             }
         }
         self.assignments = assignments.sorted { $0.column < $1.column }
+    }
+
+    /// The same update with other targets of relationships in the place of those that have one.
+    package func replacingObjectIDs(_ body: (ObjectID) -> ObjectID?) -> BatchUpdatePlan {
+        var plan = self
+        for (index, assignment) in assignments.enumerated() {
+            guard case .constant(.objectID(let id)) = assignment.content, let other = body(id)
+            else { continue }
+            plan.assignments[index] = Assignment(
+                column: assignment.column, content: .constant(.objectID(other)),
+                rule: assignment.rule)
+        }
+        return plan
     }
 
     // MARK: Names

@@ -57,6 +57,9 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// A snapshot that is taken after this returns lacks no commit that is not told.
     func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation
 
+    /// Whether the id of some object that is gone may lead to another one. False: none does. It never becomes false again.
+    var hasRedirects: Bool { get }
+
     /// Ends the use of the store. Snapshots that are still held stay readable.
     func close() throws(StoreError)
 }
@@ -118,4 +121,29 @@ public protocol StoreSnapshot: AnyObject, Sendable {
     /// relationship has an inverse. It is to-one, or kept as pairs.
     func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
         throws(StoreError) -> [ObjectID]
+
+    /// The id of the object that one was folded into, or that was in its place later; nil for an object that is there, and if
+    /// there is none.
+    ///
+    /// - Complexity: O(1) for each time that one in its place was folded too. Nothing is read.
+    func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID?
+}
+
+extension PersistentStore {
+    /// No: such a store does not remember it.
+    public var hasRedirects: Bool { false }
+
+    /// The id of the object that one was folded into, or that is in its place by now; nil for an object that is there, and if
+    /// there is none.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    /// - Complexity: O(1) for each time that one in its place was folded too. Nothing is read.
+    public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
+        hasRedirects ? try snapshot().redirectedObjectID(for: id) : nil
+    }
+}
+
+extension StoreSnapshot {
+    /// None: such a store does not remember it.
+    public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? { nil }
 }

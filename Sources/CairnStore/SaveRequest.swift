@@ -158,6 +158,21 @@ public struct SaveRequest: Sendable {
         }
     }
 
+    /// An object that the request deletes, and the one that is in its place from then on.
+    public struct Redirected: Sendable, Hashable {
+        /// The id of the object that is deleted.
+        public var id: ObjectID
+        /// The id that is meant by whoever asks for it: of a new, changed, or untouched object of the same hierarchy, or of one
+        /// that the request leads to another itself.
+        public var survivor: ObjectID
+
+        /// Says where an id is to lead.
+        public init(id: ObjectID, survivor: ObjectID) {
+            self.id = id
+            self.survivor = survivor
+        }
+    }
+
     /// What is done about conflicts.
     public enum Resolution: Sendable, Hashable {
         /// By a built-in policy, within the save. Its error policy throws.
@@ -172,6 +187,12 @@ public struct SaveRequest: Sendable {
     public var updated: [Updated] = []
     /// Objects to be deleted. Delete rules have been applied by whoever asks.
     public var deleted: [Deleted] = []
+    /// Objects among those to be deleted that were folded into others: their ids lead there. What refers to them still is not
+    /// changed by it: whoever folds objects does that, or the delete rules have.
+    ///
+    /// Where the object stays after all, or the other one is deleted meanwhile, the id leads nowhere else. From the first save
+    /// on that has any, versions of this library that know no redirects can read the store and cannot write to it.
+    public var redirects: [Redirected] = []
     /// Objects that must be as they were read. One that somebody has changed or deleted since is a conflict if conflicts
     /// are reported and under the error policy; the other policies have nothing to decide about an object without
     /// changes. Those that are changed or deleted by the request itself are compared as such.

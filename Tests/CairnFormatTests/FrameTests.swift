@@ -133,7 +133,7 @@ struct FrameTests {
         #expect(try header(kind: 3).readableKind() == .block)
         #expect(try header(kind: 200, flags: 0x80).readableKind() == nil)
         #expect(try header(kind: FrameKind.patch.rawValue, flags: 0x80).readableKind() == nil)
-        for kind in [4, 8, 14, 255] as [UInt8] {
+        for kind in [4, 8, 15, 255] as [UInt8] {
             let error = #expect(throws: FormatError.self) {
                 _ = try header(kind: kind).readableKind()
             }
@@ -152,6 +152,11 @@ struct FrameTests {
             _ = try header(kind: 7).readableKind()
         }
         #expect(unmarkedChanges?.rule == "F-776")
+        #expect(try header(kind: 14, flags: 0x80).readableKind() == .redirects)
+        let unmarkedRedirects = #expect(throws: FormatError.self) {
+            _ = try header(kind: 14, flags: 0).readableKind()
+        }
+        #expect(unmarkedRedirects?.rule == "F-784")
         let error = #expect(throws: FormatError.self) {
             _ = try header(kind: 3, version: 1).readableKind()
         }

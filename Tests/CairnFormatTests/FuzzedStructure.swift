@@ -18,7 +18,8 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
 
     static let all: [FuzzedStructure] = [
         segmentHeader, mark, frameHeader, checkpointHeader, checkpointContents, checkpointUnit,
-        start, adopt, retire, commit, close, deaths, changes, value, reference, decimal, schema,
+        start, adopt, retire, commit, close, deaths, changes, redirects, value, reference, decimal,
+        schema,
         block,
     ]
 
@@ -312,6 +313,28 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
                     entry.cells.count == entry.count * entry.properties.count,
                     "each object has its values")
             }
+        })
+
+    static let redirects = FuzzedStructure(
+        name: "redirects",
+        make: { random in
+            var tree: UInt32 = 0
+            let groups = (0..<random.number(1...3)).map { _ in
+                tree += UInt32(random.number(1...3))
+                var old: UInt32 = 0
+                let entries = (0..<random.number(1...9)).map { _ in
+                    old += UInt32(random.number(1...40))
+                    return RedirectsPayload.Entry(
+                        old: old, new: random.oneIn(4) ? 0 : old + 1,
+                        turn: UInt32(random.number(1...3)))
+                }
+                return RedirectsPayload.Group(tree: tree, entries: entries)
+            }
+            return written { RedirectsPayload(groups: groups).encode(to: &$0) }
+        },
+        decode: { bytes in
+            let redirects = try RedirectsPayload(decoding: bytes)
+            precondition(redirects.count > 0, "there is an entry")
         })
 
     static let value = FuzzedStructure(

@@ -124,7 +124,14 @@ extension BatchInserter {
         case .object(let id):
             guard identity.owns(id, entity: destination), let number = UInt32(exactly: id.reference)
             else { throw plan.foreign(id, row: row) }
-            guard let found = builder.entity(tree: target.tree, number: number) else { return nil }
+            guard let found = builder.entity(tree: target.tree, number: number) else {
+                // It was folded into another one meanwhile.
+                guard let next = builder.state.redirected(number, tree: target.tree),
+                    let found = builder.entity(tree: target.tree, number: next),
+                    builder.catalog.family(of: destination).contains(found)
+                else { return nil }
+                return next
+            }
             guard builder.catalog.family(of: destination).contains(found) else {
                 throw plan.foreign(id, row: row)
             }

@@ -72,9 +72,15 @@ final class BatchUpdater {
     init(
         _ plan: BatchUpdatePlan, listsIDs: Bool, moment: Date, _ builder: borrowing CommitBuilder
     ) {
-        self.plan = plan
         engine = builder.engine
         identity = builder.engine.identity
+        // Who was folded into another meanwhile is meant as that.
+        if builder.state.redirects == nil {
+            self.plan = plan
+        } else {
+            let (state, identity) = (builder.state, builder.engine.identity)
+            self.plan = plan.replacingObjectIDs { state.redirected($0, identity) }
+        }
         catalog = builder.catalog
         tree = builder.catalog.entities[plan.entity.index].tree
         before = builder.state

@@ -32,6 +32,9 @@ enum CheckpointAudit {
         if state.history.changes != other.history.changes {
             find("it names other changes for the history (F-861)")
         }
+        if state.redirects?.entries ?? [:] != other.redirects?.entries ?? [:] {
+            find("it leads ids to other objects (F-862)")
+        }
         for (tree, definition) in state.catalog.trees.enumerated() {
             compare(tree, definition.id, state, other, find)
             next()

@@ -279,7 +279,7 @@ struct LogAudit {
         _ kind: FrameKind
     ) throws(FormatError) {
         if segment.role == .side,
-            ![.schema, .metadata, .value, .block, .deaths, .changes].contains(kind)
+            ![.schema, .metadata, .value, .block, .deaths, .changes, .redirects].contains(kind)
         {
             throw FormatError(
                 .malformed, "F-655", "a side segment holds no such frame",
@@ -331,6 +331,13 @@ struct LogAudit {
         case .retire: _ = try RetirePayload(decoding: payload)
         case .metadata: try takeMetadata(payload, frame, segment)
         case .changes: try takeChanges(payload, frame, segment)
+        case .redirects:
+            _ = try RedirectsPayload(decoding: payload)
+            guard segment.header?.flags.allowsRedirects ?? true else {
+                throw FormatError(
+                    .malformed, "F-785",
+                    "redirects in a segment that does not say that it has some")
+            }
         case .patch, .reserve: break
         }
     }

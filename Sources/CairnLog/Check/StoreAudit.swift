@@ -161,6 +161,7 @@ struct StoreAudit {
                 report.references = found.references
                 for finding in found.findings { report.find(finding) }
                 report.findingCount += found.findingCount - found.findings.count
+                built.checkRedirects(state, &report)
             }
         } catch {
             // What keeps the store from being opened is in the report, if it was met before.

@@ -253,6 +253,7 @@ struct CheckpointReader {
         }
         try fillFetchIndexes(&state, contents, image, &pages)
         try fillHistory(&state, contents, &pages)
+        try fillRedirects(&state, contents)
         image?.describe(state, blocks)
     }
 

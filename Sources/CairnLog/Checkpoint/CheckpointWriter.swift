@@ -26,7 +26,7 @@ struct CheckpointWriter: ~Copyable {
     private var buffer = ByteWriter(capacity: 1 << 20)
     /// Where the buffer will be in the file.
     private var start = UInt64(CheckpointHeader.size)
-    private var raw = ByteWriter(capacity: 256 << 10)
+    var raw = ByteWriter(capacity: 256 << 10)
 
     /// Writes the checkpoint of a state; gives its bytes.
     ///
@@ -76,6 +76,7 @@ struct CheckpointWriter: ~Copyable {
                 CheckpointContents.Inverse(
                     heads: try write(inverse.heads), links: try write(inverse.links)))
         }
+        contents.redirects = try write(state.redirects)
         if state.catalog.metadata?.history != nil {
             contents.history = .init(
                 origin: state.history.origin, cells: try write(state.history.cells))
@@ -130,7 +131,7 @@ struct CheckpointWriter: ~Copyable {
 
     // MARK: Parts
 
-    private mutating func appendUnit() throws(FileSystemError) -> CheckpointUnit {
+    mutating func appendUnit() throws(FileSystemError) -> CheckpointUnit {
         let unit = CheckpointUnit.append(raw.bytes, to: &buffer, startingAt: start)
         raw.reset()
         if buffer.count >= 1 << 20 { try flush() }

@@ -25,6 +25,8 @@ struct CommitBuilder: ~Copyable {
     var fetchIndexWriter: FetchIndexWriter?
     /// The values of its rows that waited for it; nil if there are none.
     var staged: StagedUse?
+    /// The objects that it leads to others.
+    var redirected: [Redirection] = []
     /// Whether its births and deaths are those of rows that move.
     var movesRows = false
     /// The entity that got a small block first, and others that did; -1 = none.

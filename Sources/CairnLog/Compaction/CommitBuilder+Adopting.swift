@@ -23,6 +23,7 @@ extension CommitBuilder {
         for moved in moved.history where state.history[moved.commit]?.place == moved.source {
             _ = state.history.set(moved.commit, moved.frame, in: &pages)
         }
+        if !moved.redirects.isEmpty { adopt(moved.redirects) }
         movesRows = true
         for block in moved.blocks { adopt(block) }
         hasChanges = true
@@ -67,6 +68,8 @@ extension CommitBuilder {
         if let metadata = catalog.metadata, victims.contains(metadata.place.segment) {
             return false
         }
+        // F-786: the same.
+        if hasRedirects(in: victims) { return false }
         // F-779: the same.
         var recorded = historyEnd
         while let (commit, frame) = state.history.next(after: recorded) {

@@ -1,7 +1,7 @@
 // Moves what is alive out of some segments, a step at a time, and retires them.                    Format 65
 //
-//   1. From a pinned state: the deaths in the victims that concern other segments, and the schema if it is there,
-//      are written into a side segment; then all live rows of their blocks, and rows elsewhere that refer to a
+//   1. From a pinned state: the deaths in the victims that concern other segments, redirects in force, and the schema if it is
+//      there, are written into a side segment; then all live rows of their blocks, and rows elsewhere that refer to a
 //      large value in them, as full blocks.
 //   2. After some blocks the part is made durable, and a commit adopts it: whatever happened to a row meanwhile
 //      makes its copy a dead one, so nobody has to wait.
@@ -71,11 +71,11 @@ final class CompactionRun: @unchecked Sendable {
         case .deaths:
             if let victim = unread.popFirst() {
                 try carryDeaths(of: victim)
-            } else {
-                try writer.finishDeaths()
-                stage = .history
+                return .moved(0)
             }
-            return .moved(0)
+            try writer.finishDeaths()
+            stage = .history
+            return .moved(try carryRedirects() ? adopt() : 0)
         case .history:
             if try carryHistory() { return .moved(try adopt()) }
             rest = blocksToMove()[...]
@@ -229,6 +229,16 @@ final class CompactionRun: @unchecked Sendable {
                     "\(failure.what) (\(failure.rule))", segment: number, offset: scanner.position)
             }
         }
+    }
+
+    /// Carries redirects in force over that are in the victims; false if there are none.
+    private func carryRedirects() throws(StoreError) -> Bool {
+        var found: [RedirectTable.Key: RedirectTable.Entry] = [:]
+        pin.state.redirects?.forEach { key, entry in
+            if victims.contains(entry.segment) { found[key] = entry }
+        }
+        try writer.carry(found)
+        return !found.isEmpty
     }
 
     /// Carries changes of commits over that are in the victims, as far as they are retained, until a part is full; false

@@ -1,7 +1,7 @@
 // How much of each segment is alive in a state.
 //
-// A block is alive as far as its rows are; a large value, as long as a live row refers to it; and so are the schema
-// and deaths that compaction carried over. Everything else in a segment (commit frames, other deaths) counts as dead.
+// A block is alive as far as its rows are; a large value, as long as a live row refers to it; and so are the schema, redirects
+// in force, and deaths that compaction carried over. Everything else in a segment (commit frames, other deaths) counts as dead.
 //
 // Threads: a value.
 
@@ -59,6 +59,11 @@ struct SegmentUse {
                 uses[position].liveBytes &+= frame.length
             }
             return true
+        }
+        state.redirects?.forEach { _, entry in
+            if let position = index[entry.segment] {
+                uses[position].liveBytes += UInt64(RedirectsPayload.entrySize)
+            }
         }
         for entity in state.catalog.entities.indices {
             var handle = state.blocks.first(ofEntity: entity)

@@ -40,6 +40,8 @@ struct MovedPart {
     let metadata: StoredMetadata?
     /// The changes for the history that were carried over.
     let history: [MovedChanges]
+    /// The redirects that were carried over, and are here now.
+    let redirects: [RedirectTable.Key: RedirectTable.Entry]
 
     var bytes: UInt64 { part.end - part.start }
 }
@@ -76,6 +78,7 @@ struct SideWriter: ~Copyable {
     private var schema: Place?
     private var metadata: StoredMetadata?
     private var history: [MovedChanges] = []
+    private var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
     private var deaths = ByteWriter(capacity: 4096)
     private var deathCount: UInt32 = 0
     /// Bytes of deaths that concern other segments.
@@ -215,6 +218,16 @@ struct SideWriter: ~Copyable {
         metadata = stored.placed(at: try log.append(stored))
     }
 
+    /// Carries redirects over.
+    mutating func carry(_ found: [RedirectTable.Key: RedirectTable.Entry]) throws(StoreError) {
+        for payload in found.payloads {
+            try log.append(.redirects, flags: FrameHeader.skippable) {
+                writer throws(StoreError) in payload.encode(to: &writer)
+            }
+            redirects.take(payload, in: segment.number)
+        }
+    }
+
     /// Carries changes for the history over: the frames of all their parts.
     mutating func carry(
         _ commit: UInt64, _ source: HistoryFrame, of segment: Segment
@@ -259,8 +272,9 @@ struct SideWriter: ~Copyable {
             part: AdoptPayload.Part(
                 segment: segment.number, start: start.offset, end: log.end.offset,
                 startChain: start.chain, endChain: log.end.chain), blocks: blocks, schema: schema,
-            metadata: metadata, history: history)
+            metadata: metadata, history: history, redirects: redirects)
         start = log.end
+        redirects = [:]
         history = []
         blocks = []
         schema = nil

@@ -16,6 +16,7 @@ extension Engine {
             return .saved(SaveResult())
         }
         try checkDerivations()
+        if !request.redirects.isEmpty { try allowRedirects() }
         /// Conflicts leave the commit as an error, so that it is forgotten like any that fails.
         struct Standing { var conflicts: [SaveConflict] = [] }
         var standing = Standing()
@@ -260,7 +261,7 @@ extension SaveRequest {
     /// Whether there is nothing to write, and nothing to compare either.
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
-            && orderChanges.isEmpty && locked.isEmpty
+            && orderChanges.isEmpty && locked.isEmpty && redirects.isEmpty
     }
 }
 

@@ -116,6 +116,8 @@ final class Engine: Sendable {
     let metadataQueue = Mutex(MetadataQueue())
     /// The same, to be asked without waiting.
     let hasPendingMetadata = Atomic(false)
+    /// Whether an id may lead to another object than its own: contexts ask often, and mostly none does.
+    let mayRedirect = Atomic(false)
     /// The values that wait for a save.
     let staging: StagingArea
     /// What of the state is still in the checkpoint that it was opened from.
@@ -181,6 +183,7 @@ final class Engine: Sendable {
                 nextNumbers: state.nextNumbers))
         following = LongLock(FollowingProgress(opened.files.folder, options))
         changes.begin(self)
+        if state.redirects != nil { mayRedirect.store(true, ordering: .relaxed) }
         registry.onRelease { [weak self] in self?.scheduleSweep() }
         if isReadOnly, options.followsWriter { scheduleFollowing() }
     }

@@ -41,6 +41,8 @@ struct EngineState: Sendable {
     var fetchIndexes: [FetchIndexContent]
     /// Where the changes of commits are, as far as they are retained.
     var history = HistoryIndex()
+    /// Where ids lead whose objects were folded into others; nil if there never were any.
+    var redirects: RedirectTable?
     /// By entity: how many live rows.
     var counts: [Int]
     /// The segments that its blocks are in.
@@ -81,6 +83,7 @@ struct EngineState: Sendable {
         fetchIndexes.assign(other.state.fetchIndexes)
         counts.assign(other.state.counts)
         history = other.state.history
+        if redirects !== other.state.redirects { redirects = other.state.redirects }
     }
 
     /// A state of nothing, to be exchanged for another.

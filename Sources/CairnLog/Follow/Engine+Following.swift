@@ -14,6 +14,7 @@
 import CairnFileSystem
 import CairnFormat
 public import CairnStore
+import Synchronization
 import SystemPackage
 
 /// How far the log of another process is read.
@@ -199,6 +200,7 @@ extension Engine {
         for segment in old.segments.all where state.segments[segment.number] == nil {
             following.retired.append((segment.number, state.commit))
         }
+        if state.redirects != nil { mayRedirect.store(true, ordering: .relaxed) }
         let transition = registry.publish(
             state, epoch: state.commit, replaced: replaced, ownPool: ownPool)
         if let transition { changes.post(transition, origin) }

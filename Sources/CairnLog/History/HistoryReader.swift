@@ -63,6 +63,8 @@ final class HistoryReader: PersistentHistoryCursor {
         let end = offset + frame.length
         var part: UInt32 = 0
         var isLast = false
+        // By entity: what the objects that were deleted were led to.
+        var redirects: [Int: [UInt64: UInt64]] = [:]
         while !isLast {
             guard offset < end else {
                 throw .damaged(
@@ -79,13 +81,20 @@ final class HistoryReader: PersistentHistoryCursor {
             }
             if head == nil { head = changes.head }
             for entry in changes.entries {
-                if let group = group(entry, state.catalog) { groups.append(group) }
+                if entry.operation == .redirect {
+                    Self.take(entry, into: &redirects, state.catalog)
+                } else if let group = group(entry, state.catalog) {
+                    groups.append(group)
+                }
             }
             part += 1
             isLast = changes.head.isLast
             offset += UInt64(header.frameLength)
         }
         guard let head, !groups.isEmpty else { return nil }
+        for index in groups.indices where groups[index].type == .delete {
+            if let led = redirects[groups[index].entity] { groups[index].redirects = led }
+        }
         return PersistentHistoryTransaction(
             timestamp: Date(timeIntervalSinceReferenceDate: head.time), transactionNumber: number,
             storeID: engine.identity.identifier,
@@ -110,19 +119,30 @@ final class HistoryReader: PersistentHistoryCursor {
         return changes
     }
 
+    private static func take(
+        _ entry: ChangesPayload.Entry, into redirects: inout [Int: [UInt64: UInt64]],
+        _ catalog: Catalog
+    ) {
+        guard let entity = catalog.entityIndex(id: entry.entity) else { return }
+        for (number, target) in zip(entry.runs.joined(), entry.targets) {
+            redirects[entity, default: [:]][UInt64(number)] = UInt64(target)
+        }
+    }
+
     private func group(_ entry: ChangesPayload.Entry, _ catalog: Catalog)
         -> PersistentHistoryChanges.Group?
     {
-        guard let operation = entry.operation, let entity = catalog.entityIndex(id: entry.entity),
+        guard let operation = entry.operation, let type = operation.type,
+            let entity = catalog.entityIndex(id: entry.entity),
             entity < catalog.schema.entities.count
         else { return nil }
         var numbers = ObjectNumbers()
         for run in entry.runs { numbers.append(UInt64(run.lowerBound)...UInt64(run.upperBound)) }
         var group = PersistentHistoryChanges.Group(
             entity: entity, entityName: catalog.schema.entities[entity].name,
-            type: operation.type, numbers: numbers)
+            type: type, numbers: numbers)
         switch operation {
-        case .insert: break
+        case .insert, .redirect: break
         case .update:
             let names = self.names(of: entity, catalog)
             group.updatedProperties = Set(entry.properties.compactMap { names[$0] })
@@ -185,12 +205,13 @@ extension RowCellsBuilder {
 }
 
 extension ChangesPayload.Operation {
-    /// The same for people.
-    fileprivate var type: PersistentHistoryChangeType {
+    /// The same for people; nil if it says more of objects that are told already.
+    fileprivate var type: PersistentHistoryChangeType? {
         switch self {
         case .insert: .insert
         case .update: .update
         case .delete: .delete
+        case .redirect: nil
         }
     }
 }

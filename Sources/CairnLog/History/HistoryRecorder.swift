@@ -8,12 +8,13 @@
 //   2. Of changed objects the columns of the old row and the new one are compared: what differs is their mask. To it come
 //      to-many relationships, which are changed by the rows and pairs that lead to their owner.
 //   3. Of deleted objects the values are taken along that the model wants to be kept.
-//   4. Objects to which the same was done become one entry.
+//   4. Objects to which the same was done become one entry. What was said of deleted objects is said once more of those that
+//      were led to others: to whom.
 //
 // So a commit that inserts is recorded without a look at its rows, unless they may lead to an object that it changes as
 // well.
 //
-// Invariants: an object is in one entry at most.
+// Invariants: an object is in one entry at most, but for those that say where it was led.
 // Threads: used by the holder of the turn alone.
 
 import CairnFormat
@@ -327,6 +328,28 @@ struct HistoryRecorder {
                     &builder)
             }
             try addDeleted(entity, &writer, &builder)
+            if !builder.redirected.isEmpty { try addRedirected(entity, &writer, &builder) }
+        }
+    }
+
+    /// To whom the deleted objects were led that were led to somebody.
+    private func addRedirected(
+        _ entity: Int, _ writer: inout ChangesWriter, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let stored = catalog.entities[entity]
+        let deleted = changes[entity].deleted
+        let led = builder.redirected.filter {
+            $0.tree == stored.tree && deleted.contains(UInt64($0.number))
+        }.sorted { $0.number < $1.number }
+        for start in stride(from: 0, to: led.count, by: ChangesEncoder.mostRuns) {
+            var numbers = ObjectNumbers()
+            var targets = ByteWriter(capacity: 4096)
+            for one in led[start..<min(start + ChangesEncoder.mostRuns, led.count)] {
+                numbers.append(UInt64(one.number))
+                targets.append(one.target)
+            }
+            try writer.add(
+                entity: stored.id, .redirect, numbers.runs[...], cells: targets.bytes, &builder)
         }
     }
 

@@ -55,7 +55,7 @@ struct FetchRunner {
         guard state.catalog.schema.entities.indices.contains(fetch.entity) else {
             throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
         }
-        let fetch = try fetch.inTwoValues(in: state.catalog.schema)
+        let fetch = try fetch.bound(to: state, engine.identity)
         self.fetch = fetch
         keys = isAnswered ? nil : Self.keys(fetch, state.catalog)
         // A list of keys is asked of the index alone: thousands of them cost more to compile than to look up.
@@ -81,7 +81,7 @@ struct FetchRunner {
         _ engine: Engine, _ state: EngineState, _ fetch: StoreFetch, wantsOrder: Bool,
         trace: QueryTrace? = nil
     ) throws(StoreError) -> FetchRunner {
-        let fetch = try fetch.inTwoValues(in: state.catalog.schema)
+        let fetch = try fetch.bound(to: state, engine.identity)
         let planner = QueryPlanner.prepared(fetch, state, engine.identity)
         return try FetchRunner(
             engine: engine, state: state, fetch: fetch, trace: trace, planner: planner,

@@ -68,6 +68,8 @@ enum KeyFetch {
         var key = KeyBuffer()
         // The objects without a key are found in another way.
         guard case .constant(let value) = comparison.right, key.load(value) else { return nil }
+        // One that was folded into another stands for that.
+        if case .objectID = value, pinned.state.redirects != nil { return nil }
         let found = try index.find(
             key, pinned.state.uniques[index.unique], pinned.state.directories[index.tree],
             seed: pinned.state.hashSeed, catalog

@@ -28,7 +28,7 @@ struct TableRunner {
         let plan = try TablePlan(request, in: catalog.schema)
         trace?.groups = plan.isGrouped
         var runner = self
-        runner.request.fetch = try request.fetch.inTwoValues(in: catalog.schema)
+        runner.request.fetch = try request.fetch.bound(to: state, engine.identity)
         let (rows, how) = try plan.isGrouped ? runner.grouped(plan) : runner.plain(plan)
         // Rows that lie in the order of objects are sorted where these are found.
         if let trace, plan.isGrouped || keys(plan) == nil { trace.sorts = !plan.sort.isEmpty }

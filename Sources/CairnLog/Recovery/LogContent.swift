@@ -32,6 +32,8 @@ struct LogContent {
     private(set) var deaths: [LoggedDeath] = []
     /// Where changes for the history are; of those that are there twice the later ones count.
     private(set) var history: [LoggedChanges] = []
+    /// The redirects of whole commits, those in force.
+    private(set) var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
     private var lateDeaths: [(payload: RawBytes, segment: Segment, offset: UInt64)] = []
     private var rowsOfBlock: [Place: Int] = [:]
     private var open = OpenCommit()
@@ -98,6 +100,7 @@ struct LogContent {
         }
         blocks.append(contentsOf: open.blocks)
         history.append(contentsOf: open.history)
+        redirects.take(open.redirects)
         open.reset()
     }
 
@@ -159,6 +162,8 @@ struct LogContent {
                 payload, at: Place(segment: segment.number, byteOffset: Int(offset))
             ).newer(than: open.metadata)
         case .changes: try takeChanges(header, payload, segment)
+        case .redirects:
+            open.redirects.take(try RedirectsPayload(decoding: payload), in: segment.number)
         case .patch, .reserve:
             preconditionFailure("version 1 does not define these kinds")
         }
@@ -258,6 +263,7 @@ struct LogContent {
         blocks.append(contentsOf: open.blocks)
         deaths.append(contentsOf: open.deaths)
         history.append(contentsOf: open.history)
+        if !open.redirects.isEmpty { redirects.take(open.redirects) }
         if let catalog = open.catalog { self.catalog = catalog }
         if let live = open.live { self.live = live }
         if let found = open.metadata { metadata = found.newer(than: metadata) }
@@ -385,6 +391,8 @@ struct LogContent {
         case .block: try takeBlock(header, payload, segment)
         case .value: _ = try ValuePayload(decoding: payload)
         case .changes: try takeChanges(header, payload, segment)
+        case .redirects:
+            open.redirects.take(try RedirectsPayload(decoding: payload), in: segment.number)
         case .deaths where isInCommit: open.deaths += try deaths(payload, segment, header.lsn)
         case .deaths: lateDeaths.append((RawBytes(copying: payload), segment, header.lsn))
         case .schema where isInCommit:

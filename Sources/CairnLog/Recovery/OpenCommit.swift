@@ -16,6 +16,8 @@ struct OpenCommit {
     var metadata: StoredMetadata?
     /// Where changes for the history are.
     var history: [LoggedChanges] = []
+    /// The redirects, if it has some.
+    var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
     /// The live set with what it adopts and retires, if it does.
     var live: LiveSet?
     private var frames: UInt32 = 0
@@ -67,6 +69,7 @@ struct OpenCommit {
         catalog = nil
         metadata = nil
         history.removeAll(keepingCapacity: true)
+        if !redirects.isEmpty { redirects = [:] }
         live = nil
         frames = 0
         start = nil

@@ -45,6 +45,8 @@ struct OpenedLog {
     var deaths: [LoggedDeath]
     /// Every place of changes for the history behind the base, in the order of the log.
     var history: [LoggedChanges] = []
+    /// Every redirect behind the base that is in force.
+    var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
     /// Whether segments that were retired are gone, and with them deaths of rows in others that were.
     var lacksRetired = false
     var report: RecoveryReport
@@ -76,7 +78,7 @@ extension OpenedLog {
             hashSeed: restored?.hashSeed, checkpointBytes: restored?.bytes ?? 0,
             sideBytes: content.sideBytes, pool: pool,
             counters: content.counters, blocks: content.blocks, deaths: content.deaths,
-            history: content.history,
+            history: content.history, redirects: content.redirects,
             lacksRetired: !content.members.gone.isEmpty, report: content.report)
     }
 }

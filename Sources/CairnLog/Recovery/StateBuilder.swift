@@ -45,6 +45,7 @@ enum StateBuilder {
             state.nextNumbers[index] = log.counters[tree.id] ?? 1
         }
         state.reserved = state.nextNumbers
+        try fillRedirects(&state, log)
         let isComplete = FetchIndexBuilder.isComplete(state, for: log.catalog)
         if log.base != nil, log.blocks.isEmpty, log.deaths.isEmpty, log.history.isEmpty, isComplete,
             log.catalog.metadata?.history == log.base?.catalog.metadata?.history
@@ -109,6 +110,27 @@ enum StateBuilder {
             throw .damaged(
                 "changes that are retained were in a segment that was retired (F-779)",
                 segment: lost.place.segment, offset: UInt64(lost.place.byteOffset))
+        }
+    }
+
+    /// Enters where ids lead whose objects were folded into others.                                    RD3
+    private static func fillRedirects(_ state: inout EngineState, _ log: OpenedLog)
+        throws(StoreError)
+    {
+        state.redirects = RedirectTable.adding(log.redirects, to: state.redirects)
+        guard let redirects = state.redirects else { return }
+        let live = Set(log.segments.all.map(\.number))
+        // What the base has was in its segments: it is looked at only if one of them has left.
+        let mayLack =
+            log.base.map { !live.isSuperset(of: $0.segments.all.map(\.number)) } ?? false
+        if !mayLack, log.redirects.values.allSatisfy({ live.contains($0.segment) }) { return }
+        var lost: UInt32?
+        redirects.forEach { _, entry in
+            if !live.contains(entry.segment) { lost = entry.segment }
+        }
+        if let lost {
+            throw .damaged(
+                "redirects in force were in a segment that was retired (F-786)", segment: lost)
         }
     }
 

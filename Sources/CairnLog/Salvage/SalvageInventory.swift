@@ -48,7 +48,12 @@ struct SalvageInventory {
     private(set) var catalog: Catalog?
     /// The newest metadata that were found.
     private(set) var metadata: StoredMetadata?
+    /// The redirects that were found, those in force.
+    private(set) var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
     /// All of them, as long as the end of the log is not known.
+    private var allRedirects:
+        [(found: RedirectsPayload, segment: UInt32, lsn: UInt64, commit: UInt64, isMain: Bool)] = []
+    /// All metadata, as long as the end of the log is not known.
     private var allMetadata: [(found: StoredMetadata, lsn: UInt64, commit: UInt64, isMain: Bool)] =
         []
     /// The next number of each tree, by its id.
@@ -309,6 +314,12 @@ struct SalvageInventory {
                     try StoredMetadata(payload, at: place), frame.header.lsn, frame.header.commit,
                     segment.role == .main
                 ))
+        case .redirects:
+            allRedirects.append(
+                (
+                    try RedirectsPayload(decoding: payload), segment.number, frame.header.lsn,
+                    frame.header.commit, segment.role == .main
+                ))
         // No history is salvaged, and what is wrong with it says nothing of rows.
         case .changes, .value, .patch, .reserve, .retire: break
         }
@@ -471,6 +482,10 @@ struct SalvageInventory {
         for one in allMetadata where !one.isMain || one.lsn < end || taken[one.commit] != nil {
             metadata = one.found.newer(than: metadata)
         }
+        for one in allRedirects where !one.isMain || one.lsn < end || taken[one.commit] != nil {
+            redirects.take(one.found, in: one.segment)
+        }
+        allRedirects = []
         deaths.removeAll { $0.isMain && $0.lsn >= end && taken[$0.commit] == nil }
         for segment in folder.segments where segment.role == .main {
             guard var report = segments[segment.number] else { continue }

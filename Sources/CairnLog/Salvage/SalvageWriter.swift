@@ -52,6 +52,7 @@ struct SalvageWriter: ~Copyable {
         do throws(StoreError) {
             let total = content.blocks.count
             if content.inventory.metadata != nil { try engine.allowMetadata() }
+            if !content.inventory.redirects.isEmpty { try engine.allowRedirects() }
             while position < total {
                 progress(position, total)
                 try commit { writer, builder throws(StoreError) in
@@ -224,7 +225,9 @@ struct SalvageWriter: ~Copyable {
                 nextNumbers[tree] = isTooLarge ? FormatLimits.maximumNumber : next
             }
         }
+        let redirections = redirections(builder.state)
         raiseNumbers(&builder)
+        try builder.redirect(redirections)
         if let metadata = content.inventory.metadata {
             try builder.write(
                 PendingMetadata(
@@ -232,6 +235,21 @@ struct SalvageWriter: ~Copyable {
                     identifier: keepsIdentifier ? metadata.identifier : nil))
         }
         builder.hasChanges = true
+    }
+
+    /// Where ids lead whose objects were folded into others. One that is there after all is itself.
+    private mutating func redirections(_ state: EngineState) -> [Redirection] {
+        var redirections: [Redirection] = []
+        for (key, entry) in content.inventory.redirects.sorted(by: { $0.key < $1.key }) {
+            guard entry.target != 0, let tree = catalog.treeIndex(id: key.tree),
+                state.directories[tree][key.number].isEmpty
+            else { continue }
+            // Neither is given again.
+            nextNumbers[tree] = max(nextNumbers[tree], key.number + 1, entry.target + 1)
+            redirections.append(
+                Redirection(tree: tree, number: key.number, target: entry.target))
+        }
+        return redirections
     }
 
     /// Numbers that were given are not given again.

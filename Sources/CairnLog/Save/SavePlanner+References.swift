@@ -11,7 +11,7 @@ extension SavePlanner {
         return index
     }
 
-    /// Steps 4 to 8: references, pairs, derived attributes, order keys, mandatory properties.
+    /// Steps 4 to 9: references, pairs, derived attributes, order keys, mandatory properties, redirects.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try mapOwnReferences(&builder)
         try clearIncoming(&builder)
@@ -22,6 +22,7 @@ extension SavePlanner {
         }
         if catalog.schema.hasOrder { try planOrder(&builder) }
         try checkMandatory()
+        try planRedirects(builder.state)
     }
 
     /// Clears references to what goes, and maps those to what is absorbed, as far as it is known by now. What goes does not
@@ -91,7 +92,7 @@ extension SavePlanner {
         return owner.columns[column].relationship.map { owner.relationships[$0] }
     }
 
-    private func isDestination(_ entity: Int, ofColumn column: Int, _ owner: Int) -> Bool {
+    func isDestination(_ entity: Int, ofColumn column: Int, _ owner: Int) -> Bool {
         relationship(column, owner).map {
             catalog.schema.entities[$0.destination].family.contains(entity)
         } ?? true
@@ -441,9 +442,13 @@ extension SavePlanner {
             guard rows[index].fate == .live, family.contains(rows[index].entity) else { return nil }
             return rows[index].number
         }
-        guard let concrete = builder.entity(tree: tree, number: number), family.contains(concrete)
-        else { return nil }
-        return number
+        guard let concrete = builder.entity(tree: tree, number: number) else {
+            // It was folded into another one meanwhile.
+            return builder.state.redirected(number, tree: tree).flatMap {
+                end(number: $0, column: column, entity, &builder)
+            }
+        }
+        return family.contains(concrete) ? number : nil
     }
 
     // MARK: Mandatory

@@ -13,6 +13,8 @@
 //      met is written.
 //   7. Order keys of what comes into lists, and of what moves in them.
 //   8. Mandatory properties of everything that is written.
+//   9. Redirects of objects that it deletes. What leads to an object that was folded into another before leads to that one
+//      from the beginning.
 //
 // Invariants: nothing else is written here; failure forgets the planner, and the commit. Keys are compared as bytes.
 // Threads: runs within the turn, in one thread.
@@ -39,6 +41,8 @@ struct SavePlanner {
     /// Lists that came to be otherwise than the request said.
     var reordered: [SaveRequest.List] = []
     private var versionConflicts: [SaveConflict] = []
+    /// Objects that are led to others, and such as are there again.
+    var redirections: [Redirection] = []
     /// Rows that the overwrite policy deleted.
     var displaced: [Int] = []
     /// Rows besides, which are written already as derived attributes of theirs were computed anew.
@@ -58,6 +62,7 @@ struct SavePlanner {
     /// Decides everything. The result is the list of conflicts that stand, empty if the save can go on.
     mutating func plan(_ builder: inout CommitBuilder) throws(StoreError) -> [SaveConflict] {
         try load(&builder)
+        if builder.state.redirects != nil { leadLateReferences(builder.state) }
         try checkVersions(&builder)
         if !versionConflicts.isEmpty {
             // Uniqueness conflicts are listed beside them: a policy sees the whole list.

@@ -4,6 +4,7 @@
 //   2. Keys that change leave the indexes, then keys that arrive enter: so a swap needs nothing more.
 //   3. Rows are written, by entity, in the order of the request.
 //   4. Pairs.
+//   5. Redirects.
 //
 // Threads: within the turn, in one thread.
 
@@ -68,6 +69,7 @@ struct SaveWriter {
         }
         try builder.moveInLists(plan.pairKeys)
         try builder.addPairs(plan.pairAdditions, keys: plan.newPairKeys)
+        try builder.redirect(plan.redirections)
     }
 
     private func removeKeys(_ row: WorkingRow, _ builder: inout CommitBuilder) {

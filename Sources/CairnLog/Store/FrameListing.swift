@@ -137,6 +137,11 @@ public enum FrameListing {
             }
             let author = changes.head.author.isEmpty ? "" : " by \(changes.head.author)"
             return "+\(count(.insert)) ~\(count(.update)) -\(count(.delete))\(author)"
+        case .redirects:
+            guard let redirects = try? RedirectsPayload(decoding: payload) else {
+                return "unreadable"
+            }
+            return "\(redirects.count) objects led to others"
         case .start:
             guard let start = try? StartPayload(decoding: payload) else { return "unreadable" }
             return "\(start.live.count) segments before"

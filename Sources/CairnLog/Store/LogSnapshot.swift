@@ -141,7 +141,7 @@ final class LogSnapshot: RowStream {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
         return try engine.withWholeState { () throws(StoreError) in
-            let request = try request.inTwoValues(in: pinned.state.catalog.schema)
+            let request = try request.bound(to: pinned.state, engine.identity)
             let planner = QueryPlanner.prepared(request, pinned.state, engine.identity)
             if let planner, planner.outline.isAlone, let count = planner.counted() {
                 return request.cut(count)
@@ -196,6 +196,12 @@ final class LogSnapshot: RowStream {
             }
             return result
         }
+    }
+
+    func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
+        let pinned = try readable()
+        if pinned.state.redirects == nil { return nil }
+        return try reading { state throws(StoreError) in state.redirected(id, engine.identity) }
     }
 
     func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)

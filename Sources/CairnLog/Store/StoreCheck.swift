@@ -27,6 +27,8 @@ public struct StoreCheckReport: Sendable {
     public internal(set) var references = 0
     /// How much was looked at.
     public internal(set) var depth = CheckDepth.all
+    /// Redirects that were followed.
+    public internal(set) var redirects = 0
     /// Segments that were gone through; 0 if a state was checked that is open.
     public internal(set) var segments = 0
     /// Frames that were gone through, if files were.
@@ -64,6 +66,7 @@ extension LogStore {
             var checker = StoreChecker(engine: engine, state: pin.state)
             var report = checker.run(progress: progress)
             engine.checkHistory(pin, &report)
+            engine.checkRedirects(pin.state, &report)
             return report
         }
     }

@@ -79,6 +79,9 @@ public struct PersistentHistoryChange: Sendable {
     public let tombstone: [String: Value]?
     /// Of an update: the names of the properties that were changed, relationships among them.
     public let updatedProperties: Set<String>?
+    /// Of a deletion in favour of another object, as de-duplication does it: the id of that one. It may have been folded into
+    /// yet another one later.
+    public let redirectedObjectID: ObjectID?
 }
 
 /// The changes of a transaction: one for each object, made when it is asked for.
@@ -96,6 +99,9 @@ public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
         /// Of deletions: the names of the values that were kept, and the values, object by object.
         package var names: [String]
         package var values: [Value]
+        /// Of deletions: by the number of each object that was deleted in favour of another one, the number of that one. There may
+        /// be more than those of the group.
+        package var redirects: [UInt64: UInt64] = [:]
 
         package init(
             entity: Int, entityName: String, type: PersistentHistoryChangeType,
@@ -179,7 +185,12 @@ public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
             changeID: Int64(position) + 1, transactionNumber: transaction,
             changedObjectID: identity.id(run.first + UInt64(offset), entity: group.entity),
             entityName: group.entityName, changeType: group.type, tombstone: tombstone,
-            updatedProperties: group.type == .update ? group.updatedProperties : nil)
+            updatedProperties: group.type == .update ? group.updatedProperties : nil,
+            redirectedObjectID: group.redirects.isEmpty
+                ? nil
+                : group.redirects[run.first + UInt64(offset)].map {
+                    identity.id($0, entity: group.entity)
+                })
     }
 
     /// The ids of the objects to which one thing was done.

@@ -233,6 +233,30 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
             image.files[name]![at + 1] ^= 0x20
         },
         GoldenStore(
+            name: "redirected",
+            make: {
+                let disk = MemoryFileSystem()
+                var options = GoldenStore.options(
+                    on: disk, rowsPerBlock: 20, segmentBytes: 8000)
+                options.sizes.askedCompactionFloor = 1
+                options.sizes.compactionBlocks = 2
+                options.sizes.checkpointBytes = .max
+                options.persistentHistoryTracking = true
+                options.historyProcess = (7, "sample")
+                let store = try LogStore.open(
+                    at: "/store", schema: try SampleStore.schema(), options: options)
+                try FoldedAirports.fillGolden(store)
+                try store.close()
+                return try DiskImage(of: disk)
+            }
+        ) { image in
+            // A redirect in a side segment.
+            let name = image.segments.first { image.files[$0]![12] == 2 }!
+            let bytes = image.files[name]!
+            let at = FoldedAirports.place(ofRedirectsIn: bytes)!
+            image.files[name]![at + 20] ^= 1
+        },
+        GoldenStore(
             name: "constraints",
             make: {
                 let disk = MemoryFileSystem()

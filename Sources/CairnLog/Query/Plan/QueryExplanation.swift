@@ -46,7 +46,7 @@ struct QueryExplanation {
     func plan(of request: StoreTableFetch) throws(StoreError) -> QueryPlan {
         let runner = TableRunner(engine: engine, state: state, request: request, trace: trace)
         let table = try runner.table()
-        let fetch = try request.fetch.inTwoValues(in: state.catalog.schema)
+        let fetch = try request.fetch.bound(to: state, engine.identity)
         var plan = plan(table.plan, fetch, results: table.rows.count)
         if trace.groups { plan.groups = request.terms.groupsInWords }
         // As the condition: what is asked, whatever was written.

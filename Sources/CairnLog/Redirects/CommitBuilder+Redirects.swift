@@ -1,0 +1,59 @@
+// How redirects get into a commit.                                                       Format 78
+
+import CairnFormat
+import CairnStore
+import Synchronization
+
+/// An object whose id is to lead to another one.
+struct Redirection: Sendable {
+    /// The tree of both, as an index of the catalog.
+    let tree: Int
+    let number: UInt32
+    /// 0: none any more, as the object is there again.
+    let target: UInt32
+}
+
+extension CommitBuilder {
+    /// Leads objects that the commit deletes to others that are there after it, or to none those that it creates again. Each
+    /// is named once.
+    mutating func redirect(_ redirections: [Redirection]) throws(StoreError) {
+        if redirections.isEmpty { return }
+        precondition(
+            log.segment.header.flags.allowsRedirects, "a segment says that it may hold redirects")
+        var entries: [RedirectTable.Key: RedirectTable.Entry] = [:]
+        for one in redirections {
+            let key = RedirectTable.Key(tree: catalog.trees[one.tree].id, one.number)
+            let turn = state.redirects?[key]?.turn ?? 0
+            guard turn < .max else {
+                throw StoreError(.invalidRequest, "an object was led to others too often")
+            }
+            entries[key] = RedirectTable.Entry(
+                target: one.target, turn: turn + 1, segment: log.segment.number)
+        }
+        for payload in entries.payloads {
+            try log.append(.redirects, flags: FrameHeader.skippable) {
+                writer throws(StoreError) in payload.encode(to: &writer)
+            }
+        }
+        state.redirects = RedirectTable.adding(entries, to: state.redirects)
+        // Before anybody can see it.
+        engine.mayRedirect.store(true, ordering: .relaxed)
+        redirected += redirections.filter { $0.target != 0 }
+        hasChanges = true
+    }
+
+    /// What compaction has written once more is there, as far as nothing newer has come.
+    mutating func adopt(_ moved: [RedirectTable.Key: RedirectTable.Entry]) {
+        let inForce = moved.filter { state.redirects?[$0.key]?.turn == $0.value.turn }
+        state.redirects = RedirectTable.adding(inForce, to: state.redirects)
+    }
+
+    /// Whether a redirect in force is in one of some segments.
+    func hasRedirects(in segments: Set<UInt32>) -> Bool {
+        var isThere = false
+        state.redirects?.forEach { _, entry in
+            if segments.contains(entry.segment) { isThere = true }
+        }
+        return isThere
+    }
+}

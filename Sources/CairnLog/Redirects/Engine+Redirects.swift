@@ -1,0 +1,62 @@
+// What an engine does for redirects.                                                     Format 78
+//
+// The first time a segment is begun whose header says that there may be some (F-785): a version that knows none may read the
+// store from then on, and does not write to it, as it would lose them.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import Synchronization
+
+extension Engine {
+    /// Begins a segment that says that redirects may be in it, and in all after it, unless the newest one does.
+    func allowRedirects() throws(StoreError) {
+        try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            if turn.segments.current.header.flags.allowsRedirects { return }
+            try beginSegment(&turn, adding: .redirects)
+        }
+    }
+
+    /// Looks at all redirects of a state, and reports those that contradict its objects.           RD1, RD2, RD3
+    func checkRedirects(_ state: EngineState, _ report: inout StoreCheckReport) {
+        guard let redirects = state.redirects else { return }
+        let live = Set(state.segments.all.map(\.number))
+        for (key, entry) in redirects.entries.sorted(by: { $0.key < $1.key }) {
+            report.redirects += 1
+            func find(_ words: String) {
+                report.find(
+                    .damaged(
+                        "object \(key.number) of hierarchy \(key.tree) \(words)",
+                        segment: entry.segment))
+            }
+            if !live.contains(entry.segment) {
+                find("is led to another one by what a retired segment held (F-786, RD3)")
+            }
+            guard entry.target != 0, let tree = state.catalog.treeIndex(id: key.tree) else {
+                continue
+            }
+            if max(key.number, entry.target) >= state.nextNumbers[tree] {
+                find("is led, or leads, where no object ever was (F-787)")
+            }
+            if !state.directories[tree][key.number].isEmpty {
+                find("is there, and led to another one (F-783, RD1)")
+            }
+            var (next, steps) = (entry.target, 0)
+            while next != 0, steps <= redirects.mostSteps {
+                next = redirects[.init(tree: key.tree, next)]?.target ?? 0
+                steps += 1
+            }
+            if next != 0 { find("is led round in a circle (F-787, RD2)") }
+        }
+    }
+}
+
+extension LogStore {
+    /// Whether the id of some object that is gone may lead to another one.
+    public var hasRedirects: Bool { engine.mayRedirect.load(ordering: .relaxed) }
+
+    /// How many objects were folded into others that their ids lead to.
+    package var redirectCount: Int { engine.registry.read { $0.redirects?.count ?? 0 } }
+}

@@ -1,0 +1,182 @@
+// Object number → the object that its id leads to, once that was folded into another.             Format 78
+//
+// An object is led to another one in the commit that deletes it, and this is noted once: if the other one is folded too, there
+// is an entry for that as well, and who asks goes from one to the next. So a commit writes as many entries as it folds
+// objects, however often those that they lead to were chosen before.
+//
+// Most are in a table that all states share; what came since is in a small one, which a commit copies. When that is an eighth
+// of the large one, they become one.
+//
+// Invariants: RD1: an object that is there is led nowhere. RD2: going from one to the next ends: an entry is only made for an
+// object that is led nowhere yet, and leads to one that is there. RD3: the segment of an entry is one of the state.
+// Threads: immutable, so any. A commit makes another one.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// The redirects of a state. An object, so that states without any have nothing to copy.
+final class RedirectTable: Sendable {
+    /// What is in force for a number.
+    struct Entry: Sendable, Hashable {
+        /// 0: the object is there again.
+        var target: UInt32
+        /// Which of the entries of the number it is.
+        var turn: UInt32
+        /// Where its frame is.
+        var segment: UInt32
+
+        /// Which of two is in force. What compaction has written once more is in a segment with a larger number.   F-782
+        func newer(than other: Entry?) -> Entry {
+            guard let other else { return self }
+            if turn != other.turn { return turn > other.turn ? self : other }
+            return segment >= other.segment ? self : other
+        }
+    }
+
+    /// A number in a tree.
+    struct Key: Sendable, Hashable, Comparable {
+        /// The id of the tree, and the number.
+        let bits: UInt64
+
+        @inline(__always) init(tree: UInt32, _ number: UInt32) {
+            bits = UInt64(tree) << 32 | UInt64(number)
+        }
+
+        var tree: UInt32 { UInt32(truncatingIfNeeded: bits >> 32) }
+        var number: UInt32 { UInt32(truncatingIfNeeded: bits) }
+
+        static func < (one: Key, other: Key) -> Bool { one.bits < other.bits }
+    }
+
+    private let base: [Key: Entry]
+    private let recent: [Key: Entry]
+    /// How many objects are led to another one.
+    let count: Int
+
+    /// Entries of the small table that are not worth a copy of the large one.
+    private static let least = 256
+
+    private init(_ base: [Key: Entry], _ recent: [Key: Entry], count: Int) {
+        self.base = base
+        self.recent = recent
+        self.count = count
+    }
+
+    /// What is in force for a number.
+    @inline(__always)
+    subscript(_ key: Key) -> Entry? { recent[key] ?? base[key] }
+
+    /// A table with some more entries, as far as those are newer; nil if there are none at all.
+    static func adding(_ entries: [Key: Entry], to table: RedirectTable?) -> RedirectTable? {
+        if entries.isEmpty { return table }
+        var recent = table?.recent ?? [:]
+        var count = table?.count ?? 0
+        for (key, entry) in entries {
+            let known = table?[key]
+            let entry = entry.newer(than: known)
+            if entry == known { continue }
+            count += (entry.target == 0 ? 0 : 1) - (known?.target ?? 0 == 0 ? 0 : 1)
+            recent[key] = entry
+        }
+        var base = table?.base ?? [:]
+        if recent.count > max(least, base.count / 8) {
+            if base.isEmpty { return RedirectTable(recent, [:], count: count) }
+            base.merge(recent) { _, new in new }
+            return RedirectTable(base, [:], count: count)
+        }
+        return RedirectTable(base, recent, count: count)
+    }
+
+    /// All entries, in no order.
+    func forEach(_ body: (Key, Entry) -> Void) {
+        for (key, entry) in recent { body(key, entry) }
+        for (key, entry) in base where recent[key] == nil { body(key, entry) }
+    }
+
+    /// All entries.
+    var entries: [Key: Entry] { base.merging(recent) { _, new in new } }
+
+    /// How many entries there are at most: going from one to the next takes no more steps.
+    var mostSteps: Int { base.count + recent.count }
+}
+
+extension [RedirectTable.Key: RedirectTable.Entry] {
+    /// Takes what a frame says.
+    mutating func take(_ payload: RedirectsPayload, in segment: UInt32) {
+        for group in payload.groups {
+            for entry in group.entries {
+                let key = RedirectTable.Key(tree: group.tree, entry.old)
+                self[key] = RedirectTable.Entry(
+                    target: entry.new, turn: entry.turn, segment: segment
+                ).newer(than: self[key])
+            }
+        }
+    }
+
+    /// Takes what others say.
+    mutating func take(_ others: Self) {
+        merge(others) { known, other in other.newer(than: known) }
+    }
+
+    /// The payloads of the frames that say it.
+    var payloads: [RedirectsPayload] {
+        var payloads: [RedirectsPayload] = []
+        var groups: [RedirectsPayload.Group] = []
+        var count = 0
+        for (key, entry) in sorted(by: { $0.key < $1.key }) {
+            let said = RedirectsPayload.Entry(
+                old: key.number, new: entry.target, turn: entry.turn)
+            if groups.last?.tree == key.tree {
+                groups[groups.count - 1].entries.append(said)
+            } else {
+                groups.append(.init(tree: key.tree, entries: [said]))
+            }
+            count += 1
+            if count == RedirectsPayload.mostEntries {
+                payloads.append(RedirectsPayload(groups: groups))
+                groups = []
+                count = 0
+            }
+        }
+        if count > 0 { payloads.append(RedirectsPayload(groups: groups)) }
+        return payloads
+    }
+}
+
+extension EngineState {
+    /// The number of the object that an id leads to whose object is not there; nil if that was folded into none, or into one
+    /// that is not there any more.
+    ///
+    /// - Complexity: O(1) for each time that one which it led to was folded too. No row is read.
+    @inline(__always)
+    func redirected(_ number: UInt32, tree: Int) -> UInt32? {
+        guard let redirects, directories[tree][number].isEmpty else { return nil }
+        return led(number, tree: tree, redirects)
+    }
+
+    /// The same by ids.
+    func redirected(_ id: ObjectID, _ identity: StoreIdentity) -> ObjectID? {
+        guard redirects != nil, !id.isTemporary, id.store == identity.identifier,
+            let tree = catalog.treeIndex(id: id.hierarchy),
+            let number = UInt32(exactly: id.reference),
+            let target = redirected(number, tree: tree)
+        else { return nil }
+        return identity.id(
+            UInt64(target), entity: catalog.schemaEntity(catalog.trees[tree].root))
+    }
+
+    @inline(never)
+    private func led(_ number: UInt32, tree: Int, _ redirects: RedirectTable) -> UInt32? {
+        let id = catalog.trees[tree].id
+        var number = number
+        for _ in 0...redirects.mostSteps {
+            guard let next = redirects[.init(tree: id, number)]?.target, next != 0 else {
+                return nil
+            }
+            if !directories[tree][next].isEmpty { return next }
+            number = next
+        }
+        return nil
+    }
+}

@@ -1,0 +1,106 @@
+// Objects that are being folded into others when the process ends or the power fails: their ids lead there when they are gone,
+// and not before.
+
+import CairnFileSystem
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import SystemPackage
+import Testing
+
+@testable import CairnLog
+
+@Suite("Redirects that are interrupted")
+struct InterruptedRedirectsTests {
+    private static let codes = (0..<60).map { "A\($0)" }
+    private static let folds: [[(loser: String, winner: String)]] = [
+        [("A1", "A0"), ("A2", "A0")], [("A0", "A3"), ("A7", "A3")], [("A3", "A50")],
+    ]
+
+    private static func start(_ store: LogStore, hasSome: Bool) throws -> FoldedAirports {
+        var airports = FoldedAirports()
+        try airports.make(codes, in: store)
+        if hasSome {
+            try airports.fold([("A40", "A41")], in: store)
+            try store.engine.takeCheckpoint()
+        }
+        return airports
+    }
+
+    private static func change(_ store: LogStore, _ airports: inout FoldedAirports) throws {
+        for (round, fold) in folds.enumerated() {
+            try airports.fold(fold, in: store)
+            try CompactionTests.update(store, 50..<60, round)
+        }
+        _ = try store.compact()
+    }
+
+    /// What is left is a beginning of what was done, and whole, and can be gone on with.
+    private static func look(
+        _ image: DiskImage, _ start: FoldedAirports, isDone: Bool, _ what: String
+    ) throws {
+        let disk = try image.disk()
+        let store = try CompactionTests.open(disk)
+        let entity = try #require(store.schema.entity(named: "Airport"))
+        var airports = start
+        var done = 0
+        for fold in folds {
+            let fetch = StoreFetch(
+                entity: entity.index, predicate: .compare("code", .equal, .string(fold[0].loser)))
+            guard try store.snapshot().fetch(fetch).ids.isEmpty else { break }
+            airports.note(fold)
+            done += 1
+        }
+        #expect(!isDone || done == folds.count, "\(what)")
+        try airports.look(store, what)
+        for fold in folds[done...] { try airports.fold(fold, in: store) }
+        try airports.look(store, what)
+        try store.close()
+        try airports.look(on: disk, what)
+    }
+
+    @Test("The process ends at any call", arguments: [true, false])
+    func processEnds(hasSome: Bool) throws {
+        let source = MemoryFileSystem()
+        let first = try CompactionTests.open(source)
+        let start = try Self.start(first, hasSome: hasSome)
+        try first.close()
+        let image = try DiskImage(of: source)
+        var number = 1
+        while true {
+            let disk = try image.disk()
+            let faulty = FaultInjectingFileSystem(over: disk)
+            faulty.crash(atMutation: number, afterWriting: number % 3 * 50)
+            var isDone = false
+            if let store = try? CompactionTests.open(faulty) {
+                var airports = start
+                isDone = (try? Self.change(store, &airports)) != nil
+                FollowingStores.abandon(store)
+            }
+            try Self.look(try DiskImage(of: disk), start, isDone: isDone, "call \(number)")
+            if isDone { break }
+            number += 1
+        }
+        #expect(number > 10)
+    }
+
+    @Test("The power fails at any call", arguments: [true, false])
+    func powerFails(hasSome: Bool) throws {
+        var random = RandomSource()
+        let disk = PowerLossDisk()
+        let store = try CompactionTests.open(disk)
+        let begin = try Self.start(store, hasSome: hasSome)
+        let start = disk.changeCount
+        var airports = begin
+        try Self.change(store, &airports)
+        for count in start...disk.changeCount {
+            for _ in 0..<Campaign.count(1, whole: 100) {
+                let image = try #require(disk.image(after: count, &random))
+                try Self.look(
+                    image, begin, isDone: count == disk.changeCount,
+                    "change \(count), seed \(random.seed)")
+            }
+        }
+        try store.close()
+    }
+}
