@@ -9,7 +9,8 @@ extension ManagedObjectContext {
     /// The object of an id if it is in the context and somebody holds it. Reads nothing.
     public func registeredObject(for id: ObjectID) -> ManagedObject? { registry.object(for: id) }
 
-    /// The object of an id, be it that the store has none: then it shows when the object is touched.
+    /// The object of an id, be it that the store has none: then it shows when the object is touched. If it was folded into
+    /// another one, as a ``DeduplicationRequest`` does it, that one.
     ///
     /// Reads nothing, unless the id's hierarchy has several entities and the object is not in the context:
     /// then the row is read to know which it is.
@@ -17,10 +18,18 @@ extension ManagedObjectContext {
         guard let root = rootEntity(of: id) else {
             preconditionFailure("the object id \(id) belongs to another store")
         }
+        // What cannot be read shows when the object is touched.
+        if !id.isTemporary, store.hasRedirects,
+            registry.object(for: id).map({ isLost($0) || $0.isFault && !$0.hasEdits }) ?? true,
+            let other = try? redirectedObjectID(for: id)
+        {
+            return object(with: other, under: root)
+        }
         return object(with: id, under: root)
     }
 
-    /// The object of an id with its values, never a fault.
+    /// The object of an id with its values, never a fault. If it was folded into another one, as a ``DeduplicationRequest``
+    /// does it, that one.
     ///
     /// - Throws: `StoreError` with `.objectNotFound` if the store has no such object.
     public func existingObject(with id: ObjectID) throws(StoreError) -> ManagedObject {
@@ -29,8 +38,16 @@ extension ManagedObjectContext {
         else {
             throw notFound(id)
         }
-        if let known = registry.object(for: id), !known.isFault, !known.isGone { return known }
+        if let known = registry.object(for: id), !known.isFault, !known.isGone {
+            guard known.isDisplaced, let other = try redirectedObjectID(for: id) else {
+                return known
+            }
+            return try existingObject(with: other)
+        }
         guard let entity = rootEntity(of: id), let row = try row(of: id, entity) else {
+            if let other = try redirectedObjectID(for: id) {
+                return try existingObject(with: other)
+            }
             throw notFound(id)
         }
         let object = object(for: row)

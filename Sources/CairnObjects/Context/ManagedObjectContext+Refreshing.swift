@@ -11,6 +11,7 @@ extension ManagedObjectContext {
         pendingDeletes = []
         absorbedObjects = []
         lockedObjects = []
+        redirects = []
         moves = ReferenceMoves()
         readError = nil
         var restored: [ManagedObject] = []
@@ -46,6 +47,7 @@ extension ManagedObjectContext {
         pendingDeletes = []
         absorbedObjects = []
         lockedObjects = []
+        redirects = []
         moves = ReferenceMoves()
         readError = nil
         advisor = nil

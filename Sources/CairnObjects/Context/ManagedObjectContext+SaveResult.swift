@@ -117,6 +117,7 @@ extension ManagedObjectContext {
         if isLeft == nil {
             absorbedObjects = []
             lockedObjects = []
+            redirects = []
         }
         let hadLostLinks = hasLostLinks && !left.isEmpty
         forgetChanges()

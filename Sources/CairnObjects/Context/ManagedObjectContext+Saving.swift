@@ -261,6 +261,7 @@ extension ManagedObjectContext {
             addOrder(of: object, to: &request)
         }
         addLocked(to: &request)
+        if !redirects.isEmpty { addRedirects(to: &request) }
         return request
     }
 
@@ -326,6 +327,6 @@ extension SaveRequest {
     /// Whether there is nothing to write.
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
-            && orderChanges.isEmpty && locked.isEmpty
+            && orderChanges.isEmpty && locked.isEmpty && redirects.isEmpty
     }
 }

@@ -145,6 +145,8 @@ public final class ManagedObjectContext {
     var lockedObjects: LockedObjects = []
     /// References that were found elsewhere since the last save.
     var moves = ReferenceMoves()
+    /// Objects that it deletes, and those that their ids are to lead to.
+    var redirects: [(object: ManagedObject, other: ManagedObject)] = []
     /// What was read ahead of the objects that somebody will want; nil if nothing was.
     var prefetched: PrefetchedRows?
     /// Where rows are put together that are few.

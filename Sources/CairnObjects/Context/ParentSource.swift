@@ -192,6 +192,10 @@ final class ParentSource: StoreSnapshot, @unchecked Sendable {
         return found.sorted { SortingOrder.compare($0, $1) < 0 }
     }
 
+    func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
+        try context.redirectedObjectID(for: id)
+    }
+
     /// Whether the object of an id leads where the context's source says.
     private func isNotChanged(_ id: ObjectID) -> Bool {
         context.registry.object(for: id)?.isNotChanged ?? true

@@ -211,6 +211,10 @@ final class CoordinatedSnapshot: StoreSnapshot {
             toTarget: target, relationship: relationship, entity: entity)
     }
 
+    func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
+        try part(of: id)?.snapshot.redirectedObjectID(for: id)
+    }
+
     /// The state of the store that all of the objects are in; nil if there is none.
     private func onlyPart(of ids: [ObjectID]) -> Part? {
         guard let store = ids.first?.store, ids.allSatisfy({ $0.store == store }) else {

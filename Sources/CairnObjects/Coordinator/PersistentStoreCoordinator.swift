@@ -149,6 +149,9 @@ public final class PersistentStoreCoordinator: PersistentStore {
         return id
     }
 
+    /// Whether the id of some object that is gone may lead to another one.
+    public var hasRedirects: Bool { attached.contains { $0.store.hasRedirects } }
+
     /// An attached store.
     func store(_ identifier: UUID) -> CoordinatedStore? {
         state.withLock { $0.attached.first { $0.identifier == identifier } }

@@ -52,6 +52,7 @@ struct SaveDivision {
         empty.locked = []
         empty.pairChanges = []
         empty.orderChanges = []
+        empty.redirects = []
         parts = stores.map { Part(store: $0, request: empty) }
         for object in request.inserted {
             placesOfNew[object.id] = placeOfNew(object.id, object.entity, assigned[object.id])
@@ -72,6 +73,12 @@ struct SaveDivision {
         }
         for change in request.pairChanges { divide(change) }
         for change in request.orderChanges { divide(change) }
+        for redirect in request.redirects {
+            guard let place = places[redirect.id.store] else { continue }
+            var redirect = redirect
+            redirect.survivor = name(redirect.survivor, place)
+            parts[place].request.redirects.append(redirect)
+        }
         if let error = StoreError.combining(errors) { throw error }
     }
 

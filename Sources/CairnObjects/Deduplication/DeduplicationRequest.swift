@@ -15,7 +15,14 @@ public import CairnStore
 /// objects. All of it is one save, with the delete rules and the validation that the model declares; hooks of classes are
 /// not called. What a winner cannot take over, such as the target of a to-one relationship where it has another one, is left
 /// to the delete rules of the loser; if those would delete the winner of another group, another one of that group stays. What
-/// led to a loser leads nowhere if the winner is of an entity that it cannot lead to. Objects whose key has a part that is nil
+/// led to a loser leads nowhere if the winner is of an entity that it cannot lead to.
+///
+/// The id of a loser leads to the winner from then on, for good, and to the winner's winner if that is folded too: in
+/// ``ManagedObjectContext/existingObject(with:)`` and ``ManagedObjectContext/object(with:)``, in the conditions of fetches, and
+/// where somebody saves a relationship that leads to it. From the first request on that deletes a loser, versions of this
+/// library that know nothing of this can read the store and cannot write to it.
+///
+/// Objects whose key has a part that is nil
 /// are no duplicates of one another, and neither are objects of different stores. With several stores there is a save for
 /// each, as with ``ManagedObjectContext/save()``.
 public struct DeduplicationRequest: Sendable {

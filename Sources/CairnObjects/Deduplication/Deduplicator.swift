@@ -3,7 +3,7 @@
 //   1. The store groups by the key. Only groups of two and more are read. Of several stores, each has groups of its own.
 //   2. Each group is sorted as the rule says: the first one stays.
 //   3. It is decided what it takes over from the others, while all is as it is stored. Then it does.
-//   4. What led to the others leads to it. They are deleted, with the model's delete rules.
+//   4. What led to the others leads to it. They are deleted, with the model's delete rules, and their ids lead to it, too.
 //   5. Should those delete one that was to stay, all of it begins anew, and another one of its group stays; if there is none,
 //      the group is left as it is. Else all is saved at once.
 //
@@ -276,7 +276,10 @@ struct Deduplicator {
                 }
             }
         }
-        for loser in losers { context.delete(loser) }
+        for loser in losers {
+            context.delete(loser)
+            context.redirect(loser, to: survivors.survivor(of: loser))
+        }
         result.deletedCount += losers.count
     }
 

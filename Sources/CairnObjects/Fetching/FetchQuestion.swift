@@ -55,7 +55,7 @@ extension ManagedObjectContext {
         var evaluator: PredicateEvaluator?
         if let predicate = terms.predicate {
             evaluator = try PredicateEvaluator(
-                predicate, entity: entity, in: schema, terms.nullSemantics)
+                led(predicate), entity: entity, in: schema, terms.nullSemantics)
         }
         var fetch = StoreFetch(entity: entity.index, predicate: evaluator?.predicate)
         fetch.includesSubentities = terms.includesSubentities

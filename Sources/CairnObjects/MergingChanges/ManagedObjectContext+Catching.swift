@@ -3,7 +3,7 @@
 //   1. Of what has changed only objects that the context has are looked at. Their rows are read from one state.
 //   2. A row of another version goes under the object, whose edits stay on top.
 //   3. Without a row the object is as good as deleted: it keeps its values until the context saves. What here leads to it, as
-//      an edit, leads nowhere; new objects that a cascade rule would delete with it are deleted.
+//      an edit, leads nowhere, or to the one that it was folded into; new objects that a cascade rule would delete with it are deleted.
 //   4. To-many relationships that may lead elsewhere by now, and were read, are forgotten, and read again when somebody
 //      asks: at once if somebody watches the context, who is told which have changed.
 //   5. New objects become faults if somebody watches, who is told of them.
@@ -194,6 +194,7 @@ private struct ChangeMerge {
         do {
             let state = try context.source()
             let gone = try bringUpToDate(state)
+            context.noteRedirects(of: gone, in: state)
             delete(gone)
             letGo(of: try vanishedTargets(state))
             try renewMembers(state)
@@ -320,9 +321,10 @@ private struct ChangeMerge {
         }
     }
 
-    /// What edits lead to objects that are no more leads nowhere.
+    /// What edits lead to objects that are no more leads nowhere, or to those that they were folded into.
     private func letGo(of gone: Set<ObjectID>) {
         if gone.isEmpty { return }
+        let links = context.linksToRedirect(of: gone)
         for object in context.changedInOrder where !object.isDeleted {
             for (index, relationship) in object.entity.relationships.enumerated() {
                 switch relationship.storage {
@@ -346,6 +348,7 @@ private struct ChangeMerge {
                 }
             }
         }
+        for link in links { context.redirect(link) }
     }
 
     // MARK: Members

@@ -194,7 +194,8 @@ open class ManagedObject {
         get { has(.deleted) }
         set { set(.deleted, newValue) }
     }
-    /// The object that took this one's place when a save found two with one unique key; nil if none did.
+    /// The object that took this one's place when a save found two with one unique key, or when somebody else folded this one
+    /// into it and the context has merged that; nil if none did.
     public internal(set) final var absorbedInto: ObjectID? {
         get { rarer?.absorbedInto }
         set { if newValue != nil || rarer != nil { extras.absorbedInto = newValue } }

@@ -1,7 +1,8 @@
 // Two stores with the same people, made in different orders, and the same request.
 //
 // Random people with few keys lead to one another by all kinds of relationships. They are made in two orders, so that their
-// ids differ, and what the request reads at a time differs, too. Afterwards both stores must hold the same, no key twice, and
+// ids differ, and what the request reads at a time differs, too. Afterwards both stores must hold the same, no key twice, the
+// id of each that went must be that of the one in its place, and
 // none that was there before may be without anybody, unless delete rules have deleted all who had it.
 
 import CairnModel
@@ -114,6 +115,13 @@ struct RandomDuplicatesTests {
                 entangled += result.entangledGroups.count
                 if result.cascadedCount == 0 {
                     #expect(Set(emails) == before, "seed \(seed), round \(round)")
+                }
+                if stack.store.hasRedirects || result.deletedCount == 0 {
+                    let context = stack.context()
+                    for (loser, winner) in result.survivors {
+                        let found = try context.existingObject(with: loser)
+                        #expect(found.objectID == winner, "seed \(seed), round \(round)")
+                    }
                 }
                 for group in result.groups {
                     #expect(

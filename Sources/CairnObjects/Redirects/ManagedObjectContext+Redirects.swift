@@ -1,0 +1,123 @@
+// Ids of objects that were folded into others, as contexts see them.
+//
+// What an id leads to is asked of the state that the context reads, as everything is. An object that the context has, and has
+// not found to be gone, is itself, be it that the store has folded it meanwhile: a deletion by others shows when it is merged,
+// or read, and so does this. From then on its id means the one in its place, and the object says which that is by
+// `absorbedInto`.
+//
+// Threads: the context's.
+
+public import CairnModel
+public import CairnStore
+
+extension ManagedObjectContext {
+    /// The id of the object that one was folded into, as a ``DeduplicationRequest`` does it, or that is in its place by now; nil
+    /// for an object that is there, and if there is none.
+    ///
+    /// ```swift
+    /// let current = try context.redirectedObjectID(for: bookmark) ?? bookmark
+    /// ```
+    ///
+    /// ``existingObject(with:)`` and ``object(with:)`` do this by themselves, and so do fetches whose conditions name an object,
+    /// and saves in which a relationship leads to one.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    /// - Complexity: O(1) for each time that one in its place was folded too. No row is read.
+    public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
+        guard !id.isTemporary, store.hasRedirects else { return nil }
+        if let known = registry.object(for: id), !isLost(known), !known.isFault { return nil }
+        guard let other = try source().redirectedObjectID(for: id) else { return nil }
+        if let known = registry.object(for: other), known.isGone { return nil }
+        return other
+    }
+
+    /// Whether an object was found to be deleted by somebody else.
+    func isLost(_ object: ManagedObject) -> Bool {
+        object.isGone || object.isDeleted && object.isDisplaced
+    }
+
+    /// A predicate that names the objects in the place of those that were folded into them.
+    func led(_ predicate: PredicateNode) -> PredicateNode {
+        guard store.hasRedirects else { return predicate }
+        // What cannot be asked is not there: the fetch itself says so.
+        return predicate.replacingObjectIDs { try? redirectedObjectID(for: $0) }
+    }
+
+    /// Has the id of an object that the context deletes lead to another one, from the save on.
+    func redirect(_ object: ManagedObject, to other: ManagedObject) {
+        redirects.append((object, other))
+    }
+
+    /// Says so to the store.
+    func addRedirects(to request: inout SaveRequest) {
+        for (object, other) in redirects where object.isDeleted {
+            request.redirects.append(
+                SaveRequest.Redirected(id: object.objectID, survivor: other.objectID))
+        }
+    }
+
+    /// Objects that a merge has found to be deleted were folded into others, if they were.
+    func noteRedirects(of objects: [ManagedObject], in state: any StoreSnapshot) {
+        guard store.hasRedirects else { return }
+        for object in objects {
+            guard let other = try? state.redirectedObjectID(for: object.objectID) else { continue }
+            object.absorbedInto = other
+        }
+    }
+
+    // MARK: Edits
+
+    /// An edit that leads to an object which somebody else has folded into another one.
+    struct LateLink {
+        let object: ManagedObject
+        /// The relationship, as an index of the object's entity.
+        let index: Int
+        let other: ManagedObject
+    }
+
+    /// The edits that lead to some objects which are gone, as far as they may lead to those in their place.
+    func linksToRedirect(of gone: Set<ObjectID>) -> [LateLink] {
+        guard store.hasRedirects else { return [] }
+        var others: [ObjectID: ManagedObject] = [:]
+        for id in gone {
+            if let other = try? redirectedObjectID(for: id) { others[id] = object(with: other) }
+        }
+        if others.isEmpty { return [] }
+        var links: [LateLink] = []
+        for object in changedInOrder where !object.isDeleted {
+            for (index, relationship) in object.entity.relationships.enumerated() {
+                let targets: [ObjectID] =
+                    switch relationship.storage {
+                    case .column(let column): object.edit(column)?.reference.map { [$0] } ?? []
+                    case .pairs: object.rarer?.toMany[index].map { Array($0.added) } ?? []
+                    // What the other side says goes with it.
+                    case .inverseColumn, .transient: []
+                    }
+                for target in targets {
+                    guard let other = others[target], !other.isDeleted, !other.isGone,
+                        other.entity.isKind(of: schema.entities[relationship.destination])
+                    else { continue }
+                    links.append(LateLink(object: object, index: index, other: other))
+                }
+            }
+        }
+        return links
+    }
+
+    /// Has an edit lead to the object in the place of the one that it led to, unless that has another partner.
+    func redirect(_ link: LateLink) {
+        let relationship = link.object.entity.relationships[link.index]
+        if let inverse = relationship.inverse,
+            !link.other.entity.relationships[inverse].description.isToMany,
+            target(of: link.other, inverse) != nil
+        {
+            return
+        }
+        if relationship.description.isToMany,
+            isMember(link.other.objectID, of: link.object, link.index)
+        {
+            return
+        }
+        self.link(link.object, link.index, link.other)
+    }
+}
