@@ -54,6 +54,7 @@ struct CheckCommand: ParsableCommand {
                     "blocks": .count(report.blocks), "rows": .count(report.rows),
                     "indexEntries": .count(report.indexEntries),
                     "references": .count(report.references),
+                    "redirects": .count(report.redirects),
                     "checkpoints": .count(report.checkpoints),
                     "bytesLeftBehind": .count(report.bytesLeftBehind),
                     "notes": .array(report.notes.map { .string($0) }),
@@ -76,6 +77,7 @@ struct CheckCommand: ParsableCommand {
         if report.depth >= .all {
             parts.append(PlainText.count(report.indexEntries, "index entry", "index entries"))
             parts.append(PlainText.count(report.references, "reference"))
+            if report.redirects > 0 { parts.append(PlainText.count(report.redirects, "redirect")) }
             if report.checkpoints > 0 {
                 parts.append(PlainText.count(report.checkpoints, "checkpoint"))
             }

@@ -13,7 +13,8 @@ struct GetCommand: ParsableCommand {
         commandName: "get", abstract: "Print one object, found by its key or id.",
         discussion: """
             The key is the entity's first uniqueness constraint: as many values as it has \
-            attributes. An id is written as query prints it, p17, or as a URI.
+            attributes. An id is written as query prints it, p17, or as a URI. The id of an object \
+            that was deleted in favour of another one, as a duplicate, gets that one.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -31,8 +32,14 @@ struct GetCommand: ParsableCommand {
         try StoreSession.reading(place.store) { session in
             let entity = try session.entity(entity)
             let snapshot = try session.store.snapshot()
-            guard let row = try find(entity, snapshot, session) else {
+            var led: ObjectID?
+            guard let row = try find(entity, snapshot, session, &led) else {
                 throw Failure("there is no \(entity.name) \(key.joined(separator: " "))")
+            }
+            if let led {
+                let words = "p\(led.reference) was deleted in favour of p\(row.id.reference)."
+                // What programs read is the object, as ever.
+                if output.json { console.printError(words) } else { console.print(words) }
             }
             let columns = try RowColumns([], session.schema.entities[row.entity], session)
             if output.json {
@@ -53,7 +60,8 @@ struct GetCommand: ParsableCommand {
     }
 
     private func find(
-        _ entity: SchemaEntity, _ snapshot: any StoreSnapshot, _ session: StoreSession
+        _ entity: SchemaEntity, _ snapshot: any StoreSnapshot, _ session: StoreSession,
+        _ led: inout ObjectID?
     ) throws -> Row? {
         if let constraint = entity.plainConstraints.first, constraint.columns.count == key.count,
             let predicate = keyPredicate(constraint, entity)
@@ -63,7 +71,12 @@ struct GetCommand: ParsableCommand {
             if let row = try snapshot.fetch(fetch).rows.first { return row }
         }
         if key.count == 1, let id = objectID(key[0], entity, session) {
-            guard let row = try snapshot.rows([id])[0],
+            var found = try snapshot.rows([id])[0]
+            if found == nil, let other = try snapshot.redirectedObjectID(for: id) {
+                found = try snapshot.rows([other])[0]
+                led = id
+            }
+            guard let row = found,
                 session.schema.entities[row.entity].isKind(of: entity)
             else { return nil }
             return row

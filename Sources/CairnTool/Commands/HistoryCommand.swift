@@ -75,8 +75,24 @@ struct HistoryCommand: ParsableCommand {
                 return
                     "    \(group.type) \(PlainText.count(group.numbers.count, "object")) of \(group.entityName)"
                     + ": \(numbers(group.numbers))"
-                    + (properties.isEmpty ? "" : "; \(properties)")
+                    + (properties.isEmpty ? "" : "; \(properties)") + redirects(group)
             }
+    }
+
+    /// To whom objects were led, the first of many.
+    private static func redirects(_ group: PersistentHistoryChanges.Group) -> String {
+        let led = redirected(group)
+        if led.isEmpty { return "" }
+        let most = 8
+        let words = led.prefix(most).map { "p\($0.number) to p\($0.target)" }
+        return "; led " + words.joined(separator: ", ") + (led.count > most ? ", …" : "")
+    }
+
+    private static func redirected(_ group: PersistentHistoryChanges.Group)
+        -> [(number: UInt64, target: UInt64)]
+    {
+        group.redirects.filter { group.numbers.contains($0.key) }.sorted { $0.key < $1.key }
+            .map { ($0.key, $0.value) }
     }
 
     /// The first of many runs are enough for people.
@@ -120,6 +136,13 @@ struct HistoryCommand: ParsableCommand {
                 .init(
                     key: "properties",
                     value: .array(group.updatedProperties.sorted().map { .string($0) })))
+        }
+        let led = redirected(group)
+        if !led.isEmpty {
+            members.append(
+                .init(
+                    key: "redirects",
+                    value: .array(led.map { .array([.count($0.number), .count($0.target)]) })))
         }
         if !group.names.isEmpty {
             let each = group.names.count

@@ -39,7 +39,7 @@ struct InfoCommand: ParsableCommand {
                         metadata: try session.store.metadata(),
                         history: try session.store.historyBounds().map {
                             History(bounds: $0, use: session.store.historyUse)
-                        })
+                        }, redirects: session.store.redirectCount)
                 }
             } catch {
                 failure = error
@@ -55,6 +55,12 @@ struct InfoCommand: ParsableCommand {
                         "  history      \(PlainText.count(history.use.transactions, "transaction")), "
                             + "\(PlainText.bytes(history.use.bytes)), behind commit \(history.bounds.horizon)"
                     )
+                }
+                if contents.redirects > 0 {
+                    console.print(
+                        "  redirects    "
+                            + PlainText.count(contents.redirects, "object was", "objects were")
+                            + " deleted in favour of others")
                 }
                 console.print("")
                 for line in Self.space(contents.statistics) { console.print(line) }
@@ -75,6 +81,7 @@ struct InfoCommand: ParsableCommand {
         let metadata: StoreMetadata
         /// nil if it keeps none.
         let history: History?
+        let redirects: Int
     }
 
     /// What is retained of the history.
@@ -248,6 +255,7 @@ struct InfoCommand: ParsableCommand {
                         "last": .count($0.bounds.last),
                     ])
                 } ?? .null)
+            add("redirects", .count(contents.redirects))
             add("called", .string(contents.metadata.identifier.uuidString))
             add(
                 "metadata",
