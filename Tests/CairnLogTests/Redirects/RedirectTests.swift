@@ -233,6 +233,9 @@ struct RedirectTests {
         let redirects = try #require(store.engine.registry.published().redirects)
         let state = store.engine.registry.published()
         redirects.forEach { _, entry in #expect(state.segments[entry.segment] != nil) }
+        // Some have moved with what was alive beside them.
+        let sides = Set(state.segments.sides.map(\.segment.number))
+        #expect(redirects.entries.values.contains { sides.contains($0.segment) })
         // Nothing is left to be done: what is in force is alive.
         let written = try store.compact()
         #expect(written.retiredSegments == 0 || written.bytesWritten < 20_000)
