@@ -17,6 +17,8 @@ struct ChangedObjects {
     private(set) var eventStart: Int32 = 0
     /// The first places of those that came in the runs that are being told of, one told of within the other.
     private var toldStarts: [Int32] = []
+    /// Those that were asked for by a key; nil if none was.
+    var keys: ChangedKeys?
 
     /// The first place of those that came in the run that is being told of; if none is, as `eventStart`.
     var toldStart: Int32 { toldStarts.last ?? eventStart }
@@ -41,6 +43,7 @@ struct ChangedObjects {
         list[Int(object.changedIndex)] = nil
         object.changedIndex = -1
         count -= 1
+        keys?.remove(object)
         if list.count > 32, count * 2 < list.count { compact() }
     }
 
@@ -50,12 +53,17 @@ struct ChangedObjects {
             let start = Int(min(toldStarts[index], Int32(list.count)))
             toldStarts[index] = Int32(list[..<start].count { $0 != nil })
         }
+        if let keys { keys.seen = list[..<keys.seen].count { $0 != nil } }
         list.removeAll { $0 == nil }
         for (index, object) in list.enumerated() { object?.changedIndex = Int32(index) }
     }
 
     mutating func removeAll() {
         for object in list { object?.changedIndex = -1 }
+        if keys != nil {
+            for object in list { object?.flags.subtract(.keyed) }
+            keys = nil
+        }
         // What ends with the list may come back here.
         let all = list
         list = []
@@ -98,6 +106,13 @@ struct ChangedObjects {
     @inline(__always) func look(_ body: (ManagedObject) -> Bool) {
         for object in list {
             if let object, !body(object) { return }
+        }
+    }
+
+    /// Looks at those at some places.
+    func look(from start: Int, upTo end: Int, _ body: (ManagedObject) -> Void) {
+        for object in list[start..<end] {
+            if let object { body(object) }
         }
     }
 

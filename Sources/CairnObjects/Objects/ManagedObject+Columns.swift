@@ -53,6 +53,7 @@ extension ManagedObject {
         }
         set {
             makeRowOfSlots()
+            noteKeyChange()
             cells = newValue?.cells
             version = newValue?.version ?? 0
             flags.subtract(.hasOlderCells)
@@ -61,6 +62,7 @@ extension ManagedObject {
 
     /// Gives a fault what is stored.
     func take(_ row: Row) {
+        noteKeyChange()
         cells = row.cells
         version = row.version
         flags.subtract(.hasOlderCells)
@@ -70,6 +72,7 @@ extension ManagedObject {
     @inline(__always) func bring(_ row: RowCells, _ version: UInt32) {
         if isGone { revive() }
         guard isFault else { return }
+        noteKeyChange()
         cells = row
         self.version = version
     }
@@ -77,6 +80,7 @@ extension ManagedObject {
     /// An object whose row was gone is a fault again: it is there after all, in another state of the store or because somebody
     /// has inserted it again.
     @inline(never) func revive() {
+        noteKeyChange()
         flags.subtract([.gone, .deleted, .fulfilled, .propagated, .displaced])
         // While it was gone it had no members.
         if rarer != nil {
@@ -134,6 +138,7 @@ extension ManagedObject {
 
     /// Notes an edit, or with nil that there is none.
     func setEdit(_ column: Int, _ value: Value?) {
+        noteKeyChange()
         if let value {
             if StagedValue.find(value) != nil { extras.hasStagedValue = true }
             slotsToEdit().set(column, value)
@@ -156,6 +161,7 @@ extension ManagedObject {
 
     /// Forgets all edits.
     func removeEdits() {
+        noteKeyChange()
         if !flags.contains(.slotsAreRow) { dropSlots() }
     }
 
@@ -310,6 +316,7 @@ extension ManagedObject {
 
     /// Nothing is known of what is stored.
     func forgetRow() {
+        noteKeyChange()
         if flags.contains(.slotsAreRow) {
             flags.subtract(.slotsAreRow)
             dropSlots()

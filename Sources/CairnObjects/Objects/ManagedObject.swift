@@ -85,6 +85,8 @@ open class ManagedObject {
         static let hasMembers = Flags(rawValue: 1 << 23)
         /// It is a fault that has kept the row it had.
         static let keptRow = Flags(rawValue: 1 << 20)
+        /// Its keys are noted among those of the changed objects; see ``ChangedKeys``.
+        static let keyed = Flags(rawValue: 1 << 23)
     }
 
     @inline(__always) private final func has(_ flag: Flags) -> Bool { flags.contains(flag) }

@@ -174,7 +174,7 @@ extension ManagedObject {
     @inline(__always)
     private final var isPlainlyNew: Bool {
         flags.isSuperset(of: [.inserted, .fulfilled])
-            && flags.isDisjoint(with: [.gone, .awakening, .slotsAreRow, .recreated])
+            && flags.isDisjoint(with: [.gone, .awakening, .slotsAreRow, .recreated, .keyed])
             && cells == nil && rarer == nil && isNotedAsChanged
     }
 

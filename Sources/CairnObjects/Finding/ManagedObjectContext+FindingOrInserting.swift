@@ -1,0 +1,246 @@
+// Objects by their keys, inserted where there are none.
+
+import CairnModel
+public import CairnStore
+
+extension ManagedObjectContext {
+    /// The object whose property has a value; a new one with that value if there is none.
+    ///
+    /// ```swift
+    /// let (person, isNew) = try context.findOrInsert(Person.self, \.email, "ann@example.org")
+    /// if isNew { person.since = .now }
+    /// person.lastSeen = .now
+    /// ```
+    ///
+    /// Unsaved changes count: an object that was inserted or given the value is found, one that has another value by now, or
+    /// is deleted, is not. In a context that works on another one the same holds for what is unsaved in that. Objects of the
+    /// entity's descendants are found too.
+    ///
+    /// The property need not be unique. Of several objects with the value, one with unsaved changes comes before one without,
+    /// and else the one with the least id, new ones last. A uniqueness constraint over just this property decides what is the
+    /// same: it may be without regard to case, or about some of the objects only. With one, or with an index, the store
+    /// finds the object at once; else it looks at all. Nil is a value: it finds an object that has none.
+    ///
+    /// Somebody else may save an object with the value before this context saves the new one. With a constraint the merge
+    /// policy decides then, as for all new objects; without one there are two.
+    ///
+    /// - Returns: the object, and whether it was inserted by this call.
+    /// - Throws: `StoreError`: `.invalidRequest` naming the property if the path leads to no stored property, or to a value
+    ///   that cannot be compared, or if the entity is abstract and there is no object; and what reading throws. Nothing is inserted
+    ///   then.
+    /// - Complexity: one question to the store, if no unsaved object answers it. The first call for a property looks at all
+    ///   changed objects of the entity, later ones at those that have been changed since.
+    public func findOrInsert<T: PersistentEntity, V>(
+        _ type: T.Type, _ path: KeyPath<T, V>, _ value: V
+    ) throws(StoreError) -> (object: T, isNew: Bool) {
+        try findOrInsert(type, path, in: CollectionOfOne(value))[0]
+    }
+
+    /// The objects whose property has values, in the order of the values; new ones where there are none.
+    ///
+    /// ```swift
+    /// let found = try context.findOrInsert(Product.self, \.serialCode, in: feed.map(\.code))
+    /// for (item, (product, _)) in zip(feed, found) { product.price = item.price }
+    /// ```
+    ///
+    /// The store is asked once for all values, or looks each of them up in the index of a constraint. A value that is there
+    /// several times has one object, which is called new at the first place only. See
+    /// ``findOrInsert(_:_:_:)``.
+    ///
+    /// - Throws: As ``findOrInsert(_:_:_:)``.
+    /// - Complexity: O(n) in the values, and that of the store's answer.
+    public func findOrInsert<T: PersistentEntity, V>(
+        _ type: T.Type, _ path: KeyPath<T, V>, in values: some Collection<V>
+    ) throws(StoreError) -> [(object: T, isNew: Bool)] {
+        let entity = entity(for: type)
+        let terms = try KeyTerms([try name(of: path, entity)], of: entity)
+        var keys: [[Value]] = []
+        keys.reserveCapacity(values.count)
+        for value in values { keys.append(try terms.values { _ in Value(typed: value) }) }
+        return try findOrInsert(keys, terms).map { (typed($0.object), $0.isNew) }
+    }
+
+    /// The object whose properties have values; a new one with these values if there is none.
+    ///
+    /// ```swift
+    /// let (recipe, isNew) = try context.findOrInsert(
+    ///     Recipe.self, key: [\.source: "web", \.externalID: "17"])
+    /// ```
+    ///
+    /// See ``findOrInsert(_:_:_:)``. A to-one relationship may be a part of the key; it takes an object of this context, or an
+    /// object's id.
+    ///
+    /// - Throws: As ``findOrInsert(_:_:_:)``.
+    public func findOrInsert<T: PersistentEntity>(
+        _ type: T.Type, key: [PartialKeyPath<T>: Any]
+    ) throws(StoreError) -> (object: T, isNew: Bool) {
+        let entity = entity(for: type)
+        var named: [String: Any] = [:]
+        for (path, value) in key { named[try name(of: path, entity)] = value }
+        let (object, isNew) = try findOrInsert([named], of: entity)[0]
+        return (typed(object), isNew)
+    }
+
+    /// The objects whose properties have values, in the order of the keys; new ones where there are none.
+    ///
+    /// All keys are made of the same properties. See ``findOrInsert(_:_:in:)``. Keys of several properties are asked for
+    /// together: each by the index of a constraint over just these, or by one fetch of all objects that have one of the values
+    /// in each of the properties.
+    ///
+    /// - Throws: As ``findOrInsert(_:_:_:)``.
+    public func findOrInsert<T: PersistentEntity>(
+        _ type: T.Type, keys: some Collection<[PartialKeyPath<T>: Any]>
+    ) throws(StoreError) -> [(object: T, isNew: Bool)] {
+        let entity = entity(for: type)
+        var all: [[String: Any]] = []
+        all.reserveCapacity(keys.count)
+        for key in keys {
+            var named: [String: Any] = [:]
+            for (path, value) in key { named[try name(of: path, entity)] = value }
+            all.append(named)
+        }
+        return try findOrInsert(all, of: entity).map { (typed($0.object), $0.isNew) }
+    }
+
+    /// The object of an entity whose properties have values; a new one with these values if there is none.
+    ///
+    /// ```swift
+    /// let (tag, isNew) = try context.findOrInsert(entityName: "Tag", key: ["label": "new"])
+    /// ```
+    ///
+    /// See ``findOrInsert(_:_:_:)``. Values are those of ``ManagedObject/setValue(_:forKey:)``; a to-one relationship also
+    /// takes an object's id, and `Optional<Any>.none as Any` stands for nil.
+    ///
+    /// - Throws: As ``findOrInsert(_:_:_:)``; `.invalidRequest` if the model has no such entity.
+    public func findOrInsert(
+        entityName: String, key: [String: Any]
+    ) throws(StoreError) -> (object: ManagedObject, isNew: Bool) {
+        try findOrInsert(entityName: entityName, keys: CollectionOfOne(key))[0]
+    }
+
+    /// The objects of an entity whose properties have values, in the order of the keys; new ones where there are none.
+    ///
+    /// All keys are made of the same properties; see ``findOrInsert(_:keys:)``.
+    ///
+    /// - Throws: As ``findOrInsert(entityName:key:)``.
+    public func findOrInsert(
+        entityName: String, keys: some Collection<[String: Any]>
+    ) throws(StoreError) -> [(object: ManagedObject, isNew: Bool)] {
+        guard let entity = knownEntity(named: entityName) else {
+            throw StoreError(
+                .invalidRequest, "the model has no entity of this name",
+                context: .init(entity: entityName))
+        }
+        return try findOrInsert(keys, of: entity)
+    }
+
+    // MARK: Keys
+
+    private func name<T: PersistentEntity>(of path: PartialKeyPath<T>, _ entity: SchemaEntity)
+        throws(StoreError) -> String
+    {
+        if let name = T._key(for: path) { return name }
+        throw KeyTerms.wrong(entity, "\(path)", "a key is made of stored properties of the class")
+    }
+
+    private func typed<T: ManagedObject>(_ object: ManagedObject) -> T {
+        guard let typed = object as? T else {
+            preconditionFailure(
+                "objects of \(object.entity.name) are asked for as \(T.self), but are \(type(of: object))"
+            )
+        }
+        return typed
+    }
+
+    private func findOrInsert(_ keys: some Collection<[String: Any]>, of entity: SchemaEntity)
+        throws(StoreError) -> [(object: ManagedObject, isNew: Bool)]
+    {
+        guard let first = keys.first else { return [] }
+        let terms = try KeyTerms(first.keys.sorted(), of: entity)
+        var all: [[Value]] = []
+        all.reserveCapacity(keys.count)
+        for key in keys {
+            if key.count != terms.columns.count {
+                throw KeyTerms.wrong(
+                    entity, key.keys.sorted().joined(separator: ", "),
+                    "all keys are made of the same properties")
+            }
+            all.append(
+                try terms.values { name in
+                    key[name].flatMap { Value(typed: $0) ?? Value(any: $0) }
+                })
+        }
+        return try findOrInsert(all, terms)
+    }
+
+    // MARK: Finding
+
+    /// - Parameter keys: values that fit, in the order of the columns.
+    private func findOrInsert(_ keys: [[Value]], _ terms: KeyTerms) throws(StoreError)
+        -> [(object: ManagedObject, isNew: Bool)]
+    {
+        try throwReadError()
+        var places: [[Value]: Int] = [:]
+        var asked: [[Value]] = []
+        var values: [[Value]] = []
+        let order = keys.map { given in
+            // What is no number was refused.
+            let key = terms.key(of: given) ?? given
+            if let place = places[key] { return place }
+            places[key] = asked.count
+            asked.append(key)
+            values.append(given)
+            return asked.count - 1
+        }
+        let found = try objects(of: try matches(of: asked, terms, count: 1))
+        // What faults could not read counted as nil.
+        try throwReadError()
+        if found.contains(where: { $0 == nil }) { try checkInserting(values, terms) }
+        var isOpen = found.map { $0 == nil }
+        let objects = zip(found, values).map { found, values in
+            found ?? make(values, terms)
+        }
+        return order.map { place in
+            defer { isOpen[place] = false }
+            return (objects[place], isOpen[place])
+        }
+    }
+
+    /// What cannot be inserted is found out before anything is.
+    private func checkInserting(_ keys: [[Value]], _ terms: KeyTerms) throws(StoreError) {
+        if terms.entity.isAbstract {
+            throw KeyTerms.wrong(
+                terms.entity, nil, "there is no such object, and the entity is abstract")
+        }
+        for (place, column) in terms.columns.enumerated() {
+            guard let index = terms.entity.columns[column].relationship else { continue }
+            let root = schema.entities[terms.entity.relationships[index].destination].root
+            for key in keys {
+                guard let id = key[place].reference else { continue }
+                if rootEntity(of: id)?.index != root {
+                    throw StoreError(
+                        .invalidRequest, "the relationship does not lead to such an object",
+                        context: .init(
+                            entity: terms.entity.name, key: terms.entity.columns[column].name,
+                            objectID: id))
+                }
+            }
+        }
+    }
+
+    /// A new object with a key.
+    private func make(_ values: [Value], _ terms: KeyTerms) -> ManagedObject {
+        let object = insert(terms.entity.name)
+        for (column, value) in zip(terms.columns, values) {
+            guard let index = object.entity.columns[column].relationship else {
+                object.setColumn(column, value)
+                continue
+            }
+            let destination = schema.entities[object.entity.relationships[index].destination]
+            setTarget(
+                of: object, index, value.reference.map { self.object(with: $0, under: destination) }
+            )
+        }
+        return object
+    }
+}
