@@ -59,6 +59,7 @@ public import CairnStore
 ///   - isAbstract: whether it has no objects of its own.
 ///   - originalName: the name under which an older version of the model knows the entity.
 ///   - hashModifier: makes the version hash differ although nothing else does.
+///   - mergeRule: what the merge policy `.declared` does about properties that do not say it themselves.
 @attached(
     member, names: named(Columns), named(_typedEntity), named(_property(for:)),
     named(_paths(_:of:)), named(_validate(_:_:)))
@@ -66,7 +67,7 @@ public import CairnStore
 @attached(extension, conformances: PersistentEntity)
 public macro Entity(
     _ name: String? = nil, isAbstract: Bool = false, originalName: String? = nil,
-    hashModifier: String? = nil
+    hashModifier: String? = nil, mergeRule: MergeRule? = nil
 ) = #externalMacro(module: "CairnPlugin", type: "EntityMacro")
 
 /// Says more of an attribute than its type does.
@@ -92,12 +93,13 @@ public macro Entity(
 ///   - minimumLength: the least number of characters.
 ///   - maximumLength: the greatest number of characters.
 ///   - pattern: a regular expression that the whole string must match.
+///   - mergeRule: what the merge policy `.declared` makes of two values of the attribute.
 @attached(peer)
 public macro Attribute(
     _ options: AttributeOption..., derived: String? = nil, originalName: String? = nil,
     hashModifier: String? = nil, minimumValue: (any AttributeValue)? = nil,
     maximumValue: (any AttributeValue)? = nil, minimumLength: Int? = nil, maximumLength: Int? = nil,
-    pattern: String? = nil
+    pattern: String? = nil, mergeRule: MergeRule? = nil
 ) = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
 
 /// Says more of a relationship than its type does.
@@ -116,12 +118,13 @@ public macro Attribute(
 ///   - isOptional: whether it may be empty in a saved object.
 ///   - originalName: the name under which an older version of the model knows the relationship.
 ///   - hashModifier: makes the version hash differ although nothing else does.
+///   - mergeRule: what the merge policy `.declared` makes of two targets.
 ///   - inverse: the relationship that leads back.
 @attached(peer)
 public macro Relationship(
     deleteRule: DeleteRule = .nullify, minimumModelCount: Int = 0, maximumModelCount: Int = 0,
     isOptional: Bool = true, originalName: String? = nil, hashModifier: String? = nil,
-    inverse: AnyKeyPath? = nil
+    mergeRule: MergeRule? = nil, inverse: AnyKeyPath? = nil
 ) = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
 
 /// Says more of a relationship than its type does, the inverse named by a string.
@@ -135,7 +138,7 @@ public macro Relationship(
 public macro Relationship(
     deleteRule: DeleteRule = .nullify, minimumModelCount: Int = 0, maximumModelCount: Int = 0,
     isOptional: Bool = true, originalName: String? = nil, hashModifier: String? = nil,
-    inverse: String
+    mergeRule: MergeRule? = nil, inverse: String
 ) = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
 
 /// Keeps a stored property out of the model: it lives with the object in memory and no change of it is noticed.

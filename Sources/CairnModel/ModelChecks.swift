@@ -2,7 +2,8 @@
 //
 //   1. Limits are values of the attribute's type, and not the wrong way round.
 //   2. Indexes are built over stored properties.
-//   3. Configurations, fetched properties and templates name entities that exist.
+//   3. Merge rules fit what they are about.
+//   4. Configurations, fetched properties and templates name entities that exist.
 
 struct ModelChecks {
     let model: ManagedObjectModel
@@ -14,6 +15,7 @@ struct ModelChecks {
                 try check(attribute, path: "\(entity.name).\(attribute.name)")
             }
             try checkIndexes(of: entity)
+            try checkMergeRules(of: entity)
             for property in entity.description.fetchedProperties {
                 try require(
                     property.entityName, "the fetched entity",

@@ -86,6 +86,8 @@ public final class SchemaEntity: Sendable {
     /// It keeps a typed column of one entity from being used with rows of another, where it would write past
     /// the end.
     package let layout: UInt64
+    /// What the declared merge policy does about its objects.
+    package let mergeRules: EntityMergeRules
     private let columnIndexes: [String: Int]
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
@@ -93,7 +95,7 @@ public final class SchemaEntity: Sendable {
     init(
         index: Int, parent: Int?, root: Int, family: [Int], description: EntityDescription,
         attributes: [SchemaAttribute], relationships: [SchemaRelationship], columns: [SchemaColumn],
-        constraints: [SchemaConstraint]
+        constraints: [SchemaConstraint], mergeRule: MergeRule? = nil
     ) {
         self.index = index
         self.name = description.name
@@ -107,6 +109,7 @@ public final class SchemaEntity: Sendable {
         self.columns = columns
         self.constraints = constraints
         layout = Self.layout(description.name, columns)
+        mergeRules = EntityMergeRules(attributes, relationships, columns, standard: mergeRule)
         columnIndexes = Dictionary(
             uniqueKeysWithValues: columns.enumerated().map { ($1.name, $0) })
         attributeIndexes = Dictionary(

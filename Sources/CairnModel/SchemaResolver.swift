@@ -54,9 +54,19 @@ struct SchemaResolver {
                 family: families[index],
                 description: model.entities[index], attributes: attributes[index],
                 relationships: links[index], columns: columns[index],
-                constraints: constraints[index])
+                constraints: constraints[index], mergeRule: mergeRule(of: index))
         }
         return (entities, pairs)
+    }
+
+    /// The merge rule that an entity declares, or inherits.
+    private func mergeRule(of index: Int) -> MergeRule? {
+        var current: Int? = index
+        while let entity = current {
+            if let rule = model.entities[entity].mergeRule { return rule }
+            current = parents[entity]
+        }
+        return nil
     }
 
     // MARK: Entities

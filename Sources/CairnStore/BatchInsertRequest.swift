@@ -47,6 +47,9 @@ public struct BatchInsertRequest: Sendable {
     public let entityName: String
     /// What is done about rows that are stored already; nil = what the context that executes the request
     /// does, and without a context the error policy.
+    ///
+    /// With `.declared` the request fails if the model has merge rules for the entity's objects: a batch does not put values
+    /// together.
     public var mergePolicy: MergePolicyKind?
     /// What the result should contain.
     public var resultType = ResultType.statusOnly
@@ -153,4 +156,26 @@ public struct BatchInsertResult: Sendable {
 
     /// An empty result.
     public init() {}
+}
+
+extension BatchInsertRequest {
+    /// The request with a policy that is carried out row by row: what the declared one comes to where the model has no rules.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if the model has rules for the entity's objects: a batch does not put values
+    ///   together.
+    package func withoutDeclaredPolicy(for entity: SchemaEntity) throws(StoreError)
+        -> BatchInsertRequest
+    {
+        guard mergePolicy == .declared else { return self }
+        if entity.mergeRules.isDeclared, !entity.constraints.isEmpty {
+            throw StoreError(
+                .invalidRequest,
+                "a batch insert does not know the merge rules of the model: say what its merge policy is, or save objects",
+                context: .init(entity: entity.name))
+        }
+        var plain = self
+        plain.mergePolicy = .mergeByPropertyObjectTrump
+        plain.setOnly = true
+        return plain
+    }
 }

@@ -5,6 +5,8 @@
 // conflict under the error policy, as the version says. Only what is derived is nobody's change: a row whose
 // base differs from it in nothing else is no conflict, under any policy.
 //
+// Under the declared policy an entity whose rule is `store` meets deletions as under store trump.
+//
 // Pairs of to-many relationships have no version: additions and removals of both writers apply, and belong
 // to the object that made them. Where its changes are dropped, so are they.
 
@@ -40,13 +42,13 @@ extension ConflictRules {
             switch policy {
             case .error: return .fail
             case .mergeByPropertyStoreTrump, .rollback: return .becomeDeleted
-            case .mergeByPropertyObjectTrump, .overwrite: return .recreate
+            case .mergeByPropertyObjectTrump, .overwrite, .declared: return .recreate
             }
         }
         switch policy {
         case .error: return .fail
         case .mergeByPropertyStoreTrump: return .write(changed.subtracting(theirs))
-        case .mergeByPropertyObjectTrump: return .write(changed)
+        case .mergeByPropertyObjectTrump, .declared: return .write(changed)
         case .overwrite: return .writeWhole
         case .rollback: return .revert
         }
@@ -71,7 +73,7 @@ extension ConflictRules {
         guard rowExists else { return .done }
         return switch policy {
         case .error: .fail
-        case .mergeByPropertyObjectTrump, .overwrite: .delete
+        case .mergeByPropertyObjectTrump, .overwrite, .declared: .delete
         case .mergeByPropertyStoreTrump, .rollback: .undelete
         }
     }

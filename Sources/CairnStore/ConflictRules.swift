@@ -1,4 +1,4 @@
-// What the five built-in merge policies do about conflicts: one implementation for every backend and for
+// What the built-in merge policies do about conflicts: one implementation for every backend and for
 // the object layer.
 //
 // Pure functions: they look at what they are given and say what is to be done. Whoever asks does it, finds
@@ -8,6 +8,9 @@
 //   (b) a new object that equals a stored row, under a uniqueness constraint
 //   (c) new objects of one save that equal one another                           `fold`
 //   (d) a changed object that has come to equal another row
+//
+// Under the declared policy it is as under object trump, but that the model says what becomes of values: see
+// `ConflictRules+Declared`.
 //
 // (c) is applied before (b): new objects are folded into one, and that one meets the row.
 // Threads: functions of values only.
@@ -35,7 +38,7 @@ public enum ConflictRules {
         switch policy {
         case .error: .fail
         case .mergeByPropertyStoreTrump, .rollback: .keepStored
-        case .mergeByPropertyObjectTrump: .updateStored
+        case .mergeByPropertyObjectTrump, .declared: .updateStored
         case .overwrite: .displaceStored
         }
     }
@@ -44,7 +47,7 @@ public enum ConflictRules {
     /// could be merged into.
     public static func newObjectMeetsSeveralRows(_ policy: MergePolicyKind) -> NewObjectOutcome {
         switch policy {
-        case .error, .mergeByPropertyObjectTrump: .fail
+        case .error, .mergeByPropertyObjectTrump, .declared: .fail
         case .mergeByPropertyStoreTrump, .rollback: .keepStored
         case .overwrite: .displaceStored
         }
@@ -68,7 +71,7 @@ public enum ConflictRules {
         switch policy {
         case .error: .fail
         case .mergeByPropertyStoreTrump, .rollback: .revert
-        case .mergeByPropertyObjectTrump: .mergeIntoOther
+        case .mergeByPropertyObjectTrump, .declared: .mergeIntoOther
         case .overwrite: .displaceOther
         }
     }
@@ -78,7 +81,7 @@ public enum ConflictRules {
         -> UpdatedObjectOutcome
     {
         switch policy {
-        case .error, .mergeByPropertyObjectTrump: .fail
+        case .error, .mergeByPropertyObjectTrump, .declared: .fail
         case .mergeByPropertyStoreTrump, .rollback: .revert
         case .overwrite: .displaceOther
         }
@@ -128,6 +131,7 @@ public enum ConflictRules {
         case .error: .fail
         case .mergeByPropertyStoreTrump, .rollback: .keepFirst
         case .mergeByPropertyObjectTrump, .overwrite: assignedOnly ? .foldAssigned : .keepFirst
+        case .declared: .foldAssigned
         }
     }
 
@@ -172,7 +176,7 @@ public enum ConflictRules {
     public static func batchRowMeetsRow(_ policy: MergePolicyKind) -> BatchRowRule {
         switch policy {
         case .error, .mergeByPropertyStoreTrump, .rollback: .skip
-        case .mergeByPropertyObjectTrump, .overwrite: .update
+        case .mergeByPropertyObjectTrump, .overwrite, .declared: .update
         }
     }
 }

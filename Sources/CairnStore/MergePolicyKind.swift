@@ -1,4 +1,4 @@
-// The five policies that a store can carry out by itself.
+// The policies that a store can carry out by itself.
 
 /// What happens when a save or a batch meets an object that somebody else has stored.
 public enum MergePolicyKind: String, Sendable, Hashable, CaseIterable, Codable {
@@ -12,4 +12,7 @@ public enum MergePolicyKind: String, Sendable, Hashable, CaseIterable, Codable {
     case overwrite
     /// What is stored stays, all of the object's changes are dropped.
     case rollback
+    /// What the model's merge rules say, property by property; where it says nothing, as `mergeByPropertyObjectTrump`, with
+    /// nothing of a new object but what was set.
+    case declared
 }

@@ -135,10 +135,30 @@ struct RandomConflictTests {
         return keys.values.contains { $0.count > 1 }
     }
 
+    /// The vehicles with merge rules that the seed says, and some more properties for them.
+    private static func ruledModel(_ seed: UInt64) -> ManagedObjectModel {
+        var random = SeededRandom(seed: seed &+ 1)
+        var model = Models.vehicles
+        let newest = MergeRule.newest(by: "age")
+        let numbers: [MergeRule?] = [nil, .store, .fillNil, .maximum, .minimum, .sum, newest]
+        model.entities[0].attributes += [.init("age", .integer16), .init("wins", .integer64)]
+        model.entities[0].attributes[3].mergeRule = random.pick(numbers) ?? nil
+        let texts: [MergeRule?] = [nil, .store, .object, .fillNil, .maximum, newest]
+        model.entities[0].attributes[1].mergeRule = random.pick(texts) ?? nil
+        model.entities[1].attributes[1].mergeRule = random.pick(texts) ?? nil
+        let standards: [MergeRule?] = [nil, .store, .object, .fillNil, newest]
+        model.entities[0].mergeRule = random.pick(standards) ?? nil
+        model.entities[2].mergeRule = random.pick(standards) ?? nil
+        return model
+    }
+
     /// Cars of several entities, changed by two contexts at once.
-    private func race(_ backend: Backend, _ policy: MergePolicy, seed: UInt64) throws -> Outcome {
+    private func race(
+        _ backend: Backend, _ policy: MergePolicy, seed: UInt64,
+        _ model: ManagedObjectModel = Models.vehicles
+    ) throws -> Outcome {
         var random = SeededRandom(seed: seed)
-        let stack = try Stack(Models.vehicles, backend)
+        let stack = try Stack(model, backend)
         let entities = ["Car", "SportCar", "ExpensiveSportCar", "Truck"]
         func make(_ context: ManagedObjectContext, _ random: inout SeededRandom) -> ManagedObject {
             let object = context.insert(random.pick(entities) ?? "Car")
@@ -215,5 +235,20 @@ struct RandomConflictTests {
                 #expect(byStore == byObjects, "CAIRN_SEED=\(seed) \(kind) setOnly \(setOnly)")
             }
         }
+    }
+
+    @Test(
+        "The rules of the model: the store and the objects come to the same with them",
+        arguments: Backend.allCases, SeededRandom.seeds(60))
+    func declaredRaces(_ backend: Backend, _ seed: UInt64) throws {
+        let model = Self.ruledModel(seed)
+        let isChained =
+            try seed % 3 == 2 || race(backend, .error, seed: seed, model).isChained
+        let byStore = try race(backend, .declared, seed: seed, model)
+        let byObjects = try race(backend, PlainSubclass(merge: .declared), seed: seed, model)
+        if isChained { return }
+        let plain = try race(.dictionary, .declared, seed: seed, model)
+        #expect(byStore == plain, "as the plain store, CAIRN_SEED=\(seed)")
+        #expect(byStore == byObjects, "CAIRN_SEED=\(seed)")
     }
 }

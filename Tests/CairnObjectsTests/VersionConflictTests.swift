@@ -178,7 +178,7 @@ struct VersionConflictTests {
                 #expect(conflict.newVersionNumber == 0 && conflict.cachedSnapshot == nil)
             case .mergeByPropertyStoreTrump, .rollback:
                 #expect(error == nil && rows.isEmpty && object.isDeleted)
-            case .mergeByPropertyObjectTrump, .overwrite:
+            case .mergeByPropertyObjectTrump, .overwrite, .declared:
                 #expect(error == nil && rows.map(\.objectID) == [id])
                 #expect(rows.first?.string("name") == "ours" && rows.first?.string("note") == "x")
                 #expect(!object.hasChanges)
@@ -203,7 +203,8 @@ struct VersionConflictTests {
             let count = try stack.context().count("Product")
             switch kind {
             case .error: #expect(error?.code == .mergeConflict && count == 1)
-            case .mergeByPropertyObjectTrump, .overwrite: #expect(error == nil && count == 0)
+            case .mergeByPropertyObjectTrump, .overwrite, .declared:
+                #expect(error == nil && count == 0)
             case .mergeByPropertyStoreTrump, .rollback:
                 #expect(error == nil && count == 1 && !object.isDeleted)
                 #expect(object.string("name") == "theirs")

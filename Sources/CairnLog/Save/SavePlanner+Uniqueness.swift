@@ -183,14 +183,14 @@ extension SavePlanner {
             let new = group.members.filter { rows[$0].kind == .inserted && rows[$0].fate == .live }
             guard let survivor = new.first else { continue }
             for other in new.dropFirst() {
-                fold(other, into: survivor)
+                try fold(other, into: survivor, &builder)
                 hasFolded = true
             }
         }
         if hasFolded { return }
         // A save may have as many groups as objects: those of one object are not looked for among all.
         var groupsOfRow: [Int: [Group]] = [:]
-        if policyKind == .mergeByPropertyObjectTrump {
+        if policyKind == .mergeByPropertyObjectTrump || policyKind == .declared {
             for group in groups {
                 for member in group.members { groupsOfRow[member, default: []].append(group) }
             }
@@ -235,6 +235,10 @@ extension SavePlanner {
             let isWhole = rows[other].kind == .inserted && !request.mergesAssignedOnly
             try take(from: other, into: row, isWhole: isWhole, &builder)
             rows[other].fate = .absorbed(into: row)
+        case .declared:
+            try refuseSeveralRows(other, groups)
+            try takeDeclared(from: other, into: row, &builder)
+            rows[other].fate = .absorbed(into: row)
         case .overwrite:
             rows[row].fate = .deleted
             displaced.append(row)
@@ -270,8 +274,12 @@ extension SavePlanner {
     }
 
     /// Two new objects of one save: the one created first survives, in every policy.
-    private mutating func fold(_ loser: Int, into survivor: Int) {
-        if request.mergesAssignedOnly
+    private mutating func fold(_ loser: Int, into survivor: Int, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        if policyKind == .declared {
+            try takeDeclared(from: loser, into: survivor, &builder)
+        } else if request.mergesAssignedOnly
             && (policyKind == .mergeByPropertyObjectTrump || policyKind == .overwrite)
         {
             for column in rows[loser].values.indices where rows[loser].assigned.contains(column) {
@@ -305,6 +313,33 @@ extension SavePlanner {
             }
             let value = rows[object].values[column]
             guard rows[row].values[column] != value else { continue }
+            if case .objectID(let target) = value, try !isAlive(target, column, row, &builder) {
+                continue  // never to a dead object
+            }
+            try releasePartner(of: row, column, &builder)
+            rows[row].values[column] = value
+            rows[row].assigned.insert(column)
+            rows[row].isMerged = true
+        }
+    }
+
+    /// Gives a row what the model's rules make of its values and those of an object that is merged into it.
+    @inline(never)
+    private mutating func takeDeclared(
+        from object: Int, into row: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let entity = catalog.schema.entities[rows[row].entity]
+        var given = [Value](repeating: .null, count: entity.columns.count)
+        var assigned = ColumnSet()
+        for column in entity.columns.indices where shares(column, object, row) {
+            given[column] = rows[object].values[column]
+            if rows[object].assigned.contains(column) { assigned.insert(column) }
+        }
+        let values = try ConflictRules.declaredValues(
+            entity, given: given, assigned: assigned, isRow: rows[object].kind != .inserted,
+            kept: rows[row].values,
+            keptAssigned: rows[row].kind == .inserted ? rows[row].assigned : nil)
+        for (column, value) in values.enumerated() where rows[row].values[column] != value {
             if case .objectID(let target) = value, try !isAlive(target, column, row, &builder) {
                 continue  // never to a dead object
             }

@@ -274,8 +274,9 @@ struct SavePlanner {
                         VersionConflict(
                             id: rows[index].id, entity: rows[index].entity, base: nil,
                             stored: row(of: rows[index]), isDeletion: true)))
+            case .declared where !keepsStored(index): break
             case .mergeByPropertyObjectTrump, .overwrite: break
-            case .mergeByPropertyStoreTrump, .rollback:
+            case .mergeByPropertyStoreTrump, .rollback, .declared:
                 rows[index].fate = .live
                 rows[index].isUndeleted = true
             }
@@ -321,15 +322,18 @@ struct SavePlanner {
     {
         guard let stored = rows[index].stored else {
             switch policyKind {
+            case .declared where keepsStored(index): rows[index].fate = .deleted
             case .mergeByPropertyStoreTrump, .rollback: rows[index].fate = .deleted
             // Created again under its id with the full state: mandatory values need not be among the changes.
-            case .mergeByPropertyObjectTrump, .overwrite, .error: rows[index].isMerged = true
+            case .mergeByPropertyObjectTrump, .overwrite, .declared, .error:
+                rows[index].isMerged = true
             }
             return
         }
         rows[index].isMerged = true
         if policyKind == .rollback { try loosen(index, &builder) }
         let old = cells(of: base)
+        if policyKind == .declared { return try mergeDeclared(index, base: old, stored.values) }
         for column in stored.values.indices {
             let isLocal = rows[index].assigned.contains(column)
             let isExternal = stored.values[column] != old[column]
@@ -344,10 +348,36 @@ struct SavePlanner {
                     rows[index].values[column] = stored.values[column]
                     rows[index].assigned.remove(column)
                 }
-            case .mergeByPropertyObjectTrump, .error: break
+            case .mergeByPropertyObjectTrump, .declared, .error: break
             }
         }
         if policyKind == .rollback { rows[index].isReverted = true }
+    }
+
+    /// Whether the model's rules leave an object that one side has deleted as it is stored.
+    private func keepsStored(_ index: Int) -> Bool {
+        catalog.schema.entities[rows[index].entity].mergeRules.keepsStored
+    }
+
+    /// Merges an updated object with what somebody else stored meanwhile, as the model's rules say.
+    @inline(never)
+    private mutating func mergeDeclared(_ index: Int, base: [Value], _ stored: [Value])
+        throws(StoreError)
+    {
+        var ours = base
+        for column in rows[index].assigned { ours[column] = rows[index].values[column] }
+        let values = try ConflictRules.declaredValues(
+            catalog.schema.entities[rows[index].entity], base: base, ours: ours,
+            changed: rows[index].assigned, theirs: stored)
+        for (column, value) in values.enumerated() {
+            // What nobody sets is computed later.
+            if value != stored[column] {
+                rows[index].assigned.insert(column)
+            } else {
+                rows[index].assigned.remove(column)
+            }
+        }
+        rows[index].values = values
     }
 
     /// The stored form of a working row, for a conflict's report.

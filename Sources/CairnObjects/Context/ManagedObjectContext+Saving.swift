@@ -115,7 +115,7 @@ extension ManagedObjectContext {
     /// Whether the policy puts objects together of what is here and what is stored.
     private var mergesProperties: Bool {
         mergePolicy.isBuiltIn
-            && [.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump]
+            && [.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .declared]
                 .contains(mergePolicy.mergeType)
     }
 

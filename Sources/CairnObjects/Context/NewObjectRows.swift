@@ -207,7 +207,7 @@ extension ManagedObjectContext {
             let isLooked = rows.groups.contains { looksAtMerged(schema.entities[$0.entity]) }
             return isLooked ? .none : .givesValues
         case .mergeByPropertyStoreTrump, .rollback: return .isDropped
-        case .overwrite, .error: return .none
+        case .overwrite, .declared, .error: return .none
         }
     }
 

@@ -99,27 +99,18 @@ struct DuplicateFolding {
             if let newest, newest.offset > 0 {
                 copy(attribute.columns, from: newest.element, to: winner)
             }
-        case .maximum, .minimum:
-            for column in attribute.columns {
-                let values = values(column, group)
-                let value =
-                    rule == .maximum
-                    ? values.max { SortingOrder.compare($0, $1) < 0 }
-                    : values.min { SortingOrder.compare($0, $1) < 0 }
-                if let value { set(column, value, winner) }
-            }
-        case .sum:
+        case .maximum, .minimum, .sum:
             for column in attribute.columns {
                 let values = values(column, group)
                 if values.isEmpty { continue }
-                guard let sum = Self.sum(values, as: attribute.description.type) else {
+                guard let value = rule.folded(values, as: attribute.description.type) else {
                     throw StoreError(
                         .invalidRequest, "the sum of the values is greater than its type can hold",
                         context: .init(
                             entity: winner.entity.name, key: winner.entity.columns[column].name,
                             objectID: winner.objectID))
                 }
-                set(column, sum, winner)
+                set(column, value, winner)
             }
         }
     }
@@ -140,33 +131,6 @@ struct DuplicateFolding {
 
     private func set(_ column: Int, _ value: Value, _ winner: ManagedObject) {
         if winner.columnValue(column) != value { winner.setColumn(column, value) }
-    }
-
-    /// Nil if the type cannot hold it.
-    private static func sum(_ values: [Value], as type: AttributeType) -> Value? {
-        var integer: Int64 = 0
-        var decimal = Decimal(0)
-        var double = 0.0
-        for value in values {
-            switch value {
-            case .integer(let number):
-                let (sum, isTooGreat) = integer.addingReportingOverflow(number)
-                if isTooGreat { return nil }
-                integer = sum
-            case .decimal(let number): decimal += number
-            case .double(let number): double += number
-            case .float(let number): double += Double(number)
-            default: return nil
-            }
-        }
-        switch type {
-        case .integer16, .integer32, .integer64: return Value.integer(integer).converted(to: type)
-        case .decimal: return decimal.isNaN ? nil : .decimal(decimal)
-        case .float:
-            let float = Float(double)
-            return float.isInfinite && double.isFinite ? nil : .float(float)
-        default: return .double(double)
-        }
     }
 
     // MARK: Relationships

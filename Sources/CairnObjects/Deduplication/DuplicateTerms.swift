@@ -51,49 +51,12 @@ struct DuplicateTerms {
     }
 
     private func check(_ rule: FoldingRule, _ name: String) throws(StoreError) {
-        if case .newest(let by) = rule { try checkOrder(by) }
-        if let index = entity.relationshipIndex(named: name) {
-            let isToMany = entity.relationships[index].description.isToMany
-            switch rule {
-            case .keep: return
-            case .fillNil, .newest: if !isToMany { return }
-            case .union: if isToMany { return }
-            case .maximum, .minimum, .sum: break
-            }
-            throw wrong(
-                name,
-                "a to-\(isToMany ? "many" : "one") relationship has no \(rule.word)")
-        }
-        guard let index = entity.attributeIndex(named: name) else {
-            throw wrong(name, "the entity has no such property")
-        }
-        let attribute = entity.attributes[index].description
-        if entity.attributes[index].columns.isEmpty {
-            throw wrong(name, "a transient attribute is not stored")
-        }
-        if attribute.derivationExpression != nil {
-            throw wrong(name, "a derived attribute is computed from others")
-        }
-        let fits =
-            switch rule {
-            case .keep, .fillNil, .newest: true
-            case .maximum, .minimum:
-                attribute.type != .transformable && attribute.type != .composite
-            case .sum:
-                [.integer16, .integer32, .integer64, .decimal, .double, .float]
-                    .contains(attribute.type)
-            case .union: false
-            }
-        if !fits { throw wrong(name, "an attribute of its type has no \(rule.word)") }
+        if let (key, words) = entity.problem(of: rule, for: name) { throw wrong(key, words) }
     }
 
     /// An attribute whose values have an order.
     private func checkOrder(_ name: String) throws(StoreError) {
-        let column = try column(name)
-        switch entity.columns[column].kind {
-        case .attribute(let type) where type != .transformable && type != .binary: return
-        default: throw wrong(name, "its values have no order")
-        }
+        if let words = entity.problem(ofOrder: name) { throw wrong(name, words) }
     }
 
     private func column(_ name: String) throws(StoreError) -> Int {
@@ -106,19 +69,5 @@ struct DuplicateTerms {
 
     private func wrong(_ key: String?, _ words: String) -> StoreError {
         StoreError(.invalidRequest, words, context: .init(entity: entity.name, key: key))
-    }
-}
-
-extension FoldingRule {
-    fileprivate var word: String {
-        switch self {
-        case .keep: "value to keep"
-        case .fillNil: "nil to fill"
-        case .newest: "newest value"
-        case .maximum: "greatest value"
-        case .minimum: "least value"
-        case .sum: "sum"
-        case .union: "union"
-        }
     }
 }

@@ -48,6 +48,8 @@ extension ManagedObjectContext {
         case everything
         /// What was set on a new object, or changed in a stored one.
         case edits
+        /// What the model's rules make of both.
+        case declared
     }
 
     /// Conflicts over one key: the stored object that has it is listed apart from those of the save among
@@ -79,7 +81,9 @@ extension ManagedObjectContext {
     private func resolveKeys(_ conflicts: [ConstraintConflict], by policy: MergePolicy)
         throws(StoreError)
     {
-        if policy.mergeType == .mergeByPropertyObjectTrump { try refuseTwoRows(conflicts) }
+        if policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .declared {
+            try refuseTwoRows(conflicts)
+        }
         var places: [KeyConflict: Int] = [:]
         var groups: [[ConstraintConflict]] = []
         for conflict in conflicts {
@@ -96,7 +100,7 @@ extension ManagedObjectContext {
             }
         }
         var references = KeyReferences(self, conflicts)
-        for group in groups { fold(members(of: group), by: policy, &references) }
+        for group in groups { try fold(members(of: group), by: policy, &references) }
         // Who had the key all along comes first: what goes back to its own key may need it.
         var goesBack = false
         for isKept in [true, false] {
@@ -199,13 +203,14 @@ extension ManagedObjectContext {
     /// New objects with one key: the one created first survives, in every policy.
     private func fold(
         _ members: [ManagedObject], by policy: MergePolicy, _ references: inout KeyReferences
-    ) {
+    ) throws(StoreError) {
         let new = members.filter(isNew)
         let gives =
             policy.setOnly
             && (policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite)
+        let gift: Gift = policy.mergeType == .declared ? .declared : gives ? .edits : .nothing
         for loser in new.dropFirst() {
-            absorb(loser, into: new[0], giving: gives ? .edits : .nothing, &references)
+            try absorb(loser, into: new[0], giving: gift, &references)
         }
     }
 
@@ -220,14 +225,16 @@ extension ManagedObjectContext {
             switch policy.mergeType {
             case .mergeByPropertyStoreTrump, .rollback:
                 if isNew(other) {
-                    absorb(other, into: first, giving: .nothing, &references)
+                    try absorb(other, into: first, giving: .nothing, &references)
                 } else if let row = other.row {
                     goBack(other, to: row)
                     goesBack = true
                 }
             case .mergeByPropertyObjectTrump:
                 let all = isNew(other) && !policy.setOnly
-                absorb(other, into: first, giving: all ? .everything : .edits, &references)
+                try absorb(other, into: first, giving: all ? .everything : .edits, &references)
+            case .declared:
+                try absorb(other, into: first, giving: .declared, &references)
             case .overwrite:
                 try displace(first, conflict, &references)
                 first = other
@@ -243,11 +250,15 @@ extension ManagedObjectContext {
     private func absorb(
         _ loser: ManagedObject, into survivor: ManagedObject, giving gift: Gift,
         _ references: inout KeyReferences
-    ) {
+    ) throws(StoreError) {
         let common = commonAncestor(loser.entity, survivor.entity)
         let columns = common?.columns.indices ?? 0..<0
         let relationships = common?.relationships.indices ?? 0..<0
-        give(gift, columns, from: loser, to: survivor, &references)
+        if case .declared = gift {
+            try giveDeclared(columns, from: loser, to: survivor, &references)
+        } else {
+            give(gift, columns, from: loser, to: survivor, &references)
+        }
         for (index, relationship) in loser.entity.relationships.enumerated() {
             let isShared = relationships.contains(index)
             for member in members(of: loser, index) {
@@ -323,22 +334,55 @@ extension ManagedObjectContext {
     ) {
         if case .nothing = gift { return }
         for column in columns {
-            let isSet =
-                loser.isInserted
-                ? loser.isAssigned(column)
-                : references.wasEdited(loser, column) && !loser.untracked.contains(column)
+            let isSet = isSet(column, of: loser, references)
             guard let index = loser.entity.columns[column].relationship else {
                 if isSet || isEverything(gift) {
                     survivor.setColumn(column, loser.columnValue(column))
                 }
                 continue
             }
-            guard isSet else { continue }
-            let new = target(of: loser, index)
-            if let new, new.isDeleted || new.isGone { continue }
-            setTarget(of: survivor, index, new)
-            if let new {
-                note(loser.entity.relationships[index], index, of: survivor, to: new, &references)
+            if isSet { giveTarget(index, from: loser, to: survivor, &references) }
+        }
+    }
+
+    /// Whether somebody set a column of a new object, or changed it in a stored one.
+    private func isSet(_ column: Int, of loser: ManagedObject, _ references: KeyReferences) -> Bool
+    {
+        loser.isInserted
+            ? loser.isAssigned(column)
+            : references.wasEdited(loser, column) && !loser.untracked.contains(column)
+    }
+
+    private func giveTarget(
+        _ index: Int, from loser: ManagedObject, to survivor: ManagedObject,
+        _ references: inout KeyReferences
+    ) {
+        let new = target(of: loser, index)
+        if let new, new.isDeleted || new.isGone { return }
+        setTarget(of: survivor, index, new)
+        if let new {
+            note(loser.entity.relationships[index], index, of: survivor, to: new, &references)
+        }
+    }
+
+    private func giveDeclared(
+        _ columns: Range<Int>, from loser: ManagedObject, to survivor: ManagedObject,
+        _ references: inout KeyReferences
+    ) throws(StoreError) {
+        let entity = survivor.entity
+        var given = [Value](repeating: .null, count: entity.columns.count)
+        for column in columns { given[column] = loser.columnValue(column) }
+        let assigned = ColumnSet(columns.filter { isSet($0, of: loser, references) })
+        let kept = entity.columns.indices.map(survivor.columnValue)
+        let values = try ConflictRules.declaredValues(
+            entity, given: given, assigned: assigned, isRow: !loser.isInserted, kept: kept,
+            keptAssigned: survivor.isInserted
+                ? survivor.ownSlots?.assigned ?? ColumnSet() : nil)
+        for column in columns where values[column] != kept[column] {
+            if let index = entity.columns[column].relationship {
+                giveTarget(index, from: loser, to: survivor, &references)
+            } else {
+                survivor.setColumn(column, values[column])
             }
         }
     }

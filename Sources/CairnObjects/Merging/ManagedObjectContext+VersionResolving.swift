@@ -5,18 +5,20 @@
 //   object trump   kept                taken          ours          created again     goes through
 //   overwrite      kept                undone         ours          created again     goes through
 //   rollback       dropped             taken          theirs        deleted           taken back
+//   declared       kept                taken          by the rule   as object trump, or as store trump if the entity's rule is that
 
 import CairnModel
 import CairnStore
 
 extension ManagedObjectContext {
-    func resolve(_ conflict: MergeConflict, by policy: MergePolicy) {
+    func resolve(_ conflict: MergeConflict, by policy: MergePolicy) throws(StoreError) {
         let object = conflict.sourceObject
         guard object.managedObjectContext === self else { return }
         defer { if !object.isGone { object.awakeFromSnapshotEvents(.mergePolicy) } }
         revision += 1
         let keepsOurs =
             policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite
+            || policy.mergeType == .declared && !object.entity.mergeRules.keepsStored
         guard let stored = conflict.conflict.stored else {
             if keepsOurs { recreate(object) } else { vanish(object) }
             return
@@ -39,6 +41,7 @@ extension ManagedObjectContext {
         case .mergeByPropertyStoreTrump: yield(object, to: stored)
         case .overwrite: overwrite(stored, with: object)
         case .rollback: goBack(object, to: stored)
+        case .declared: try mergeDeclared(object, with: stored)
         case .mergeByPropertyObjectTrump, .error: object.rebase(on: stored)
         }
     }
@@ -66,6 +69,30 @@ extension ManagedObjectContext {
         for column in object.editedColumns
         where !base.cells.isEqual(stored.cells, column: column, of: object.entity) {
             drop(object, column, stored)
+        }
+        object.rebase(on: stored)
+    }
+
+    /// The object gets what the model's rules make of both.
+    private func mergeDeclared(_ object: ManagedObject, with stored: Row) throws(StoreError) {
+        guard let base = object.row else { return object.rebase(on: stored) }
+        let entity = object.entity
+        func values(_ row: Row) -> [Value] {
+            entity.columns.indices.map { row.cells.value($0, of: entity, in: identity) }
+        }
+        let (old, theirs) = (values(base), values(stored))
+        let changed = ColumnSet(object.editedColumns)
+        var ours = old
+        for column in changed { ours[column] = object.presentValue(column) }
+        let merged = try ConflictRules.declaredValues(
+            entity, base: old, ours: ours, changed: changed, theirs: theirs)
+        for (column, value) in merged.enumerated() {
+            if value == theirs[column] {
+                if changed.contains(column) { drop(object, column, stored) }
+            } else if !changed.contains(column) || value != ours[column] {
+                // Only attributes are put together.
+                object.setEdit(column, value)
+            }
         }
         object.rebase(on: stored)
     }

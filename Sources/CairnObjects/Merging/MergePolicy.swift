@@ -46,6 +46,20 @@ open class MergePolicy {
     public static var overwrite: MergePolicy { shared.overwrite }
     /// What is stored stays, and what was changed is dropped.
     public static var rollback: MergePolicy { shared.rollback }
+    /// The model says of each property what is made of two values: a counter adds, the newest wins, one that is nil is filled. See
+    /// `MergeRule`, and ``mergeByPropertyObjectTrump`` for what it says nothing of.
+    ///
+    /// ```swift
+    /// @Attribute(mergeRule: .sum) var visits: Int = 0
+    /// @Attribute(mergeRule: .newest(by: "modified")) var title: String = ""
+    /// var modified: Date = Date()
+    ///
+    /// container.setMergePolicy(.declared)
+    /// ```
+    ///
+    /// Of a new object that is merged into another one only what was set counts. A batch insert does not know the rules:
+    /// where it could need them it throws `StoreError` with `.invalidRequest`, unless it is told another policy.
+    public static var declared: MergePolicy { shared.declared }
 
     private struct Shared {
         let error = MergePolicy(merge: .error)
@@ -53,6 +67,7 @@ open class MergePolicy {
         let objectTrump = MergePolicy(merge: .mergeByPropertyObjectTrump)
         let overwrite = MergePolicy(merge: .overwrite)
         let rollback = MergePolicy(merge: .rollback)
+        let declared = MergePolicy(merge: .declared)
     }
 
     private nonisolated(unsafe) static let shared = Shared()
@@ -73,13 +88,14 @@ open class MergePolicy {
 
     /// Resolves conflicts with objects that somebody else has changed or deleted, in the context.
     ///
-    /// - Throws: `StoreError` with `.mergeConflict` under the error policy.
+    /// - Throws: `StoreError` with `.mergeConflict` under the error policy; with `.invalidRequest` if a declared sum is greater
+    ///   than its type can hold.
     open func resolve(optimisticLockingConflicts list: [MergeConflict]) throws {
         if mergeType == .error {
             throw MergePolicy.failure(
                 "objects were changed by somebody else", list.map { .version($0.conflict) })
         }
-        for conflict in list { conflict.context.resolve(conflict, by: self) }
+        for conflict in list { try conflict.context.resolve(conflict, by: self) }
     }
 
     /// Resolves conflicts over uniqueness constraints, in the context.

@@ -24,6 +24,7 @@ public final class TypedEntity: Sendable {
     private let isAbstract: Bool
     private let originalName: String?
     private let hashModifier: String?
+    private let mergeRule: MergeRule?
     private let uniquenessConstraints: [[String]]
     private let uniquenessRules: [UniquenessRule]
     private let indexes: [[String]]
@@ -53,7 +54,8 @@ public final class TypedEntity: Sendable {
     public init(
         _ name: String, _ type: ManagedObject.Type, parent: ManagedObject.Type,
         isAbstract: Bool = false, originalName: String? = nil, hashModifier: String? = nil,
-        properties: [TypedProperty], unique: [[String]] = [], rules: [UniquenessRule] = [],
+        mergeRule: MergeRule? = nil, properties: [TypedProperty], unique: [[String]] = [],
+        rules: [UniquenessRule] = [],
         indexes: [[String]] = [], validated: [Int] = [], validates: Bool = false,
         validatesObjects: Bool = false,
         paths: @escaping @Sendable (Int) -> PropertyPaths? = { _ in nil },
@@ -66,6 +68,7 @@ public final class TypedEntity: Sendable {
         self.isAbstract = isAbstract
         self.originalName = originalName
         self.hashModifier = hashModifier
+        self.mergeRule = mergeRule
         let inherited = self.parent?.properties ?? []
         ownStart = inherited.count
         self.properties = inherited + properties
@@ -123,6 +126,7 @@ public final class TypedEntity: Sendable {
         entity.superentityName = parent?.name
         entity.renamingIdentifier = originalName
         entity.versionHashModifier = hashModifier
+        if mergeRule != nil { entity.mergeRule = mergeRule }
         for property in properties[ownStart...] {
             switch property.content {
             case .attribute(let attribute, _): entity.attributes.append(attribute)

@@ -70,7 +70,8 @@ extension TypedProperty {
         default: (@Sendable () -> V)? = nil, computed: Bool = false, derived: String? = nil,
         originalName: String? = nil, hashModifier: String? = nil,
         minimumValue: (@Sendable () -> V)? = nil, maximumValue: (@Sendable () -> V)? = nil,
-        minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil
+        minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil,
+        mergeRule: MergeRule? = nil
     ) -> TypedProperty {
         // Where nil is no value of the type, the object must have one to be saved.
         var description = AttributeDescription(name, kind.type, optional: kind.isOptional)
@@ -96,6 +97,7 @@ extension TypedProperty {
         description.minimumLength = minimumLength
         description.maximumLength = maximumLength
         description.regularExpression = pattern
+        if mergeRule != nil { description.mergeRule = mergeRule }
         description.isTransient = options.contains(.ephemeral)
         description.preservesValueInHistoryOnDeletion = options.contains(.preserveValueOnDeletion)
         description.allowsExternalBinaryDataStorage = options.contains(.externalStorage)
@@ -178,7 +180,7 @@ extension TypedProperty {
         _ name: String, _ kind: RelationshipKind<V>, default: (@Sendable () -> V)? = nil,
         computed: Bool = false, deleteRule: DeleteRule = .nullify, minimumModelCount: Int = 0,
         maximumModelCount: Int = 0, isOptional: Bool = true, originalName: String? = nil,
-        hashModifier: String? = nil, inverse: String? = nil
+        hashModifier: String? = nil, mergeRule: MergeRule? = nil, inverse: String? = nil
     ) -> TypedProperty {
         var description = RelationshipDescription(
             name, to: "", toMany: kind.isToMany, inverse: inverse, deleteRule: deleteRule)
@@ -188,6 +190,7 @@ extension TypedProperty {
         if kind.isToMany { description.maximumCount = maximumModelCount }
         description.renamingIdentifier = originalName
         description.versionHashModifier = hashModifier
+        if mergeRule != nil { description.mergeRule = mergeRule }
         return TypedProperty(
             name: name, content: .relationship(description, destination: kind.destination),
             fallback: nil, prepare: nil)
@@ -203,7 +206,7 @@ extension TypedProperty {
         _ name: String, _ kind: AttributeKind<V>, default: (@Sendable () -> V)? = nil,
         computed: Bool = false, deleteRule: DeleteRule = .nullify, minimumModelCount: Int = 0,
         maximumModelCount: Int = 0, isOptional: Bool = true, originalName: String? = nil,
-        hashModifier: String? = nil, inverse: String? = nil
+        hashModifier: String? = nil, mergeRule: MergeRule? = nil, inverse: String? = nil
     ) -> TypedProperty {
         preconditionFailure("unavailable")
     }

@@ -138,7 +138,7 @@ struct RuleTests {
                 case .mergeByPropertyStoreTrump, .rollback:
                     #expect(live[0].objectID == old[0] && live[0].string("note") == "old")
                     #expect(new.absorbedInto == old[0])
-                case .mergeByPropertyObjectTrump:
+                case .mergeByPropertyObjectTrump, .declared:
                     #expect(live[0].objectID == old[0] && live[0].string("note") == "new")
                     #expect(live[0].string("name") == "Anna")
                 case .overwrite:

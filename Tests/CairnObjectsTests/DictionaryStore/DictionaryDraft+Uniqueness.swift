@@ -115,6 +115,10 @@ extension DictionaryDraft {
             take(
                 from: other, into: row, all: created.contains(other) && !request.mergesAssignedOnly)
             absorb(other, into: row)
+        case .declared:
+            try refuseTwoRows(other, row)
+            try takeDeclared(from: other, into: row)
+            absorb(other, into: row)
         case .overwrite:
             displace(row)
         case .error, nil:
@@ -123,7 +127,9 @@ extension DictionaryDraft {
     }
 
     private mutating func fold(_ loser: ObjectID, into survivor: ObjectID) throws(StoreError) {
-        if request.mergesAssignedOnly
+        if policy == .declared {
+            try takeDeclared(from: loser, into: survivor)
+        } else if request.mergesAssignedOnly
             && (policy == .mergeByPropertyObjectTrump || policy == .overwrite)
         {
             take(from: loser, into: survivor, all: false)
@@ -182,6 +188,31 @@ extension DictionaryDraft {
                 state.objects[partner]?.values[back] = .null
             }
             state.objects[row]?.values[column] = from.values[column]
+            assigned[row, default: ColumnSet()].insert(column)
+        }
+    }
+
+    private mutating func takeDeclared(from object: ObjectID, into row: ObjectID)
+        throws(StoreError)
+    {
+        guard let from = state.objects[object], let into = state.objects[row] else { return }
+        let entity = schema.entities[into.entity]
+        let common = commonColumns(from.entity, into.entity)
+        let values = try ConflictRules.declaredValues(
+            entity,
+            given: entity.columns.indices.map { common.contains($0) ? from.values[$0] : .null },
+            assigned: ColumnSet(common.filter { assigned[object]?.contains($0) ?? false }),
+            isRow: !created.contains(object), kept: into.values,
+            keptAssigned: created.contains(row) ? assigned[row] ?? ColumnSet() : nil)
+        for (column, value) in values.enumerated() where value != into.values[column] {
+            if let target = value.reference, state.objects[survivor(target)] == nil { continue }
+            if let back = backColumn(of: column, entity: into.entity),
+                let partner = into.values[column].reference,
+                state.objects[partner]?.values[back] == .objectID(row)
+            {
+                state.objects[partner]?.values[back] = .null
+            }
+            state.objects[row]?.values[column] = value
             assigned[row, default: ColumnSet()].insert(column)
         }
     }

@@ -109,7 +109,7 @@ struct DictionaryDraft {
             if object.version > 0 { recreated[id] = object.version &+ 1 }
         }
         for object in request.updated {
-            if let conflict = applyUpdate(object) { conflicts.append(conflict) }
+            if let conflict = try applyUpdate(object) { conflicts.append(conflict) }
         }
         // What others say of objects that go back is known now.
         let reverted = Set(result.reverted)
@@ -129,7 +129,8 @@ struct DictionaryDraft {
                             id: object.id, entity: object.entity, base: nil,
                             stored: before.row(object.id), isDeletion: true)))
             } else if isConflict
-                && (policy == .mergeByPropertyStoreTrump || policy == .rollback)
+                && (policy == .mergeByPropertyStoreTrump || policy == .rollback
+                    || keepsStored(object.entity))
             {
                 result.undeleted.append(object.id)
                 continue
@@ -139,7 +140,14 @@ struct DictionaryDraft {
         return conflicts
     }
 
-    private mutating func applyUpdate(_ object: SaveRequest.Updated) -> SaveConflict? {
+    /// Whether the model says that deletions are as they are stored.
+    private func keepsStored(_ entity: Int) -> Bool {
+        policy == .declared && schema.entities[entity].mergeRules.keepsStored
+    }
+
+    private mutating func applyUpdate(_ object: SaveRequest.Updated) throws(StoreError)
+        -> SaveConflict?
+    {
         let entity = schema.entities[object.entity]
         let base = entity.columns.indices.map {
             object.base.cells.value($0, of: entity, in: identity)
@@ -160,8 +168,14 @@ struct DictionaryDraft {
             applyChanges(object, over: stored?.values)
             return nil
         }
+        if policy == .declared, let stored {
+            try mergeDeclared(object, base: base, stored.values)
+            return nil
+        }
         switch policy {
-        case .mergeByPropertyObjectTrump, .overwrite:
+        case .declared where keepsStored(object.entity):
+            result.reverted.append(object.id)
+        case .mergeByPropertyObjectTrump, .overwrite, .declared:
             if let stored {
                 applyChanges(object, over: policy == .overwrite ? base : stored.values)
             } else {
@@ -182,6 +196,18 @@ struct DictionaryDraft {
             result.reverted.append(object.id)
         }
         return nil
+    }
+
+    private mutating func mergeDeclared(
+        _ object: SaveRequest.Updated, base: [Value], _ stored: [Value]
+    ) throws(StoreError) {
+        var ours = base
+        for (column, value) in object.changes { ours[column] = permanent(value) }
+        let values = try ConflictRules.declaredValues(
+            schema.entities[object.entity], base: base, ours: ours,
+            changed: ColumnSet(object.changes.map(\.column)), theirs: stored)
+        state.objects[object.id]?.values = values
+        assigned[object.id] = ColumnSet(values.indices.filter { values[$0] != stored[$0] })
     }
 
     /// Objects without changes of their own that somebody else has changed.

@@ -1,0 +1,63 @@
+// Whether the merge rules of a model say what it has, and fit what they are about.
+
+extension ModelChecks {
+    /// Checks the rules of an entity, and of its own properties.
+    func checkMergeRules(of entity: SchemaEntity) throws(ModelError) {
+        let description = entity.description
+        if let rule = try rule(description.userInfo, element: entity.name) {
+            switch rule {
+            case .store, .object, .fold(.keep), .fold(.fillNil): break
+            case .fold(.newest(let by)):
+                if let problem = entity.problem(ofOrder: by) {
+                    throw ModelError(
+                        .invalidValue, "the merge rule \(rule.text): \(problem)",
+                        element: entity.name)
+                }
+            case .fold(.maximum), .fold(.minimum), .fold(.sum), .fold(.union):
+                throw ModelError(
+                    .invalidValue,
+                    "the merge rule \(rule.text) is one of single properties, not of an entity",
+                    element: entity.name)
+            }
+        }
+        for property in description.attributes {
+            let element = "\(entity.name).\(property.name)"
+            try check(try rule(property.userInfo, element: element), property.name, entity)
+        }
+        for property in description.relationships {
+            let element = "\(entity.name).\(property.name)"
+            try check(try rule(property.userInfo, element: element), property.name, entity)
+        }
+    }
+
+    private func rule(_ userInfo: [String: String], element: String) throws(ModelError)
+        -> MergeRule?
+    {
+        guard let text = userInfo[MergeRule.userInfoKey] else { return nil }
+        if let rule = MergeRule(text: text) { return rule }
+        throw ModelError(.invalidValue, "\(text) is no merge rule", element: element)
+    }
+
+    private func check(_ rule: MergeRule?, _ name: String, _ entity: SchemaEntity)
+        throws(ModelError)
+    {
+        guard let rule else { return }
+        let folding: FoldingRule =
+            switch rule {
+            case .store, .object: .keep
+            case .fold(let folding): folding
+            }
+        var problem = entity.problem(of: folding, for: name).map { _, words in words }
+        if problem == nil, rule != .union,
+            let index = entity.relationshipIndex(named: name),
+            entity.relationships[index].description.isToMany
+        {
+            problem = "a to-many relationship has no rule but union"
+        }
+        if let problem {
+            throw ModelError(
+                .invalidValue, "the merge rule \(rule.text): \(problem)",
+                element: "\(entity.name).\(name)")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// What the rules of the model make of two states of an object, or of two objects with one key.
+//
+//                one object: "base" was read, "ours" is saved,      two objects: "given" is merged into "kept"
+//                "theirs" is stored, and both have changed it       and has been set, or is a stored row
+//   store        theirs                                             kept
+//   object       ours                                               given
+//   fillNil      theirs, or ours if that is nil                     kept, or given if that is nil
+//   newest       that of the newer row; if both are of one time, the greater value
+//   maximum, minimum                that of both, nil not counted
+//   sum          theirs + (ours - base)                             kept + given
+//
+// What only one side has changed is as that side says. Elements of a composite attribute go together under all rules but
+// `store` and `object`, which look at each, as the built-in policies do.
+//
+// Invariant: but for `store`, `object` and `fillNil`, and for rounding, it makes no difference which of two comes first.
+// Threads: functions of values only.
+
+public import CairnModel
+
+extension ConflictRules {
+    /// The values of an object that somebody else has changed since it was read.
+    ///
+    /// - Parameters:
+    ///   - base: as it was read, by column.
+    ///   - ours: as it is to be saved. Columns that are not changed are as they were read.
+    ///   - changed: the columns that the save changes.
+    ///   - theirs: as it is stored.
+    /// - Throws: `StoreError` with `.invalidRequest` if a sum is greater than its type can hold.
+    public static func declaredValues(
+        _ entity: SchemaEntity, base: [Value], ours: [Value], changed: ColumnSet, theirs: [Value]
+    ) throws(StoreError) -> [Value] {
+        var values = theirs
+        for property in entity.mergeRules.properties {
+            guard property.columns.contains(where: changed.contains) else { continue }
+            let isConflict = property.columns.contains { theirs[$0] != base[$0] }
+            let isByColumn = property.rule == .store || property.rule == .object
+            if !isConflict || isByColumn {
+                let keepsTheirs = isConflict && property.rule == .store
+                for column in property.columns where changed.contains(column) {
+                    if keepsTheirs, theirs[column] != base[column] { continue }
+                    values[column] = ours[column]
+                }
+                continue
+            }
+            try fold(ours, with: theirs, into: &values, property, base: base, entity)
+        }
+        return values
+    }
+
+    /// The values of an object that another one with the same key is merged into.
+    ///
+    /// - Parameters:
+    ///   - entity: that of the object that stays.
+    ///   - given: the values of the other one, by that entity's columns; nil for those that it does not have.
+    ///   - assigned: the columns of the other one that were set, or changed.
+    ///   - isRow: whether the other one is a stored object: then all of its values count where values are put together.
+    ///   - kept: the values of the object that stays.
+    ///   - keptAssigned: the columns of it that were set; nil if it is a stored one.
+    /// - Throws: `StoreError` with `.invalidRequest` if a sum is greater than its type can hold.
+    public static func declaredValues(
+        _ entity: SchemaEntity, given: [Value], assigned: ColumnSet, isRow: Bool, kept: [Value],
+        keptAssigned: ColumnSet?
+    ) throws(StoreError) -> [Value] {
+        var values = kept
+        for property in entity.mergeRules.properties {
+            let isSet = property.columns.contains(where: assigned.contains)
+            let hasOwn = keptAssigned.map { property.columns.contains(where: $0.contains) } ?? true
+            switch property.rule {
+            case .store, .fold(.keep), .fold(.union):
+                if hasOwn { continue }
+                for column in property.columns where assigned.contains(column) {
+                    values[column] = given[column]
+                }
+            case .object:
+                for column in property.columns where assigned.contains(column) {
+                    values[column] = given[column]
+                }
+            case .fold:
+                if !isSet && !isRow { continue }
+                if hasOwn {
+                    try fold(given, with: kept, into: &values, property, base: nil, entity)
+                } else {
+                    for column in property.columns { values[column] = given[column] }
+                }
+            }
+        }
+        return values
+    }
+
+    /// Puts two values of a property together.
+    ///
+    /// - Parameters:
+    ///   - kept: the values of the other one.
+    ///   - values: what comes of both.
+    private static func fold(
+        _ given: [Value], with kept: [Value], into values: inout [Value],
+        _ property: EntityMergeRules.Property, base: [Value]?, _ entity: SchemaEntity
+    ) throws(StoreError) {
+        guard case .fold(let rule) = property.rule else { return }
+        switch rule {
+        case .keep, .union: return
+        case .fillNil:
+            guard property.columns.allSatisfy({ kept[$0].isNull }) else { return }
+            for column in property.columns { values[column] = given[column] }
+        case .newest:
+            guard isNewer(given, than: kept, property) else { return }
+            for column in property.columns { values[column] = given[column] }
+        case .maximum, .minimum, .sum:
+            for column in property.columns {
+                let known = [kept[column], given[column]].filter { !$0.isNull }
+                guard !known.isEmpty, let type = property.type else { continue }
+                let before = base.flatMap { $0[column].isNull ? nil : $0[column] }
+                guard let value = rule.folded(known, lessOnce: before, as: type) else {
+                    throw StoreError(
+                        .invalidRequest, "the sum of the values is greater than its type can hold",
+                        context: .init(entity: entity.name, key: entity.columns[column].name))
+                }
+                values[column] = value
+            }
+        }
+    }
+
+    /// Whether one is the newer row, or, if both are of one time, has the greater value of a property.
+    private static func isNewer(
+        _ given: [Value], than kept: [Value], _ property: EntityMergeRules.Property
+    ) -> Bool {
+        if let order = property.order {
+            let result = SortingOrder.compare(given[order], kept[order])
+            if result != 0 { return result > 0 }
+        }
+        for column in property.columns {
+            let result = SortingOrder.compare(given[column], kept[column])
+            if result != 0 { return result > 0 }
+        }
+        return false
+    }
+}
