@@ -139,3 +139,56 @@ extension ObjectNumbers: Sequence {
     /// How many numbers there are.
     public var underestimatedCount: Int { count }
 }
+
+extension ObjectNumbers {
+    /// Adds the places that some of the numbers have among these.
+    ///
+    /// - Parameters:
+    ///   - some: numbers that are all here.
+    ///   - start: the place of the first number.
+    /// - Complexity: O(runs of both).
+    func places(of some: ObjectNumbers, from start: UInt64, into places: inout ObjectNumbers) {
+        var start = start
+        var index = 0
+        for run in some.runs {
+            // Numbers that touch there do so here, so that a run lies in one.
+            while index < runs.count, runs[index].upperBound < run.lowerBound {
+                start += UInt64(runs[index].count)
+                index += 1
+            }
+            guard index < runs.count else { return }
+            let first = start + (run.lowerBound - runs[index].lowerBound)
+            places.append(first...first + UInt64(run.count - 1))
+        }
+    }
+}
+
+/// Numbers that are asked for by their places among them.
+struct ObjectPlaces: Sendable {
+    private let runs: [ClosedRange<UInt64>]
+    /// The place of the first number of each run.
+    private let starts: [Int]
+
+    init(_ numbers: ObjectNumbers) {
+        runs = numbers.runs
+        var starts: [Int] = []
+        var start = 0
+        for run in numbers.runs {
+            starts.append(start)
+            start += run.count
+        }
+        self.starts = starts
+    }
+
+    /// The number at a place, which must be there.
+    ///
+    /// - Complexity: O(log runs).
+    subscript(_ place: Int) -> UInt64 {
+        var (low, high) = (0, runs.count)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if starts[middle] <= place { low = middle } else { high = middle }
+        }
+        return runs[low].lowerBound + UInt64(place - starts[low])
+    }
+}

@@ -133,47 +133,51 @@ extension HistoryStore {
     ///
     /// - Throws: `StoreError`: `.historyTokenExpired` if some of what followed the point has been deleted, or it is none of
     ///   the store's, which was replaced by another copy of it (see ``PersistentHistoryToken``); `.invalidRequest` if the
-    ///   store keeps no history, or the request deletes.
+    ///   store keeps no history, the request deletes, or its condition names a key that there is not.
     public func fetchHistory(_ request: PersistentHistoryChangeRequest) throws(StoreError)
         -> PersistentHistoryStream
     {
         guard case .fetch(let point) = request.operation else {
             throw StoreError(.invalidRequest, "the request deletes from the history")
         }
+        let filter = try request.fetchRequest.map { fetch throws(StoreError) in
+            try HistoryFilter(fetch, request.resultType)
+        }
         guard let bounds = try historyBounds() else { throw StoreError.noHistory }
         switch point {
-        case .beginning: return try streamFromStart(request)
-        case .date(let date): return try streamFromStart(request, after: date)
+        case .beginning: return try streamFromStart(request, filter)
+        case .date(let date): return try streamFromStart(request, filter, after: date)
         case .token(let token):
             guard token.numbers[identity.identifier] != nil else {
-                return try streamFromStart(request, keeping: token)
+                return try streamFromStart(request, filter, keeping: token)
             }
-            return try stream(request, after: token, bounds)
+            return try stream(request, filter, after: token, bounds)
         case .transaction(let number, let store):
             guard store == identity.identifier else {
                 throw StoreError(.invalidRequest, "the transaction is one of another store")
             }
             return try stream(
-                request, after: PersistentHistoryToken(store: store, number: number), bounds)
+                request, filter, after: PersistentHistoryToken(store: store, number: number),
+                bounds)
         }
     }
 
     /// Goes through what follows a token.
     private func stream(
-        _ request: PersistentHistoryChangeRequest, after token: PersistentHistoryToken,
-        _ bounds: PersistentHistoryBounds
+        _ request: PersistentHistoryChangeRequest, _ filter: HistoryFilter?,
+        after token: PersistentHistoryToken, _ bounds: PersistentHistoryBounds
     ) throws(StoreError) -> PersistentHistoryStream {
         let number = try self.number(of: token, bounds)
         return PersistentHistoryStream(
-            try historyCursor(after: number), request, after: nil, from: token)
+            try historyCursor(after: number), request, after: nil, from: token, filter)
     }
 
     /// Goes through all that is retained.
     ///
     /// - Parameter token: what is known of other stores.
     private func streamFromStart(
-        _ request: PersistentHistoryChangeRequest, after date: Date? = nil,
-        keeping token: PersistentHistoryToken? = nil
+        _ request: PersistentHistoryChangeRequest, _ filter: HistoryFilter?,
+        after date: Date? = nil, keeping token: PersistentHistoryToken? = nil
     ) throws(StoreError) -> PersistentHistoryStream {
         var horizon: UInt64?
         while true {
@@ -183,7 +187,7 @@ extension HistoryStore {
                     store: identity.identifier, number: bounds.horizon)
                 return PersistentHistoryStream(
                     try historyCursor(after: bounds.horizon), request, after: date,
-                    from: token?.merging(start) ?? start)
+                    from: token?.merging(start) ?? start, filter)
             } catch {
                 // Somebody may have deleted from it just now.
                 guard error.code == .historyTokenExpired, horizon != bounds.horizon else {

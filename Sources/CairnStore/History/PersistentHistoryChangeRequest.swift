@@ -71,6 +71,8 @@ public struct PersistentHistoryChangeRequest: Sendable {
     public var updatedProperties: Set<String>?
     /// At most so many transactions; 0: all.
     public var fetchLimit = 0
+    /// Only transactions, or changes, that meet a condition; nil: all.
+    public var fetchRequest: PersistentHistoryFetchRequest?
     /// Of the stores of a coordinator only these, by their identifiers; nil: all that keep a history.
     public var affectedStores: [UUID]?
 
@@ -174,7 +176,7 @@ extension PersistentHistoryChangeRequest {
         guard hasChangeFilter else { return transaction }
         guard let changes = transaction.changes else { return nil }
         let identity = changes.names
-        guard let wanted = changes.filtered({ filtered($0, identity) }) else { return nil }
+        guard let wanted = changes.filtered(groups: { filtered($0, identity) }) else { return nil }
         var narrowed = transaction
         narrowed.changes = wanted
         return narrowed

@@ -6,7 +6,7 @@
 // Threads: one at a time.
 
 import CairnModel
-package import FoundationEssentials
+import FoundationEssentials
 
 /// Goes through the transactions of a request, oldest first, a transaction at a time.
 ///
@@ -26,18 +26,26 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
     private var sources: [Source]
     private var given = 0
     private let isFiltered: Bool
+    private let filter: HistoryFilter?
+    /// How many changes may be given still; nil: any number.
+    private var changesLeft: Int?
+    /// Whether another stream puts what it gives in order.
+    private var isPart = false
     /// Up to where transactions were given, in all stores that are asked or that the request's token names.
     private var place: PersistentHistoryToken
 
     /// - Parameters:
     ///   - date: only those after it.
     ///   - start: where the cursor begins.
-    package init(
+    ///   - filter: the condition of the request.
+    init(
         _ cursor: any PersistentHistoryCursor, _ request: PersistentHistoryChangeRequest,
-        after date: Date?, from start: PersistentHistoryToken
+        after date: Date?, from start: PersistentHistoryToken, _ filter: HistoryFilter?
     ) {
         self.request = request
         self.date = date
+        self.filter = filter
+        changesLeft = filter.flatMap { $0.isOfChanges && !$0.isSorted ? $0.limit : nil }
         sources = [Source(cursor: cursor)]
         isFiltered = false
         place = start
@@ -47,6 +55,9 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
     package init(_ streams: [PersistentHistoryStream], _ request: PersistentHistoryChangeRequest) {
         self.request = request
         date = nil
+        filter = streams.first?.filter
+        changesLeft = filter.flatMap { $0.isOfChanges && !$0.isSorted ? $0.limit : nil }
+        for stream in streams { stream.isPart = true }
         sources = streams.map { Source(cursor: $0) }
         isFiltered = true
         place = streams.reduce(PersistentHistoryToken([:])) { $0.merging($1.place) }
@@ -55,9 +66,32 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
     /// The next transaction; nil behind the last one.
     ///
     /// - Throws: `StoreError` if it cannot be read: `.damaged`, and whoever asks once more gets the one behind it;
-    ///   `.snapshotExpired`.
+    ///   `.snapshotExpired`; `.invalidRequest` if the request has an order, for which all of it is needed.
     public func next() throws(StoreError) -> PersistentHistoryTransaction? {
-        if request.fetchLimit > 0, given >= request.fetchLimit { sources = [] }
+        if filter?.isSorted == true, !isPart {
+            throw StoreError(
+                .invalidRequest,
+                "a history that is sorted cannot be given one transaction after the other: execute the request, or ask without an order",
+                context: .init(key: request.fetchRequest?.sortDescriptors.first?.key))
+        }
+        guard var transaction = try advance() else { return nil }
+        if request.resultType == .transactionsOnly { transaction.changes = nil }
+        return transaction
+    }
+
+    /// Whether there are as many transactions, or changes, as are wanted.
+    private var isEnough: Bool {
+        if changesLeft == 0 { return true }
+        if request.fetchLimit > 0, given >= request.fetchLimit { return true }
+        guard let filter, !filter.isOfChanges, !filter.isSorted, let limit = filter.limit else {
+            return false
+        }
+        return given >= limit
+    }
+
+    /// The next transaction, with its changes.
+    private func advance() throws(StoreError) -> PersistentHistoryTransaction? {
+        if isEnough { sources = [] }
         var oldest: Int?
         for index in sources.indices {
             try fill(index)
@@ -76,7 +110,10 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
         given += 1
         place = place.merging(transaction.token)
         transaction.token = place
-        if request.resultType == .transactionsOnly { transaction.changes = nil }
+        if let left = changesLeft, let changes = transaction.changes {
+            if changes.count > left { transaction.changes = changes.first(left) }
+            changesLeft = max(0, left - changes.count)
+        }
         return transaction
     }
 
@@ -88,8 +125,14 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
                 place = place.merging(transaction.token)
                 continue
             }
-            guard let wanted = isFiltered ? transaction : request.filtered(transaction) else {
-                continue
+            if isFiltered {
+                sources[index].next = transaction
+                return
+            }
+            guard var wanted = request.filtered(transaction) else { continue }
+            if let filter {
+                guard let some = filter.filtered(wanted) else { continue }
+                wanted = some
             }
             sources[index].next = wanted
             return
@@ -103,20 +146,57 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
         // That it can be asked is all that is wanted.
         if request.resultType == .statusOnly { return result }
         var known: Set<ObjectID> = []
-        while let transaction = try next() {
-            switch request.resultType {
-            case .statusOnly: continue
-            case .objectIDs:
-                for change in transaction.changes.map({ Array($0) }) ?? [] {
-                    let id = change.changedObjectID
-                    if known.insert(id).inserted { result.objectIDs.append(id) }
-                }
-            case .count: result.count += transaction.changes?.count ?? 0
-            case .changesOnly: result.changes += transaction.changes.map { Array($0) } ?? []
-            case .transactionsOnly, .transactionsAndChanges:
-                result.transactions.append(transaction)
-            }
+        guard let filter, filter.isSorted else {
+            while let transaction = try advance() { result.add(transaction, &known) }
+            return result
         }
+        if filter.isOfChanges {
+            var changes = SortedHistory<PersistentHistoryChange>(filter)
+            while let transaction = try advance() {
+                for change in transaction.changes ?? [] {
+                    changes.add(change, filter.keys(of: transaction, change))
+                }
+            }
+            for change in changes.elements() { result.add(change, &known) }
+            return result
+        }
+        var transactions = SortedHistory<PersistentHistoryTransaction>(filter)
+        while var transaction = try advance() {
+            let keys = filter.keys(of: transaction, nil)
+            if request.resultType == .transactionsOnly { transaction.changes = nil }
+            transactions.add(transaction, keys)
+        }
+        for transaction in transactions.elements() { result.add(transaction, &known) }
         return result
+    }
+}
+
+extension PersistentHistoryResult {
+    fileprivate mutating func add(
+        _ transaction: PersistentHistoryTransaction, _ known: inout Set<ObjectID>
+    ) {
+        switch resultType {
+        case .statusOnly: return
+        case .count: count += transaction.changes?.count ?? 0
+        case .objectIDs, .changesOnly:
+            for change in transaction.changes ?? [] { add(change, &known) }
+        case .transactionsOnly:
+            var alone = transaction
+            alone.changes = nil
+            transactions.append(alone)
+        case .transactionsAndChanges: transactions.append(transaction)
+        }
+    }
+
+    fileprivate mutating func add(_ change: PersistentHistoryChange, _ known: inout Set<ObjectID>) {
+        switch resultType {
+        case .objectIDs:
+            if known.insert(change.changedObjectID).inserted {
+                objectIDs.append(change.changedObjectID)
+            }
+        case .count: count += 1
+        case .changesOnly: changes.append(change)
+        case .statusOnly, .transactionsOnly, .transactionsAndChanges: return
+        }
     }
 }

@@ -131,12 +131,20 @@ public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
     private let runs: [Run]
     private let identity: StoreIdentity
     private let transaction: UInt64
+    /// Where the changes are among all of the transaction, from 1; nil if they are all.
+    private let places: ObjectPlaces?
     /// How many there are.
     public let count: Int
 
-    /// - Parameter groups: none of them empty.
-    package init(_ groups: [Group], transaction: UInt64, identity: StoreIdentity) {
+    /// - Parameters:
+    ///   - groups: none of them empty.
+    ///   - places: where the changes are among all of the transaction, from 1; nil if they are all.
+    package init(
+        _ groups: [Group], transaction: UInt64, identity: StoreIdentity,
+        places: ObjectNumbers? = nil
+    ) {
         self.groups = groups
+        self.places = places.map(ObjectPlaces.init)
         self.transaction = transaction
         self.identity = identity
         var runs: [Run] = []
@@ -182,7 +190,7 @@ public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
             tombstone = values
         }
         return PersistentHistoryChange(
-            changeID: Int64(position) + 1, transactionNumber: transaction,
+            changeID: changeID(position), transactionNumber: transaction,
             changedObjectID: identity.id(run.first + UInt64(offset), entity: group.entity),
             entityName: group.entityName, changeType: group.type, tombstone: tombstone,
             updatedProperties: group.type == .update ? group.updatedProperties : nil,
@@ -200,11 +208,62 @@ public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
         }
     }
 
+    private func changeID(_ position: Int) -> Int64 {
+        places.map { Int64(clamping: $0[position]) } ?? Int64(position) + 1
+    }
+
     /// Those that a closure wants of each group; nil if that is none.
-    func filtered(_ body: (Group) -> Group?) -> PersistentHistoryChanges? {
-        let wanted = groups.compactMap(body)
+    ///
+    /// - Precondition: these are all changes of their transaction.
+    func filtered(groups body: (Group) -> Group?) -> PersistentHistoryChanges? {
+        var wanted: [Group] = []
+        var places = ObjectNumbers()
+        var start: UInt64 = 1
+        for group in groups {
+            if let some = body(group) {
+                wanted.append(some)
+                group.numbers.places(of: some.numbers, from: start, into: &places)
+            }
+            start += UInt64(group.numbers.count)
+        }
         if wanted.isEmpty { return nil }
-        return PersistentHistoryChanges(wanted, transaction: transaction, identity: identity)
+        return PersistentHistoryChanges(
+            wanted, transaction: transaction, identity: identity,
+            places: places.count == count ? nil : places)
+    }
+
+    /// Those that a closure wants; nil if that is none.
+    func filtered(where isWanted: (PersistentHistoryChange) -> Bool) -> PersistentHistoryChanges? {
+        var wanted: [Group] = []
+        var places = ObjectNumbers()
+        var position = 0
+        for group in groups {
+            var some = group
+            some.numbers = ObjectNumbers()
+            some.values = []
+            let each = group.names.count
+            for (place, number) in group.numbers.enumerated() {
+                defer { position += 1 }
+                guard isWanted(self[position]) else { continue }
+                some.numbers.append(number)
+                some.values += group.values[place * each..<(place + 1) * each]
+                places.append(UInt64(changeID(position)))
+            }
+            if !some.numbers.isEmpty { wanted.append(some) }
+        }
+        if wanted.isEmpty { return nil }
+        return PersistentHistoryChanges(
+            wanted, transaction: transaction, identity: identity,
+            places: places.count == count && self.places == nil ? nil : places)
+    }
+
+    /// The first of them.
+    func first(_ count: Int) -> PersistentHistoryChanges {
+        var left = count
+        return filtered(where: { _ in
+            left -= 1
+            return left >= 0
+        }) ?? []
     }
 
     /// How objects are named.

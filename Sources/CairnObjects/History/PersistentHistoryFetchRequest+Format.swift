@@ -1,0 +1,46 @@
+// Conditions on the history as formats with arguments.
+
+public import CairnModel
+public import CairnStore
+
+extension PersistentHistoryTransaction {
+    /// A condition on transactions, as a format; `%@` and its like are filled with the arguments.
+    ///
+    /// ```swift
+    /// let mine = try PersistentHistoryTransaction.fetchRequest(
+    ///     where: "author == %@ AND timestamp > %@", "sync", yesterday)
+    /// let transactions = try context.execute(.fetchHistory(withFetch: mine)).transactions
+    /// ```
+    ///
+    /// - Throws: `PredicateFormatError` with the place.
+    public static func fetchRequest(
+        where format: String, _ arguments: (any PredicateArgument)?...
+    ) throws(PredicateFormatError) -> PersistentHistoryFetchRequest {
+        fetchRequest(where: try PredicateNode(format: format, filledWith: arguments))
+    }
+}
+
+extension PersistentHistoryChange {
+    /// A condition on changes, as a format; `%@` and its like are filled with the arguments.
+    ///
+    /// ```swift
+    /// let changes = try PersistentHistoryChange.fetchRequest(
+    ///     where: "changedObjectID == %@ AND transaction.author != 'view'", person.objectID)
+    /// ```
+    ///
+    /// - Throws: `PredicateFormatError` with the place.
+    public static func fetchRequest(
+        where format: String, _ arguments: (any PredicateArgument)?...
+    ) throws(PredicateFormatError) -> PersistentHistoryFetchRequest {
+        fetchRequest(where: try PredicateNode(format: format, filledWith: arguments))
+    }
+}
+
+extension PredicateNode {
+    fileprivate init(format: String, filledWith arguments: [(any PredicateArgument)?])
+        throws(PredicateFormatError)
+    {
+        try self.init(
+            format: format, arguments: arguments.map { $0?._predicateArgument ?? .value(.null) })
+    }
+}
