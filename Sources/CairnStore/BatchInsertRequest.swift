@@ -163,11 +163,15 @@ extension BatchInsertRequest {
     ///
     /// - Throws: `StoreError` with `.invalidRequest` if the model has rules for the entity's objects: a batch does not put values
     ///   together.
-    package func withoutDeclaredPolicy(for entity: SchemaEntity) throws(StoreError)
-        -> BatchInsertRequest
+    package func withoutDeclaredPolicy(for entity: SchemaEntity, in schema: Schema)
+        throws(StoreError) -> BatchInsertRequest
     {
         guard mergePolicy == .declared else { return self }
-        if entity.mergeRules.isDeclared, !entity.constraints.isEmpty {
+        // A row may find an object of another entity by a key that both inherit.
+        let hasRules = schema.entities.contains {
+            $0.root == entity.root && $0.mergeRules.isDeclared
+        }
+        if hasRules, !entity.constraints.isEmpty {
             throw StoreError(
                 .invalidRequest,
                 "a batch insert does not know the merge rules of the model: say what its merge policy is, or save objects",

@@ -130,5 +130,12 @@ struct MergeRuleTests {
             let error = #expect(throws: ModelError.self) { try Schema(Self.model(change)) }
             #expect(error?.code == .invalidValue && error?.element == element)
         }
+        var city = AttributeDescription("city", .string)
+        city.mergeRule = .fillNil
+        var home = AttributeDescription("home", .composite)
+        home.elements = [city]
+        let model = ManagedObjectModel(entities: [EntityDescription("Person", attributes: [home])])
+        let error = #expect(throws: ModelError.self) { try Schema(model) }
+        #expect(error?.element == "Person.home.city")
     }
 }

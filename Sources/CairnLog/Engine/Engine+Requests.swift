@@ -86,7 +86,7 @@ extension Engine {
                 .invalidRequest, "the model has no such entity",
                 context: .init(entity: request.entityName))
         }
-        let request = try request.withoutDeclaredPolicy(for: entity)
+        let request = try request.withoutDeclaredPolicy(for: entity, in: schema)
         var filler = try request.makeFiller(for: entity)
         // The first batch is mostly the only one.
         // Rows that are updated keep their order keys.

@@ -23,10 +23,26 @@ extension ModelChecks {
         for property in description.attributes {
             let element = "\(entity.name).\(property.name)"
             try check(try rule(property.userInfo, element: element), property.name, entity)
+            try refuseRules(ofElements: property, element)
         }
         for property in description.relationships {
             let element = "\(entity.name).\(property.name)"
             try check(try rule(property.userInfo, element: element), property.name, entity)
+        }
+    }
+
+    /// A composite attribute has one rule for all of its elements.
+    private func refuseRules(ofElements attribute: AttributeDescription, _ path: String)
+        throws(ModelError)
+    {
+        for part in attribute.elements {
+            if part.userInfo[MergeRule.userInfoKey] != nil {
+                throw ModelError(
+                    .invalidValue,
+                    "the merge rule of a composite attribute is one of all its elements",
+                    element: "\(path).\(part.name)")
+            }
+            try refuseRules(ofElements: part, "\(path).\(part.name)")
         }
     }
 

@@ -261,6 +261,14 @@ struct DeclaredPolicyTests {
         var other = request
         other.mergePolicy = .mergeByPropertyStoreTrump
         #expect(try context.execute(other).insertedCount == 1)
+        // A row may find an object of a descendant, which has rules.
+        var vehicles = Models.vehicles
+        vehicles.entities[1].attributes[1].mergeRule = .fillNil
+        let cars = BatchInsertRequest(entityName: "Car", objects: [["numberPlate": "a"]])
+        let refused = storeError {
+            _ = try Stack(vehicles, .log).context(.declared).execute(cars)
+        }
+        #expect(refused?.code == .invalidRequest)
         let shop = try Stack(Models.shop, .log)
         try shop.store { [$0.make("Product", ["serialCode": "a", "note": "x", "price": 2])] }
         let rows = BatchInsertRequest(
