@@ -88,6 +88,28 @@ struct SwiftModelTests {
         #expect(cairn("model", store, "--swift", "--version", "1").code == 2)
     }
 
+    @Test("merge rules are said by marks, with the names that properties have in the class")
+    func mergeRules() throws {
+        let work = try Workplace()
+        let model = try work.list(
+            "m.json",
+            """
+            {"entities": [{
+                "name": "Part", "userInfo": {"cairn.mergeRule": "newest(by: description)"},
+                "attributes": [
+                    {"name": "count", "type": "integer64", "userInfo": {"cairn.mergeRule": "sum", "a": "b"}},
+                    {"name": "description", "type": "date"}],
+                "relationships": [
+                    {"name": "next", "destinationEntityName": "Part", "isToMany": false,
+                        "maximumCount": 1, "userInfo": {"cairn.mergeRule": "fillNil"}}]}]}
+            """)
+        let lines = cairn("model", model, "--swift").lines
+        #expect(lines.contains("@Entity(mergeRule: .newest(by: \"description_\"))"))
+        #expect(lines.contains("    @Attribute(mergeRule: .sum) var count: Int64?"))
+        #expect(lines.contains("    @Relationship(mergeRule: .fillNil) var next: Part?"))
+        #expect(lines.contains("    // User info: a = b"))
+    }
+
     @Test("a model without entities is a file without classes")
     func nothing() throws {
         let work = try Workplace()

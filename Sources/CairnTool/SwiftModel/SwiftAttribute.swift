@@ -197,6 +197,8 @@ enum SwiftRemarks {
 
     /// The author's own entries, which no mark has room for.
     static func userInfo(_ entries: [String: String]) -> [String] {
+        // The mark says its merge rule.
+        let entries = entries.filter { $0.key != MergeRule.userInfoKey }
         if entries.isEmpty { return [] }
         let text = entries.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }
         return ["User info: \(text.joined(separator: ", "))"]

@@ -29,6 +29,7 @@ struct SwiftClass {
         if entity.isAbstract { arguments.append("isAbstract: true") }
         arguments += SwiftRemarks.names(
             description.renamingIdentifier, description.versionHashModifier)
+        arguments += rule(description.mergeRule, entity)
         lines += arguments.isEmpty ? ["@Entity"] : SwiftText.call("@Entity", arguments, indent: 0)
         let access = isPublic ? "public " : ""
         // A class that others inherit from cannot be final.
@@ -70,6 +71,19 @@ struct SwiftClass {
         return [remark] + (older.map { [$0] } ?? [])
     }
 
+    /// The argument for a merge rule, which names the property by which a newer one is told as the class calls it.
+    private func rule(_ rule: MergeRule?, _ entity: SchemaEntity) -> [String] {
+        guard let rule else { return [] }
+        guard case .fold(.newest(let by)) = rule,
+            let column = entity.columnIndex(named: by).map({ entity.columns[$0] })
+        else { return ["mergeRule: .\(rule.text)"] }
+        let first = String(by.prefix { $0 != "." })
+        let name = SwiftIdentifier.plain(
+            names.property(first, declaredIn: column.declaringEntity))
+        let path = name + by.dropFirst(first.count)
+        return ["mergeRule: .newest(by: \(SwiftLiteral.text(path)))"]
+    }
+
     private func property(_ attribute: AttributeDescription, _ entity: SchemaEntity)
         -> SwiftProperty
     {
@@ -88,6 +102,10 @@ struct SwiftClass {
             }
             var property = SwiftAttribute(attribute).property(name: name)
             property.remarks = remarks + unsaid + property.remarks
+            if let rule = rule(attribute.mergeRule, entity).first {
+                property.mark = "Attribute"
+                property.arguments.append(rule)
+            }
             return property
         }
         guard let definition else {
@@ -108,6 +126,7 @@ struct SwiftClass {
             attribute.preservesValueInHistoryOnDeletion ? [".preserveValueOnDeletion"] : []
         arguments += SwiftRemarks.names(
             attribute.renamingIdentifier, attribute.versionHashModifier)
+        arguments += rule(attribute.mergeRule, entity)
         return SwiftProperty(
             remarks: remarks + SwiftRemarks.userInfo(attribute.userInfo),
             mark: arguments.isEmpty ? nil : "Attribute", arguments: arguments, name: name,
@@ -159,6 +178,7 @@ struct SwiftClass {
         if !relationship.isOptional { arguments.append("isOptional: false") }
         arguments += SwiftRemarks.names(
             relationship.renamingIdentifier, relationship.versionHashModifier)
+        arguments += rule(relationship.mergeRule, entity)
         if let inverse = inverses.inverse(of: relationship.name, declaredIn: entity.index) {
             let name = names.property(
                 inverse.description.name, declaredIn: inverse.declaringEntity)
