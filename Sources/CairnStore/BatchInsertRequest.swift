@@ -11,6 +11,15 @@ public import FoundationEssentials
 /// different object cannot be both: under the updating policies the batch is refused whole, and names all
 /// such rows. What counts is the state after the batch, so two objects may exchange their values.
 ///
+/// A list that is all there is, or all there is of something, says by ``missing`` what becomes of the rest:
+///
+/// ```swift
+/// var request = BatchInsertRequest(entityName: "Product", objects: feed)
+/// request.mergePolicy = .mergeByPropertyObjectTrump
+/// request.missing = .mark(["isActive": .boolean(false)])
+/// request.scope = try PredicateNode(format: "shop.name == 'Corner'")
+/// ```
+///
 /// Rows may say where to-one relationships lead: to an object by its id, or by a key that is unique, whose object may come later
 /// in the batch; see ``RowTarget``. What a row does not name stays as it is stored, and is nil in a new object. Relationships
 /// that are to-one or ordered at their other end are refused, as are to-many ones: their other side can be set.
@@ -19,7 +28,7 @@ public struct BatchInsertRequest: Sendable {
     public enum ResultType: Int, Sendable {
         /// Success alone.
         case statusOnly = 0
-        /// The ids of inserted and updated objects.
+        /// The ids of inserted and updated objects, and of missing ones that were deleted or marked.
         case objectIDs = 1
         /// How many objects were inserted or updated.
         case count = 2
@@ -55,11 +64,26 @@ public struct BatchInsertRequest: Sendable {
     public var resultType = ResultType.statusOnly
     /// Whether a row that updates changes only the columns it names.
     public var setOnly = false
-    /// Whether stored objects of the entity, or of one that inherits from it, that no row of the batch names are deleted in
-    /// the same commit. If no constraint of the entity can name all of its objects, as each of them has a predicate, those
-    /// stay that none can name.
-    public var prunesMissing = false
-    /// Whether `prunesMissing` may delete every object because there are no rows at all.
+    /// What becomes, in the same commit, of stored objects of the entity, or of one that inherits from it, that no row of the
+    /// batch names. If no constraint of the entity can name all of its objects, as each of them has a predicate, those stay as
+    /// they are that none can name.
+    public var missing = MissingObjects.stay
+    /// Which objects can be missing: those that meet the condition as they are stored before the batch; nil = all. It may lead
+    /// across relationships. What is stored outside of it stays as it is, and rows may name objects outside of it.
+    public var scope: PredicateNode?
+    /// Whether objects that no row names are deleted: whether ``missing`` is `delete`.
+    public var prunesMissing: Bool {
+        get { missing == .delete }
+        set {
+            if newValue {
+                missing = .delete
+            } else if missing == .delete {
+                missing = .stay
+            }
+        }
+    }
+    /// Whether every object that can be missing may be: because there are no rows at all, or none of them names an object of
+    /// the entity. Without it such a list is an error, as it is mostly one that was not read.
     public var allowsEmpty = false
     /// Whether a row that would be skipped fails the batch instead.
     public var failsOnConflict = false
@@ -77,6 +101,8 @@ public struct BatchInsertRequest: Sendable {
     public var author: String?
     /// The name of the context that asks.
     public var contextName: String?
+    /// Why the request cannot be carried out, if that was known when it was made.
+    package var refusal: StoreError?
     package let source: Source
 
     /// Rows by a closure: the fast form.
@@ -145,10 +171,14 @@ public struct BatchInsertResult: Sendable {
     public var unchangedCount = 0
     /// Rows that were left out.
     public var skippedCount = 0
-    /// Objects deleted by `prunesMissing`.
+    /// Objects that no row named and that were deleted, without those that a cascade reached.
     public var deletedCount = 0
+    /// Objects that no row named and that were marked. Those that had the mark already are not counted.
+    public var markedCount = 0
     /// The ids of inserted and updated objects, in the order of the rows, if they were asked for.
     public var objectIDs: [ObjectID] = []
+    /// The ids of objects that no row named and that were marked, or deleted with what a cascade reached, if ids were asked for.
+    public var missingIDs: [ObjectID] = []
     /// What became of each row, if that was asked for.
     public var outcomes: [BatchRowOutcome] = []
     /// The number of the commit; nil if there was nothing to write.

@@ -56,6 +56,31 @@ struct ImportCommandTests {
         #expect(try counts(allowed) == [0, 0, 0, 0, 3])
     }
 
+    @Test("--mark gives values to what the list no longer has, --scope says what can be missing")
+    func mark() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.first)
+        let marked = try work.importing(
+            "2.csv", "code,name,size\na,Anna,1\n", "--mark", "size=9", "--mark", "name=", "--scope",
+            "size > 1", "--json")
+        #expect(try counts(marked) == [0, 0, 1, 0, 0])
+        #expect(try Int(marked.json[0], "marked") == 2)
+        #expect(
+            cairn("get", work.store, "Thing", "b", "--json").output.contains(
+                #""name":null,"size":9"#))
+        let again = try work.importing("2.csv", "code,name,size\na,Anna,1\n", "--mark", "size=9")
+        #expect(again.lines.first?.contains("marked") == false)
+        for (value, complaint) in [
+            ("size=many", "“many” is no"), ("colour=red", "no attribute colour"),
+            ("size", "write name=value"),
+        ] {
+            let run = try work.importing("1.csv", Self.first, "--mark", value)
+            #expect(run.code != 0 && run.errors.contains(complaint))
+        }
+        #expect(try work.importing("1.csv", Self.first, "--scope", "size > 1").code != 0)
+        #expect(try work.importing("1.csv", Self.first, "--prune", "--mark", "size=1").code != 0)
+    }
+
     @Test(
         "each policy does with known records what it says",
         arguments: [

@@ -51,6 +51,13 @@ extension ListRecord {
         }
     }
 
+    /// What a person wrote as a value of a type, in the forms that a cell of a list may have.
+    package static func value(of text: String, as type: AttributeType) -> CellConversion {
+        if type == .string { return .value(.string(text)) }
+        var text = text
+        return text.withUTF8 { convert($0, isNumber: NumberText($0) != nil, type) }
+    }
+
     private static func convert(
         _ text: UnsafeBufferPointer<UInt8>, isNumber: Bool, _ type: AttributeType
     ) -> CellConversion {

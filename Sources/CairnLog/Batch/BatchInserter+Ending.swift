@@ -1,13 +1,23 @@
-// The end of a batch: what no row named goes, and keys that were noted are looked at again.
+// The end of a batch: what no row named goes, or is marked, and keys that were noted are looked at again.
 
 import CairnModel
 import CairnStore
 
 extension BatchInserter {
-    /// Deletes what no row named, and refuses the batch if keys collide.
+    /// Does what is to be done about objects that no row named, and refuses the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         if links != nil { try finishLinks(&builder) }
-        let deletion = request.prunesMissing ? try prune(&builder) : nil
+        var deletion: DeletePlanner?
+        if let missing, refusedCount == 0 || missing.isDeletion {
+            if !request.allowsEmpty, !namesAny, refusedCount == 0 {
+                throw missing.emptyList(hasRows: true)
+            }
+            let numbers = try findMissing(missing.scope, &builder)
+            switch missing.work {
+            case .delete: deletion = try prune(numbers, &builder)
+            case .mark(let plan): try mark(numbers, plan, &builder)
+            }
+        }
         // Rows that lead to what was deleted get their new keys by this.
         if deletion != nil { try derivations?.settle(entity.tree, identity, &builder) }
         for suspect in suspects { try judge(suspect, &builder) }
@@ -24,32 +34,90 @@ extension BatchInserter {
             context: .init(entity: entity.name), details: refused)
     }
 
-    private mutating func prune(_ builder: inout CommitBuilder) throws(StoreError) -> DeletePlanner
+    /// Whether a row named an object of the entity or its descendants, stored or new.
+    private var namesAny: Bool {
+        namesStored || result.insertedCount + result.updatedCount + result.unchangedCount > 0
+    }
+
+    /// Deletes what no row named.
+    private mutating func prune(_ numbers: [UInt32], _ builder: inout CommitBuilder)
+        throws(StoreError) -> DeletePlanner
+    {
+        var planner = DeletePlanner(
+            catalog: builder.catalog, identity: identity, derivations: derivations,
+            listsNumbers: request.listsIDs)
+        let outcome = try planner.delete(numbers, tree: entity.tree, &builder)
+        result.deletedCount = outcome.requested
+        result.missingIDs = outcome.numbers.map {
+            identity.id(UInt64($0.number), entity: $0.entity)
+        }
+        return planner
+    }
+
+    /// Gives what no row named the values that say so.
+    private mutating func mark(
+        _ numbers: [UInt32], _ plan: BatchUpdatePlan, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let updater = BatchUpdater(
+            plan, listsIDs: request.listsIDs, moment: moment, derivations, builder)
+        try updater.run(numbers, &builder)
+        result.markedCount = updater.result.updatedCount
+        result.missingIDs = updater.result.objectIDs
+    }
+
+    // MARK: Who is missing
+
+    /// The objects that no row named, of those that can be missing.
+    private mutating func findMissing(_ scope: StoreFetch?, _ builder: inout CommitBuilder)
+        throws(StoreError) -> [UInt32]
     {
         var missing: [UInt32] = []
-        // A row may name an object of a descendant, so those that none names go too.
-        for entity in builder.catalog.family(of: entityIndex) {
-            try findMissing(ofEntity: entity, into: &missing, &builder)
+        if let scope, let before {
+            try findMissing(in: scope, before, into: &missing, builder)
+        } else {
+            // A row may name an object of a descendant, so those that none names are missing too.
+            for entity in builder.catalog.family(of: entityIndex) {
+                try findMissing(ofEntity: entity, into: &missing, &builder)
+            }
         }
         // What no constraint gives a key could not be named.
         let uniques = entity.uniques
-        if !uniques.contains(where: { builder.catalog.uniques[$0].form.isWhole }) {
-            var named: [UInt32] = []
-            for number in missing {
-                for unique in uniques
-                where try builder.loadKey(of: number, unique: unique, into: &room.key) {
-                    named.append(number)
-                    break
-                }
+        if uniques.contains(where: { builder.catalog.uniques[$0].form.isWhole }) { return missing }
+        var named: [UInt32] = []
+        for number in missing {
+            for unique in uniques
+            where try builder.loadKey(of: number, unique: unique, into: &room.key) {
+                named.append(number)
+                break
             }
-            missing = named
         }
-        var planner = DeletePlanner(
-            catalog: builder.catalog, identity: identity, derivations: derivations,
-            listsNumbers: false)
-        let outcome = try planner.delete(missing, tree: entity.tree, &builder)
-        result.deletedCount = outcome.requested
-        return planner
+        return named
+    }
+
+    /// Of what a condition finds in the state before the batch.
+    private func findMissing(
+        in scope: StoreFetch, _ before: EngineState, into missing: inout [UInt32],
+        _ builder: borrowing CommitBuilder
+    ) throws(StoreError) {
+        let runner = try FetchRunner(
+            engine: builder.engine, state: before, fetch: scope, writtenLSN: builder.writtenLSN)
+        if let found = try runner.indexed() {
+            for hit in found.hits where !touched.contains(hit.number) {
+                missing.append(hit.number)
+            }
+            missing.sort()
+            return
+        }
+        var numbersFound: [UInt32] = []
+        try runner.scan { block, _, slots throws(StoreError) in
+            let numbers = try block.numbers()
+            for slot in slots {
+                let number = numbers.number(Int(slot))
+                if !touched.contains(number) { numbersFound.append(number) }
+            }
+            return true
+        }
+        missing = numbersFound
     }
 
     private func findMissing(

@@ -26,6 +26,10 @@ import FoundationEssentials
 /// Carries out a batch insert.
 struct BatchInserter: ~Copyable {
     let request: Choices
+    /// What is done about objects that no row names; nil for nothing.
+    let missing: MissingPlan?
+    /// The state before the batch, if it is asked which objects can be missing.
+    let before: EngineState?
     let entityIndex: Int
     let entity: Catalog.StoredEntity
     let identity: StoreIdentity
@@ -38,6 +42,8 @@ struct BatchInserter: ~Copyable {
     private var batch: ColumnBatch?
     private var firstRow = 0
     var touched = NumberSet()
+    /// Whether a row that was left out has the key of an object of the entity or its descendants.
+    private(set) var namesStored = false
     private var listed = NumberSet()
     /// Keys that another object had when the row came: row, constraint, the row's object.
     var suspects: [(row: Int, unique: Int, number: UInt32, hash: UInt64)] = []
@@ -59,7 +65,7 @@ struct BatchInserter: ~Copyable {
     /// What the request chooses. A copy of the request itself would count the references to all it has.
     struct Choices {
         let setOnly: Bool
-        let prunesMissing: Bool
+        let allowsEmpty: Bool
         let failsOnConflict: Bool
         let reportsOutcomes: Bool
         let listsIDs: Bool
@@ -68,17 +74,21 @@ struct BatchInserter: ~Copyable {
 
     /// A batch for an entity of the catalog. What time it is, is asked only if an attribute is derived from it or others.
     init(
-        _ request: BatchInsertRequest, policy: MergePolicyKind, entity: Int, catalog: Catalog,
-        identity: StoreIdentity, memory: CommitMemory, now: @autoclosure () -> Double
+        _ request: BatchInsertRequest, _ missing: MissingPlan?, policy: MergePolicyKind,
+        entity: Int, memory: CommitMemory, now: @autoclosure () -> Double,
+        _ builder: borrowing CommitBuilder
     ) {
+        let catalog = builder.catalog
+        self.missing = missing
+        before = missing?.scope == nil ? nil : builder.state
         self.request = Choices(
-            setOnly: request.setOnly, prunesMissing: request.prunesMissing,
+            setOnly: request.setOnly, allowsEmpty: request.allowsEmpty,
             failsOnConflict: request.failsOnConflict, reportsOutcomes: request.reportsOutcomes,
             listsIDs: request.resultType == .objectIDs,
             ignoresMissingTargets: request.ignoresMissingTargets)
         self.entityIndex = entity
         self.entity = catalog.entities[entity]
-        self.identity = identity
+        identity = builder.engine.identity
         let updates = policy == .mergeByPropertyObjectTrump || policy == .overwrite
         self.updates = updates
         let schema = catalog.schema
@@ -260,6 +270,11 @@ struct BatchInserter: ~Copyable {
         _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         touch(number)
+        if missing != nil, !namesStored,
+            let stored = builder.entity(tree: entity.tree, number: number)
+        {
+            namesStored = builder.catalog.family(of: entityIndex).contains(stored)
+        }
         if request.failsOnConflict {
             refuse(
                 row: firstRow + row, unique, number,
@@ -545,7 +560,7 @@ struct BatchInserter: ~Copyable {
 
     private mutating func touch(_ number: UInt32) {
         lastNumber = number
-        if request.prunesMissing { touched.insert(number) }
+        if missing != nil { touched.insert(number) }
     }
 
     private mutating func note(_ outcome: BatchRowOutcome, _ number: UInt32?) {

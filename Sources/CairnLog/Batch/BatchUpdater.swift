@@ -69,8 +69,11 @@ final class BatchUpdater {
     /// So many rows cannot come to have one key and part again.
     private static let mostOfOneKey = 1000
 
+    /// - Parameter derivations: where to note what is to be computed anew, for whoever settles it; nil only if the schema has no
+    ///   derived attributes.
     init(
-        _ plan: BatchUpdatePlan, listsIDs: Bool, moment: Date, _ builder: borrowing CommitBuilder
+        _ plan: BatchUpdatePlan, listsIDs: Bool, moment: Date, _ derivations: BatchDerivations?,
+        _ builder: borrowing CommitBuilder
     ) {
         engine = builder.engine
         identity = builder.engine.identity
@@ -88,7 +91,7 @@ final class BatchUpdater {
         objects = StoredObjects(
             engine: builder.engine, state: builder.state, writtenLSN: builder.writtenLSN)
         self.moment = moment
-        derivations = builder.catalog.schema.derivations.isEmpty ? nil : BatchDerivations()
+        self.derivations = derivations
         changed = listsIDs ? [] : nil
     }
 
@@ -104,9 +107,9 @@ final class BatchUpdater {
         if plan.fetch.limit != nil || plan.fetch.offset > 0 {
             let hits = try runner.hits().hits
             if changed != nil, !plan.fetch.sort.isEmpty { order = hits.map(\.number) }
-            try take(hits, runner, &builder)
+            try take(hits, &builder)
         } else if let found = try runner.indexed() {
-            try take(found.hits, runner, &builder)
+            try take(found.hits, &builder)
         } else if isPlain(runner) {
             try takeTogether(runner, &builder)
         } else {
@@ -115,14 +118,35 @@ final class BatchUpdater {
                 return goesOn
             }
         }
+        try end(&builder)
+        try derivations?.settle(tree, identity, &builder)
+        listIDs(order)
+    }
+
+    /// Updates objects that somebody else has found. Derived attributes are left to be settled.
+    func run(_ numbers: [UInt32], _ builder: inout CommitBuilder) throws(StoreError) {
+        try checkTargets(builder)
+        var hits: [FetchRunner.Hit] = []
+        hits.reserveCapacity(numbers.count)
+        for number in numbers {
+            let cell = before.directories[tree][number]
+            if cell.isEmpty { continue }
+            let entity = Int(before.blocks.entry(cell.handle).entity)
+            hits.append(FetchRunner.Hit(number: number, cell: cell, entity: entity))
+        }
+        try take(hits, &builder)
+        try end(&builder)
+        listIDs(nil)
+    }
+
+    /// Writes what is left, and refuses the update if something stands against it.
+    private func end(_ builder: inout CommitBuilder) throws(StoreError) {
         for target in targets.values.sorted(by: { $0.entity < $1.entity }) {
             try flush(target, &builder)
             target.end(engine.batches)
         }
         try throwRefused(.multiple, "several objects would get values that the model forbids")
         try judge(&builder)
-        try derivations?.settle(tree, identity, &builder)
-        listIDs(order)
     }
 
     /// Whether it makes sense to look at more rows.
@@ -130,9 +154,9 @@ final class BatchUpdater {
         refused.count < Self.mostErrors && !isCrowded
     }
 
-    private func take(
-        _ hits: [FetchRunner.Hit], _ runner: FetchRunner, _ builder: inout CommitBuilder
-    ) throws(StoreError) {
+    private func take(_ hits: [FetchRunner.Hit], _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
         let hits = hits.sorted {
             ($0.cell.handle.raw, $0.cell.slot) < ($1.cell.handle.raw, $1.cell.slot)
         }
@@ -140,7 +164,7 @@ final class BatchUpdater {
         for (index, hit) in hits.enumerated() {
             slots.append(UInt16(hit.cell.slot))
             if index + 1 < hits.count, hits[index + 1].cell.handle == hit.cell.handle { continue }
-            let block = try runner.block(hit.cell.handle)
+            let block = try builder.block(of: before.blocks.entry(hit.cell.handle))
             try slots.withUnsafeBufferPointer { slots throws(StoreError) in
                 try take(block, hit.entity, slots, &builder)
             }

@@ -88,6 +88,7 @@ extension Engine {
         }
         let request = try request.withoutDeclaredPolicy(for: entity, in: schema)
         var filler = try request.makeFiller(for: entity)
+        let missing = try request.missingPlan(in: schema)
         // The first batch is mostly the only one.
         // Rows that are updated keep their order keys.
         let orders = schema.orderedReferences[entity.index].count
@@ -107,18 +108,13 @@ extension Engine {
             rows += batch.rows
             more.append(batch)
         }
-        if rows == 0 && request.prunesMissing && !request.allowsEmpty {
-            throw StoreError(
-                .invalidRequest,
-                "the list is empty, and pruning would delete every object; say that it may be empty if it may",
-                context: .init(entity: entity.name))
-        }
+        if rows == 0, let missing, !request.allowsEmpty { throw missing.emptyList(hasRows: false) }
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
             var inserter = BatchInserter(
-                request, policy: request.mergePolicy ?? .error, entity: entity.index,
-                catalog: builder.catalog, identity: identity, memory: memory, now: clock.now())
+                request, missing, policy: request.mergePolicy ?? .error, entity: entity.index,
+                memory: memory, now: clock.now(), builder)
             try inserter.insert(first, firstRow: 0, &builder)
             var firstRow = first.rows
             inserter.expect(rows - firstRow, &builder)

@@ -14,8 +14,11 @@ extension Engine {
         var (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
+            let derivations =
+                builder.catalog.schema.derivations.isEmpty ? nil : BatchDerivations()
             let updater = BatchUpdater(
-                plan, listsIDs: request.resultType == .objectIDs, moment: moment, builder)
+                plan, listsIDs: request.resultType == .objectIDs, moment: moment, derivations,
+                builder)
             try updater.run(&builder)
             return updater.result
         }

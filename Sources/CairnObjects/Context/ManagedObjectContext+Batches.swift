@@ -28,7 +28,7 @@ extension ManagedObjectContext {
             try store.execute(request)
         } _: { result, event in
             event.inserted = result.insertedCount
-            event.updated = result.updatedCount
+            event.updated = result.updatedCount + result.markedCount
             event.deleted = result.deletedCount
         }
     }

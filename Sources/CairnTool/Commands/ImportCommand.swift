@@ -68,7 +68,19 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Delete the objects that the list no longer has, in the same commit.")
     var prune = false
 
-    @Flag(help: "Let --prune delete everything if the list is empty.")
+    @Option(
+        help: ArgumentHelp(
+            "Mark the objects that the list no longer has instead: give them a value, nil with nothing behind the =. Repeat it for more.",
+            valueName: "name=value"))
+    var mark: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Of what objects the list is all there is: only those are pruned or marked.",
+            valueName: "condition"))
+    var scope: String?
+
+    @Flag(help: "Let --prune or --mark take everything if the list is empty.")
     var allowEmpty = false
 
     @OptionGroup var output: OutputOptions
@@ -77,7 +89,13 @@ struct ImportCommand: ParsableCommand {
         if model != nil, !unique.isEmpty {
             throw ValidationError("--model has constraints of its own: leave --unique out.")
         }
-        if allowEmpty, !prune { throw ValidationError("--allow-empty is for --prune.") }
+        if prune, !mark.isEmpty {
+            throw ValidationError("An object is deleted or marked: --prune or --mark.")
+        }
+        if !prune, mark.isEmpty {
+            if allowEmpty { throw ValidationError("--allow-empty is for --prune and --mark.") }
+            if scope != nil { throw ValidationError("--scope is for --prune and --mark.") }
+        }
         for key in constraints where key.isEmpty || key.contains("") {
             throw ValidationError("--unique needs the names of attributes, with commas between.")
         }
@@ -93,11 +111,13 @@ struct ImportCommand: ParsableCommand {
         let job = ImportJob(
             store: place.store, entity: entity, model: model, unique: constraints, mapping: mapping)
         let source = try file == "-" ? ListSource() : ListSource(path: file)
-        let outcome = try job.run(source, console: console) { request in
+        let outcome = try job.run(source, console: console) { request, entity in
             request.mergePolicy = policy.kind
             request.failsOnConflict = policy == .fail
             request.setOnly = setOnly
             request.prunesMissing = prune
+            if !mark.isEmpty { request.missing = .mark(try Self.marks(mark, entity)) }
+            request.scope = try scope.map { try PredicateNode(format: $0) }
             request.allowsEmpty = allowEmpty
         }
         if output.json {
@@ -108,6 +128,31 @@ struct ImportCommand: ParsableCommand {
         for field in outcome.unusedMappings {
             console.printError("cairn: note: --map names \(field), which the list does not have")
         }
+    }
+}
+
+extension ImportCommand {
+    /// What objects are marked with, by the names of attributes.
+    private static func marks(_ texts: [String], _ entity: SchemaEntity) throws -> [String: Value] {
+        var marks: [String: Value] = [:]
+        for text in texts {
+            guard let equals = text.firstIndex(of: "=") else {
+                throw Failure("“\(text)” marks nothing: write name=value", code: .usage)
+            }
+            let name = String(text[..<equals])
+            let value = String(text[text.index(after: equals)...])
+            guard let column = entity.columnIndex(named: name),
+                case .attribute(let type) = entity.columns[column].kind
+            else { throw Failure("\(entity.name) has no attribute \(name)") }
+            var conversion = CellConversion.value(.null)
+            if !value.isEmpty { conversion = ListRecord.value(of: value, as: type) }
+            switch conversion {
+            case .value(let value): marks[name] = value
+            case .failure(let reason):
+                throw Failure("“\(value)” is no \(type.rawValue) for \(name): \(reason)")
+            }
+        }
+        return marks
     }
 }
 

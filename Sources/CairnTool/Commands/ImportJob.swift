@@ -37,7 +37,8 @@ struct ImportJob {
 
     /// Imports a list; `choose` completes the request.
     func run(
-        _ source: ListSource, console: Console, choose: (inout BatchInsertRequest) -> Void
+        _ source: ListSource, console: Console,
+        choose: (inout BatchInsertRequest, SchemaEntity) throws -> Void
     ) throws -> Outcome {
         let start = ContinuousClock.now
         let form = try ListForm(of: source)
@@ -102,7 +103,7 @@ struct ImportJob {
 
     private func insert(
         _ source: ListSource, _ form: ListForm, _ session: StoreSession, _ console: Console,
-        _ choose: (inout BatchInsertRequest) -> Void
+        _ choose: (inout BatchInsertRequest, SchemaEntity) throws -> Void
     ) throws -> Outcome {
         let description = try session.entity(entity)
         try checkConstraints(description, form)
@@ -112,7 +113,7 @@ struct ImportJob {
         }
         var request = list.makeRequest()
         request.author = "cairn import"
-        choose(&request)
+        try choose(&request, description)
         let result = try session.store.execute(request)
         console.endProgress()
         return Outcome(
@@ -160,11 +161,12 @@ extension ImportJob.Outcome {
 
     /// For people.
     var lines: [String] {
-        let counts = [
+        var counts = [
             (result.insertedCount, "inserted"), (result.updatedCount, "updated"),
             (result.unchangedCount, "unchanged"), (result.skippedCount, "skipped"),
             (result.deletedCount, "deleted"),
         ]
+        if result.markedCount > 0 { counts.append((result.markedCount, "marked")) }
         let what = counts.map { "\(PlainText.number($0.0)) \($0.1)" }.joined(separator: ", ")
         let speed = PlainText.decimal(rowsPerSecond, digits: 0)
         let model =
@@ -183,7 +185,7 @@ extension ImportJob.Outcome {
             "entity": .string(entity), "records": .count(records),
             "inserted": .count(result.insertedCount), "updated": .count(result.updatedCount),
             "unchanged": .count(result.unchangedCount), "skipped": .count(result.skippedCount),
-            "deleted": .count(result.deletedCount),
+            "deleted": .count(result.deletedCount), "marked": .count(result.markedCount),
             "commit": result.commit.map { .count($0) } ?? .null, "newStore": .boolean(isNewStore),
             "list": .string(source), "form": .string(form), "seconds": .double(seconds),
             "rowsPerSecond": .double(rowsPerSecond.rounded()),

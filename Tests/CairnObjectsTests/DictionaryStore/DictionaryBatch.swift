@@ -191,20 +191,47 @@ struct DictionaryBatch {
             }
         }
         try checkMandatory(touched)
-        try checkUnique()
-        if request.prunesMissing {
+        if let plan = try request.missingPlan(in: schema) {
+            let isListed =
+                result.insertedCount + result.updatedCount + result.unchangedCount > 0
+                || named.contains { id in
+                    before.objects[id].map { entity.family.contains($0.entity) } ?? false
+                }
+            if !request.allowsEmpty, !isListed { throw plan.emptyList(hasRows: !rows.isEmpty) }
+            let candidates = try plan.scope.map { scope throws(StoreError) in
+                Set(try before.fetch(scope, in: schema).ids)
+            }
             let isNamable = entity.constraints.contains { $0.options?.predicate == nil }
             let missing = state.objects(of: entity).filter { id, object in
-                !named.contains(id)
+                !named.contains(id) && candidates?.contains(id) ?? true
                     && (isNamable
                         || entity.constraints.contains {
                             $0.naiveKey(object.values, of: entity) != nil
                         })
             }.map(\.id)
-            var deletion = DictionaryDeletion(schema: schema, state: state)
-            result.deletedCount = try deletion.delete(missing).count
-            state = deletion.state
+            switch plan.work {
+            case .delete:
+                var deletion = DictionaryDeletion(schema: schema, state: state)
+                result.missingIDs = try deletion.delete(missing)
+                result.deletedCount = missing.count
+                state = deletion.state
+            case .mark(let marks):
+                for id in missing {
+                    var values = state.objects[id]?.values ?? []
+                    for mark in marks.assignments {
+                        guard case .constant(let value) = mark.content else { continue }
+                        values[mark.column] = value
+                    }
+                    guard values != state.objects[id]?.values else { continue }
+                    state.objects[id]?.values = values
+                    result.markedCount += 1
+                    result.missingIDs.append(id)
+                }
+            }
+            if request.resultType != .objectIDs { result.missingIDs = [] }
         }
+        // What is missing may have had the keys of rows.
+        try checkUnique()
         _ = state.settleOrders(after: before, in: schema)
         try state.derive(after: before, in: schema)
         for (id, object) in state.objects {
