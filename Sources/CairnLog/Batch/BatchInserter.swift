@@ -57,6 +57,8 @@ struct BatchInserter: ~Copyable {
     let moment: Date
     /// What is left to do for derived attributes; nil if there are none.
     let derivations: BatchDerivations?
+    /// New objects that lack the target of a mandatory relationship when their row comes.
+    var lacking: [(row: Int, column: Int, number: UInt32)] = []
     /// What is left to do for relationships; nil if no row has named a target.
     var links: BatchLinks?
     /// The object of the row that was last; 0 if it was left out.
@@ -195,6 +197,9 @@ struct BatchInserter: ~Copyable {
         for constraint in 0..<room.probes.constraints.count {
             try enter(row, of: batch, number, constraint, &builder)
         }
+        for column in room.mandatoryReferences where batch.columns[column].isNil(row: row) {
+            lacking.append((firstRow + row, column, number))
+        }
         if derives { try compute(row, of: batch, number, isNew: true) }
         // What leads somewhere may have something to add there.
         if links != nil, isConcerned { derivations?.changed.append(number) }
@@ -255,7 +260,7 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Loads the key of an object, which may be a row of the open block.
-    private mutating func loadKey(of number: UInt32, _ unique: Int, _ builder: inout CommitBuilder)
+    mutating func loadKey(of number: UInt32, _ unique: Int, _ builder: inout CommitBuilder)
         throws(StoreError) -> Bool
     {
         let cell = builder.state.directories[entity.tree][number]
@@ -536,6 +541,7 @@ struct BatchInserter: ~Copyable {
 
     private mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
         guard !room.staged.isEmpty, let batch else { return }
+        if let links, !links.waiting.isEmpty { try settleWaiting(links, batch, &builder) }
         try builder.closeBlock(
             handle, entity: entityIndex, batch: batch, selection: room.staged,
             numbers: room.numbers,

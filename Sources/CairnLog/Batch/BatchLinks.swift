@@ -2,7 +2,8 @@
 //
 //   1. Before the rows of a column batch are carried out, each target that is there is found, and its number put in its place.
 //   2. What has a key that nobody has is noted with the row's object: the target may come later.
-//   3. At the end those are looked for again, and their rows written once more. Who is missing then refuses the batch, or is
+//   3. Before a block is written, those of its rows are looked for again that may be in it themselves.
+//   4. At the end what is left is looked for once more, and its rows written anew. Who is missing then refuses the batch, or is
 //      nobody, as the request says.
 //
 // If several rows are about one object, the last that names a relationship counts.
@@ -39,6 +40,12 @@ final class BatchLinks {
 
     func wait(_ row: Int, _ column: Int, _ open: Open) {
         waiting[row, default: []].append((column, open))
+    }
+
+    /// What an object waited for is known.
+    func close(_ number: UInt32, _ column: Int) {
+        open[number]?[column] = nil
+        if open[number]?.isEmpty == true { open[number] = nil }
     }
 
     /// A row was carried out; what it names is now what its object is to have.
@@ -138,10 +145,8 @@ extension BatchInserter {
             return number
         case .key(let constraint, let values):
             guard
-                let unique = target.uniques.first(where: {
-                    builder.catalog.uniques[$0].isPlain
-                        && builder.catalog.uniques[$0].columns == constraint.columns
-                })
+                let unique = builder.catalog.plainUnique(
+                    of: destination, columns: constraint.columns)
             else { return nil }
             let form = builder.catalog.uniques[unique].form
             guard room.key.load(values, form, number: CommitBuilder.number),
@@ -151,6 +156,64 @@ extension BatchInserter {
             else { return nil }
             return number
         }
+    }
+
+    // MARK: The open block
+
+    /// Looks for targets of the rows of the open block among all rows that came so far, those of the block too. Otherwise a list
+    /// whose rows name each other would be written twice, and wait in memory until its end.
+    @inline(never)
+    mutating func settleWaiting(
+        _ links: BatchLinks, _ batch: ColumnBatch, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        // Who is computed from a row is asked of blocks, and this one is not written.
+        if derivations != nil { return }
+        for slot in room.staged.indices {
+            let (row, number) = (Int(room.staged[slot]), room.numbers[slot])
+            guard let waiting = links.waiting[row] else { continue }
+            for (column, target) in waiting {
+                // A later row about the object may have named another one.
+                guard links.open[number]?[column]?.row == target.row,
+                    let plan = links.plans[column],
+                    builder.catalog.entities[plan.destination.index].tree == entity.tree,
+                    let found = try findHere(target.wanted, plan, &builder)
+                else { continue }
+                let before = batch.columns[column].target(row)
+                for reference in entity.references
+                where builder.catalog.references[reference].column == column && before != found {
+                    if let before {
+                        builder.removeReference(reference, source: number, target: before)
+                    }
+                    builder.state.inverses[reference].insert(
+                        source: number, target: found, in: &builder.pages)
+                }
+                batch.columns[column].setInteger(Int64(found), row: row)
+                links.close(number, column)
+            }
+        }
+    }
+
+    /// The number of a target that has a key, which may be a row of the open block.
+    private mutating func findHere(
+        _ wanted: RowLinkPlan.Wanted, _ plan: RowLinkPlan, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> UInt32? {
+        guard case .key(let constraint, let values) = wanted,
+            let unique = builder.catalog.plainUnique(
+                of: plan.destination.index, columns: constraint.columns)
+        else { return nil }
+        guard
+            room.key.load(
+                values, builder.catalog.uniques[unique].form, number: CommitBuilder.number)
+        else { return nil }
+        var cursor = builder.state.uniques[unique]
+            .firstCandidate(hash: room.key.hash(seed: builder.seed))
+        while let number = cursor.next() {
+            guard try loadKey(of: number, unique, &builder), room.other.equals(room.key),
+                let found = builder.entity(tree: entity.tree, number: number)
+            else { continue }
+            return builder.catalog.family(of: plan.destination.index).contains(found) ? number : nil
+        }
+        return nil
     }
 
     // MARK: Rows that are stored
@@ -233,6 +296,31 @@ extension BatchInserter {
         }
     }
 
+    /// Refuses the batch if a new object still lacks the target of a mandatory relationship: no row about it has named one.
+    mutating func checkLacking(_ builder: inout CommitBuilder) throws(StoreError) {
+        var errors: [StoreError] = []
+        var count = 0
+        for (row, column, number) in lacking {
+            guard let concrete = builder.entity(tree: entity.tree, number: number),
+                let stored = try builder.storedRow(entity: concrete, number: number),
+                stored.values[column].isNull
+            else { continue }
+            count += 1
+            guard errors.count < 100 else { continue }
+            errors.append(
+                StoreError(
+                    .missingMandatory, "a mandatory relationship is nil",
+                    context: .init(
+                        entity: entity.name, key: entity.columns[column].name, row: row)))
+        }
+        if count == 1 { throw errors[0] }
+        if count > 1 {
+            throw StoreError(
+                .multiple, "\(count) mandatory relationships are nil",
+                context: .init(entity: entity.name), details: errors)
+        }
+    }
+
     private mutating func write(
         _ given: [Value], over old: StoredRow, _ concrete: Int, _ number: UInt32, row: Int,
         _ pending: inout PendingRows, _ builder: inout CommitBuilder
@@ -263,6 +351,13 @@ extension BatchInserter {
             pending.byEntity[concrete] = nil
             try builder.write(rows, entity: concrete)
         }
+    }
+}
+
+extension Catalog {
+    /// The uniqueness constraint of an entity without options that is about just these columns.
+    fileprivate func plainUnique(of entity: Int, columns: [Int]) -> Int? {
+        entities[entity].uniques.first { uniques[$0].isPlain && uniques[$0].columns == columns }
     }
 }
 

@@ -20,6 +20,8 @@ struct BatchRoom: ~Copyable {
     let derivedFrom: [Int]
     /// The columns that an update leaves alone if the row does not name them.
     let kept: [Int]
+    /// The columns of relationships that a new object must have.
+    let mandatoryReferences: [Int]
     var probes: BatchProbes
     var key = KeyBuffer()
     var other = KeyBuffer()
@@ -40,6 +42,10 @@ struct BatchRoom: ~Copyable {
         derivedFrom = derived.sources
         wholeColumns = ColumnSet(
             stored.uniques.flatMap { catalog.uniques[$0].form.watched } + derivedFrom)
+        let description = catalog.description(of: entity)
+        mandatoryReferences = stored.columns.indices.filter {
+            stored.columns[$0].target != nil && !description.columns[$0].isOptional
+        }
         kept = stored.columns.indices.filter {
             setOnly || stored.columns[$0].target != nil || derived.contains($0)
         }

@@ -340,7 +340,7 @@ struct DictionaryBatch {
             guard let object = state.objects[id] else { continue }
             let entity = schema.entities[object.entity]
             for (index, column) in entity.columns.enumerated()
-            where !column.isOptional && column.relationship == nil && object.values[index].isNull {
+            where !column.isOptional && object.values[index].isNull {
                 if column.attribute?.derivationExpression != nil { continue }
                 failures.append(
                     StoreError(

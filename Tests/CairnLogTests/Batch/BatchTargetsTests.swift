@@ -1,0 +1,121 @@
+// Targets of relationships in batch inserts: those that must be there, and rows that name each other.
+
+import CairnFileSystem
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("Targets of the rows of a batch")
+struct BatchTargetsTests {
+    private static let model: ManagedObjectModel = {
+        var node = EntityDescription(
+            "Node", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]])
+        node.relationships = [
+            RelationshipDescription("parent", to: "Node", inverse: "children"),
+            RelationshipDescription("children", to: "Node", toMany: true, inverse: "parent"),
+        ]
+        var owned = EntityDescription(
+            "Owned", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]])
+        var toOwner = RelationshipDescription("owner", to: "Owner", inverse: "owned")
+        toOwner.isOptional = false
+        owned.relationships = [toOwner]
+        var owner = EntityDescription(
+            "Owner", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]])
+        owner.relationships = [
+            RelationshipDescription("owned", to: "Owned", toMany: true, inverse: "owner")
+        ]
+        return ManagedObjectModel(entities: [node, owned, owner])
+    }()
+
+    private static func open() throws -> LogStore {
+        try LogStore.open(
+            at: "/store", schema: try Schema(model),
+            options: SampleStore.options(on: MemoryFileSystem(), durability: .relaxed))
+    }
+
+    @discardableResult
+    private static func put(_ store: LogStore, _ entity: String, _ rows: [[String: Any]]) throws
+        -> BatchInsertResult
+    {
+        var request = BatchInsertRequest(entityName: entity, objects: rows)
+        request.mergePolicy = .mergeByPropertyObjectTrump
+        request.setOnly = true
+        return try store.execute(request)
+    }
+
+    private static func error(_ body: () throws -> Void) -> StoreError? {
+        do {
+            try body()
+            return nil
+        } catch { return error as? StoreError }
+    }
+
+    private static func count(_ store: LogStore, _ entity: String, _ format: String) throws -> Int {
+        let description = try #require(store.schema.entity(named: entity))
+        let predicate = try PredicateNode(format: format).bound(
+            to: description, in: store.schema, nullSemantics: .twoValued)
+        return try store.snapshot().count(
+            StoreFetch(entity: description.index, predicate: predicate))
+    }
+
+    @Test("A new object without the target of a mandatory relationship is refused, by row and key")
+    func mandatory() throws {
+        let store = try Self.open()
+        try Self.put(store, "Owner", [["name": "x"]])
+        let one = Self.error {
+            try Self.put(store, "Owned", [["name": "a", "owner": "x"], ["name": "b"]])
+        }
+        #expect(one?.code == .missingMandatory && one?.message == "a mandatory relationship is nil")
+        #expect(one?.context.row == 1 && one?.context.key == "owner")
+        #expect(one?.context.entity == "Owned")
+        let two = Self.error { try Self.put(store, "Owned", [["name": "a"], ["name": "b"]]) }
+        #expect(two?.code == .multiple && two?.details.compactMap(\.context.row) == [0, 1])
+        // A later row about the object may say it; and who is stored has it.
+        try Self.put(store, "Owned", [["name": "a"], ["name": "a", "owner": "x"]])
+        try Self.put(store, "Owned", [["name": "a"]])
+        #expect(try Self.count(store, "Owned", "owner.name == 'x'") == 1)
+        #expect(try Self.count(store, "Owned", "TRUEPREDICATE") == 1)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    @Test("Rows of one batch that name each other are written once, whichever comes first")
+    func once() throws {
+        let store = try Self.open()
+        // Each leads to the next one, the last to the first.
+        let result = try Self.put(
+            store, "Node",
+            (0..<900).map { ["name": "n\($0)", "parent": "n\(($0 + 1) % 900)"] })
+        #expect(result.insertedCount == 900 && result.updatedCount == 0)
+        let state = store.engine.registry.published()
+        let node = try #require(store.schema.entity(named: "Node"))
+        var (all, live) = (0, 0)
+        for level in BlockLevel.allCases {
+            for handle in state.blocks.blocks(ofEntity: node.index, level) {
+                all += Int(state.blocks.entry(handle).rows)
+                live += Int(state.blocks.entry(handle).live)
+            }
+        }
+        #expect(all == 900 && live == 900)
+        for number in [0, 7, 899] {
+            let next = (number + 1) % 900
+            let format = "name == 'n\(number)' AND parent.name == 'n\(next)'"
+            #expect(try Self.count(store, "Node", format) == 1)
+        }
+        // Of several rows about one object the last that names a target counts.
+        try Self.put(
+            store, "Node",
+            [
+                ["name": "x", "parent": "z"], ["name": "x"], ["name": "y", "parent": "x"],
+                ["name": "x", "parent": "y"], ["name": "z"],
+            ])
+        #expect(try Self.count(store, "Node", "name == 'x' AND parent.name == 'y'") == 1)
+        #expect(try Self.count(store, "Node", "name == 'y' AND parent.name == 'x'") == 1)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+}
