@@ -153,6 +153,11 @@ struct BatchInserter: ~Copyable {
             while row < end {
                 let last = min(row + BatchProbes.group, end)
                 try room.probes.look(batch, from: row, to: last, open: handle, &builder)
+                if let run = room.probes.run, links == nil, !request.reportsOutcomes {
+                    try insert(run, row, of: batch, &builder)
+                    row = last
+                    continue
+                }
                 while row < last {
                     try insert(row, of: batch, &builder)
                     if let links, lastNumber != 0 { links.settle(row, lastNumber) }
@@ -162,6 +167,24 @@ struct BatchInserter: ~Copyable {
             try close(&builder)
         }
         self.batch = nil
+    }
+
+    /// Rows whose objects lie one behind the other: those that say what is stored are told from the others column by column.
+    private mutating func insert(
+        _ run: BatchProbes.Run, _ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        var differing: UInt32 = 0
+        for column in 0..<entity.columns.count where column != run.key {
+            differing |= try batch.columns[column].differing(
+                row, run.view.cells + column, run.view, run.slot,
+                keepsUntouched: room.keepsColumn[column])
+        }
+        if missing != nil { touched.insert(run.number, count: BatchProbes.group) }
+        result.unchangedCount += BatchProbes.group - differing.nonzeroBitCount
+        while differing != 0 {
+            try insert(row + differing.trailingZeroBitCount, of: batch, &builder)
+            differing &= differing &- 1
+        }
     }
 
     // MARK: One row

@@ -3,6 +3,10 @@
 // One row after the other would wait for its slot in the index, then for the directory, then for the stored row. Here
 // each of these is asked for, for a whole group, before the first of them is used.
 //
+// Most lists come in the order in which their objects were stored. So the object after that of the row before is looked at
+// first: its number, its place and its key lie behind those that were read last, and neither a hash nor the index is needed.
+// How far that holds is noticed as it goes along; what does not follow is looked for in the index.
+//
 // What is found is a hint. Rows of the group that come first may change what is stored; so a stored row is taken from
 // here only if its directory cell is still the same, and a key that nobody had is looked for again.
 //
@@ -28,6 +32,18 @@ struct BatchProbes: ~Copyable {
         var number: UInt32 = 0
         var cell = DirectoryCell.empty
         var view: BlockView?
+        /// Whether the row there has the key.
+        var isSure = false
+    }
+
+    /// What is known of a key.
+    private enum Key {
+        /// The row has none.
+        static let none: UInt8 = 0
+        /// Its hash.
+        static let hashed: UInt8 = 1
+        /// That the candidate has it; the hash is not known.
+        static let met: UInt8 = 2
     }
 
     /// So many rows are looked at together.
@@ -44,13 +60,45 @@ struct BatchProbes: ~Copyable {
     private var views: BlockViews
     /// By place in the group and constraint.
     private let hashes: UnsafeMutablePointer<UInt64>
-    private let hasKey: UnsafeMutablePointer<Bool>
+    private let keys: UnsafeMutablePointer<UInt8>
     /// By place in the group.
     private let candidates: UnsafeMutablePointer<Candidate>
     private var first = 0
     private var key = KeyBuffer()
+    private let entity: Int
+    /// Whether rows may be looked for behind the one before. Where a row may get other keys than that by which it is found, two
+    /// objects may have one for the time being, and which of them is meant the index says.
+    private let canFollow: Bool
+    /// The number of the object that the next row is probably about; 0 if nobody knows.
+    private var expected: UInt32 = 0
+    /// So many rows in a row were not about what was expected.
+    private var misses = 0
+    /// The object that was found last.
+    private var last: UInt32 = 0
+    /// Where the object before the expected one lies.
+    private var near = BlockHandle.none
+    private var nearView: BlockView?
 
-    init(_ entity: Catalog.StoredEntity, _ catalog: Catalog, readsRows: Bool) {
+    /// Where the stored rows of the group are, if they lie one behind the other in one block and have its keys.
+    private(set) var run: Run?
+
+    /// Stored rows of one block with numbers that follow each other.
+    struct Run {
+        let number: UInt32
+        let view: BlockView
+        let slot: Int
+        /// The column of the key, which needs no comparing any more.
+        let key: Int
+    }
+
+    /// So many numbers are tried that have no row of the entity.
+    private static let mostGaps = 16
+    /// After so many rows that were not about what was expected nothing is expected any more.
+    private static let mostMisses = 8
+
+    /// - Parameter follows: whether the stored row is asked for before any hash.
+    init(_ index: Int, _ catalog: Catalog, readsRows: Bool, follows: Bool = false) {
+        let entity = catalog.entities[index]
         let constraints = entity.uniques.map { unique in
             let form = catalog.uniques[unique].form
             let column = form.columns[0]
@@ -61,7 +109,12 @@ struct BatchProbes: ~Copyable {
                 index: unique, form: form, single: isSingle ? column : -1, isBytes: kind == .bytes)
         }
         // Of the local one: the optimiser (6.3.1) makes a trap of reading a property before all are set.
-        entersOtherKeys = constraints.count > 1 || constraints.contains { $0.form.rule != nil }
+        let entersOtherKeys =
+            constraints.count > 1 || constraints.contains { $0.form.rule != nil }
+        self.entersOtherKeys = entersOtherKeys
+        canFollow =
+            follows && readsRows && !entersOtherKeys && constraints.contains { $0.single >= 0 }
+        self.entity = index
         self.constraints = constraints
         tree = entity.tree
         self.readsRows = readsRows
@@ -70,15 +123,15 @@ struct BatchProbes: ~Copyable {
         let room = max(1, constraints.count) * Self.group
         hashes = .allocate(capacity: room)
         hashes.initialize(repeating: 0, count: room)
-        hasKey = .allocate(capacity: room)
-        hasKey.initialize(repeating: false, count: room)
+        keys = .allocate(capacity: room)
+        keys.initialize(repeating: Key.none, count: room)
         candidates = .allocate(capacity: Self.group)
         candidates.initialize(repeating: Candidate(), count: Self.group)
     }
 
     deinit {
         hashes.deallocate()
-        hasKey.deallocate()
+        keys.deallocate()
         candidates.deallocate()
     }
 
@@ -92,38 +145,53 @@ struct BatchProbes: ~Copyable {
         first = start
         let count = constraints.count
         if count == 0 { return }
-        views.trim(to: builder.engine.cache.budget)
+        if views.trim(to: builder.engine.cache.budget) { leaveRun() }
+        run = nil
+        if expected != 0, end &- start == Self.group, try followAll(batch, open, &builder) {
+            return
+        }
         let seed = builder.seed
+        var isWhole = true
         for row in start..<end {
+            let place = row &- start
+            candidates[place] = Candidate()
+            if expected != 0, try follow(batch, row, open, &builder) {
+                keys[place] = Key.met
+                continue
+            }
+            isWhole = false
             for constraint in 0..<count {
-                let at = (row &- start) &* count &+ constraint
+                let at = place &* count &+ constraint
                 let hash = hash(batch, row, constraint, seed)
-                hasKey[at] = hash != nil
+                keys[at] = hash == nil ? Key.none : Key.hashed
                 guard let hash else { continue }
                 hashes[at] = hash
                 builder.state.uniques[constraints[constraint].index].prefetchPartition(hash: hash)
             }
         }
-        for row in start..<end {
-            for constraint in 0..<count {
-                let at = (row &- start) &* count &+ constraint
-                if hasKey[at] {
-                    builder.state.uniques[constraints[constraint].index]
-                        .prefetchHome(hash: hashes[at])
-                }
+        if isWhole { return }
+        for place in 0..<(end &- start) {
+            for constraint in 0..<count where keys[place &* count &+ constraint] == Key.hashed {
+                builder.state.uniques[constraints[constraint].index]
+                    .prefetchHome(hash: hashes[place &* count &+ constraint])
             }
         }
         for row in start..<end {
             let place = row &- start
-            candidates[place] = Candidate()
+            if candidates[place].isSure {
+                last = candidates[place].number
+                continue
+            }
             guard let constraint = identity(row) else { continue }
             var cursor = builder.state.uniques[constraints[constraint].index]
                 .firstCandidate(hash: hashes[place &* count &+ constraint])
             guard let number = cursor.next() else { continue }
             candidates[place].number = number
             builder.state.directories[tree].cells.table.prefetch(number)
+            if canFollow { expect(number) }
         }
-        for place in 0..<(end &- start) where candidates[place].number != 0 {
+        for place in 0..<(end &- start)
+        where candidates[place].number != 0 && !candidates[place].isSure {
             let cell = builder.state.directories[tree][candidates[place].number]
             if cell.isEmpty || cell.handle == open { continue }
             let view = try view(cell.handle, &builder)
@@ -132,11 +200,141 @@ struct BatchProbes: ~Copyable {
             if readsRows { view.prefetch(cell.slot, columns: width) }
         }
         guard readsRows else { return }
-        for place in 0..<(end &- start) {
+        for place in 0..<(end &- start) where !candidates[place].isSure {
             if let view = candidates[place].view {
                 view.prefetchBytes(candidates[place].cell.slot, columns: width)
             }
         }
+    }
+
+    // MARK: Following
+
+    /// Whether a row is about the object that is expected, or one of those behind it if rows before it were not: then that is
+    /// its candidate.
+    @inline(__always)
+    private mutating func follow(
+        _ batch: ColumnBatch, _ row: Int, _ open: BlockHandle, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Bool {
+        let column = batch.columns.baseAddress.unsafelyUnwrapped + constraints[0].single
+        if column.pointee.isNil(row: row) { return false }
+        var number = expected
+        var tries = 1 &+ min(misses, 3)
+        var gaps = Self.mostGaps
+        while tries > 0, gaps > 0 {
+            let cell = builder.state.directories[tree][number]
+            if !cell.isEmpty, cell.handle != open,
+                let view = try viewInRun(cell.handle, &builder)
+            {
+                if hasKey(row, column, view, cell.slot) {
+                    candidates[row &- first] = Candidate(
+                        number: number, cell: cell, view: view, isSure: true)
+                    last = number
+                    expected = number &+ 1
+                    misses = 0
+                    return true
+                }
+                tries &-= 1
+            } else {
+                gaps &-= 1
+            }
+            number &+= 1
+        }
+        misses &+= 1
+        if misses > Self.mostMisses { leaveRun() }
+        return false
+    }
+
+    /// Whether a whole group is about the objects that are expected, as they lie in one block.
+    private mutating func followAll(
+        _ batch: ColumnBatch, _ open: BlockHandle, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Bool {
+        let cell = builder.state.directories[tree][expected]
+        if cell.isEmpty || cell.handle == open
+            || cell.slot &+ Self.group > FormatLimits.maximumRows
+        {
+            return false
+        }
+        let place = cell.place
+        for step in 0..<Self.group {
+            let other = builder.state.directories[tree][expected &+ UInt32(step)]
+            if other.place != place &+ UInt64(step) { return false }
+            candidates[step].cell = other
+        }
+        guard let view = try viewInRun(cell.handle, &builder) else { return false }
+        let single = constraints[0].single
+        let column = batch.columns.baseAddress.unsafelyUnwrapped + single
+        guard
+            try column.pointee.differing(
+                first, view.cells + single, view, cell.slot, keepsUntouched: false) == 0
+        else { return false }
+        // Cells that are both nil are equal, and no key.
+        for row in first..<first &+ Self.group where column.pointee.isNil(row: row) {
+            return false
+        }
+        for step in 0..<Self.group {
+            candidates[step].number = expected &+ UInt32(step)
+            candidates[step].view = view
+            candidates[step].isSure = true
+            keys[step] = Key.met
+        }
+        run = Run(number: expected, view: view, slot: cell.slot, key: single)
+        expected = expected &+ UInt32(Self.group)
+        last = expected &- 1
+        misses = 0
+        return true
+    }
+
+    /// The view of a block of the entity; nil if it is one of another.
+    @inline(__always)
+    private mutating func viewInRun(_ handle: BlockHandle, _ builder: inout CommitBuilder)
+        throws(StoreError) -> BlockView?
+    {
+        if handle == near { return nearView }
+        return try moveRun(to: handle, &builder)
+    }
+
+    @inline(never)
+    private mutating func moveRun(to handle: BlockHandle, _ builder: inout CommitBuilder)
+        throws(StoreError) -> BlockView?
+    {
+        guard Int(builder.state.blocks.entry(handle).entity) == entity else { return nil }
+        let view = try view(handle, &builder)
+        near = handle
+        nearView = view
+        return view
+    }
+
+    /// Notes the object of a row that was found by the index: if it lies near the one before, the next rows may follow it.
+    @inline(__always)
+    private mutating func expect(_ number: UInt32) {
+        if expected == 0 || misses > 0, number &- last &- 1 < 4 {
+            expected = number &+ 1
+            misses = 0
+        }
+        last = number
+    }
+
+    /// Nothing is expected any more, and no view is kept.
+    private mutating func leaveRun() {
+        expected = 0
+        misses = 0
+        near = .none
+        nearView = nil
+    }
+
+    /// Whether a stored row has the key of a row of the batch, where that is one column alone.
+    @inline(__always)
+    private func hasKey(
+        _ row: Int, _ column: UnsafeMutablePointer<ColumnBuffer>, _ view: BlockView, _ slot: Int
+    ) -> Bool {
+        let cells = view.cells + constraints[0].single
+        if cells.pointee.isNil(slot) { return false }
+        if constraints[0].isBytes {
+            if cells.pointee.isExternal(slot) { return false }
+            let (stored, given) = (cells.pointee.bytes(slot), column.pointee.bytes(row: row))
+            return stored.count == given.count && compareCells(stored, given) == 0
+        }
+        return UInt64(bitPattern: cells.pointee.integer(slot)) == column.pointee.word(row)
     }
 
     /// The view of a block; good until the next look.
@@ -175,7 +373,10 @@ struct BatchProbes: ~Copyable {
     }
 
     /// Lets go of all blocks.
-    mutating func forget() { views.trim(to: -1) }
+    mutating func forget() {
+        leaveRun()
+        views.trim(to: -1)
+    }
 
     // MARK: What was found, of rows of the group
 
@@ -183,14 +384,15 @@ struct BatchProbes: ~Copyable {
     @inline(__always)
     func hash(_ row: Int, _ constraint: Int) -> UInt64? {
         let at = (row &- first) &* constraints.count &+ constraint
-        return hasKey[at] ? hashes[at] : nil
+        assert(keys[at] != Key.met, "whoever asks for a hash has asked for the stored row")
+        return keys[at] == Key.none ? nil : hashes[at]
     }
 
     /// The first constraint under which the row has a key.
     @inline(__always)
     func identity(_ row: Int) -> Int? {
         for constraint in 0..<constraints.count
-        where hasKey[(row &- first) &* constraints.count &+ constraint] {
+        where keys[(row &- first) &* constraints.count &+ constraint] != Key.none {
             return constraint
         }
         return nil
@@ -198,10 +400,22 @@ struct BatchProbes: ~Copyable {
 
     /// The stored row that has the identifying key, if it is the first candidate and where it was; nil says nothing.
     @inline(__always)
-    func stored(
+    mutating func stored(
         _ row: Int, of batch: ColumnBatch, identity: Int, _ builder: borrowing CommitBuilder
     ) -> Candidate? {
-        let candidate = candidates[row &- first]
+        let place = row &- first
+        if candidates[place].isSure {
+            if builder.state.directories[tree][candidates[place].number] == candidates[place].cell {
+                return candidates[place]
+            }
+            // A row before has changed it, so the index is to be asked.
+            if let hash = hash(batch, row, identity, builder.seed) {
+                hashes[place &* constraints.count &+ identity] = hash
+                keys[place &* constraints.count &+ identity] = Key.hashed
+            }
+            return nil
+        }
+        let candidate = candidates[place]
         let single = constraints[identity].single
         guard single >= 0, let view = candidate.view,
             builder.state.directories[tree][candidate.number] == candidate.cell

@@ -20,6 +20,8 @@ struct BatchRoom: ~Copyable {
     let derivedFrom: [Int]
     /// The columns that an update leaves alone if the row does not name them.
     let kept: [Int]
+    /// By column: whether it is one of these.
+    let keepsColumn: [Bool]
     /// The columns of relationships that a new object must have.
     let mandatoryReferences: [Int]
     var probes: BatchProbes
@@ -36,7 +38,7 @@ struct BatchRoom: ~Copyable {
         self.setOnly = setOnly
         self.updates = updates
         let stored = catalog.entities[entity]
-        probes = BatchProbes(stored, catalog, readsRows: updates)
+        probes = BatchProbes(entity, catalog, readsRows: updates, follows: updates)
         let derived = DerivedColumns(entity, catalog.schema)
         self.derived = derived
         derivedFrom = derived.sources
@@ -46,9 +48,11 @@ struct BatchRoom: ~Copyable {
         mandatoryReferences = stored.columns.indices.filter {
             stored.columns[$0].target != nil && !description.columns[$0].isOptional
         }
-        kept = stored.columns.indices.filter {
+        let kept = stored.columns.indices.filter {
             setOnly || stored.columns[$0].target != nil || derived.contains($0)
         }
+        self.kept = kept
+        keepsColumn = stored.columns.indices.map(kept.contains)
     }
 
     /// Whether it serves such a batch.

@@ -17,4 +17,9 @@ struct NumberSet {
         }
         words[word] |= 1 << UInt64(number & 63)
     }
+
+    /// Takes numbers in that follow each other.
+    mutating func insert(_ first: UInt32, count: Int) {
+        for number in first..<first + UInt32(count) { insert(number) }
+    }
 }

@@ -186,14 +186,16 @@ struct BlockViews: ~Copyable {
         old.deallocate()
     }
 
-    /// Lets all blocks go if they take more than so many bytes.
-    mutating func trim(to budget: Int) {
-        guard cost > budget, count > 0 else { return }
+    /// Lets all blocks go if they take more than so many bytes; whether it did.
+    @discardableResult
+    mutating func trim(to budget: Int) -> Bool {
+        guard cost > budget, count > 0 else { return false }
         for index in 0..<capacity {
             entries[index].view?.free()
             entries[index] = Entry()
         }
         count = 0
         cost = 0
+        return true
     }
 }

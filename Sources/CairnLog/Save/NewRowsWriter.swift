@@ -70,7 +70,7 @@ struct NewRowsWriter: ~Copyable {
         let merges = merging != .none && groups.allSatisfy { canMerge($0.entity) }
         for (index, group) in groups.enumerated() {
             var probes = BatchProbes(
-                catalog.entities[group.entity], catalog, readsRows: merging == .givesValues)
+                group.entity, catalog, readsRows: merging == .givesValues)
             if !merges {
                 for unique in catalog.entities[group.entity].uniques
                 where catalog.uniques[unique].form.isWhole {

@@ -23,6 +23,9 @@ struct DirectoryCell: Equatable, Sendable {
     @inline(__always) var slot: Int { Int(truncatingIfNeeded: bits >> 22) & 1023 }
     @inline(__always) var version: UInt32 { UInt32(truncatingIfNeeded: bits) & Self.maximumVersion }
 
+    /// Handle and slot in one: of the next slot of a block it is one more.
+    @inline(__always) var place: UInt64 { bits >> 22 }
+
     /// The version after this one: 0 is left out when they wrap.
     @inline(__always) static func next(_ version: UInt32) -> UInt32 {
         version >= maximumVersion ? 1 : version + 1
