@@ -21,8 +21,9 @@ public import FoundationEssentials
 /// ```
 ///
 /// Rows may say where to-one relationships lead: to an object by its id, or by a key that is unique, whose object may come later
-/// in the batch; see ``RowTarget``. What a row does not name stays as it is stored, and is nil in a new object. Relationships
-/// that are to-one or ordered at their other end are refused, as are to-many ones: their other side can be set.
+/// in the batch; see ``RowTarget``. What a row does not name stays as it is stored, and is nil in a new object, which is refused
+/// if the relationship is mandatory and no later row about the object names a target. Relationships that are to-one or ordered
+/// at their other end are refused, as are to-many ones: their other side can be set.
 public struct BatchInsertRequest: Sendable {
     /// What the result should contain.
     public enum ResultType: Int, Sendable {
