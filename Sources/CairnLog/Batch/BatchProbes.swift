@@ -307,7 +307,7 @@ struct BatchProbes: ~Copyable {
     /// Notes the object of a row that was found by the index: if it lies near the one before, the next rows may follow it.
     @inline(__always)
     private mutating func expect(_ number: UInt32) {
-        if expected == 0 || misses > 0, number &- last &- 1 < 4 {
+        if number &- last &- 1 < 4, misses > 0 || number >= expected {
             expected = number &+ 1
             misses = 0
         }
