@@ -7,6 +7,7 @@ what the text says. It needs Python 3.9 and nothing but the standard library. Th
     python3 reader.py STORE             the content as canonical export (chapter 80) on standard output
     python3 reader.py --frames STORE    the frames of the log: segment, offset, kind, payload length, commit
     python3 reader.py --metadata STORE  the metadata in force (chapter 75): revision and document, a line of JSON each
+    python3 reader.py --at N STORE      the same of the state after commit N (chapter 79)
     python3 reader.py --history STORE   the history as far as it is retained (chapter 77): a line of JSON for each commit
     python3 reader.py --redirects STORE where the ids of objects lead that others took the place of (chapter 78)
 
@@ -344,7 +345,7 @@ def decode_start(data: bytes, number: int) -> Start:
 class Log:
     """Steps 1 to 6: `frames` are those below `end` if there is no `damage`, else those read before it."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, at: Optional[int] = None) -> None:
         self.files: Dict[int, Segment] = {}
         self.frames: List[Frame] = []
         self.damage: Optional[Damaged] = None
@@ -361,6 +362,8 @@ class Log:
         self.mark = mark_record(os.path.join(folder, "lock"))
         if self.mark and self.mark.role == UNFINISHED_COPY:
             self._cut(self.mark)
+        if at is not None:
+            self._go_back(at)
         if not self.files and not self.mark:
             raise Refused("notAStore: the folder has no segment")
         self.newest = self._newest()
@@ -376,6 +379,30 @@ class Log:
                 del self.files[number]
             elif number == mark.segment and segment.whole and mark.lsn >= segment.base:
                 self.files[number] = Segment(number, segment.data[:mark.lsn - segment.base])
+
+    def _go_back(self, commit: int) -> None:
+        """F-798: the log ends behind a commit, and nothing else is known."""
+        self.mark = None
+        mains = [one for one in self.files.values() if one.whole and one.kind == MAIN]
+        before = [one for one in mains if one.commit < commit]
+        if not before:
+            raise Refused(f"the state after commit {commit} is not kept")
+        for number in [one.number for one in mains if one.commit >= commit]:
+            del self.files[number]
+        last = before[-1]
+        for number, segment in list(self.files.items()):
+            if number > last.number and not segment.whole:
+                del self.files[number]
+        at, chain, mark = SEGMENT_HEADER, last.crc, 0
+        while True:
+            try:
+                frame = last.read_frame(at, chain, mark, len(last.data))
+            except Broken:
+                raise Refused(f"the state after commit {commit} is not kept") from None
+            at, chain, mark = frame.end, frame.crc, frame.mark
+            if frame.kind == COMMIT and frame.commit == commit:
+                break
+        self.files[last.number] = Segment(last.number, last.data[:at])
 
     def payload(self, frame: Frame) -> bytes:
         return self.files[frame.segment].payload(frame)
@@ -687,6 +714,7 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
 METADATA_BIT = 1  # F-755
 HISTORY_BIT = 4  # F-777
 REDIRECTS_BIT = 8  # F-785
+PAST_BIT = 16  # F-797
 
 
 class Metadata(NamedTuple):
@@ -744,6 +772,20 @@ def decode_metadata(data: bytes, segment: int) -> Metadata:
         need(all(type(one) is int for one in seen), "F-752", "a consumer of the history has seen no commit")
         need(is_commit(history["horizon"]) and all(is_commit(one) for one in seen), "F-778",
              "the history's commits are impossible")
+    past = top.get("asOf")
+    if past is not None:
+        need(type(past) is dict and type(past.get("horizon")) is int and type(past.get("held", [])) is list
+             and all(type(past.get(key, 0)) is int for key in ("transactions", "seconds")), "F-752", "the past states are none")
+        held = past.get("held", [])
+        need(all(type(one) is dict and all(type(one.get(key)) is int for key in ("segment", "commit", "time")) for one in held),
+             "F-752", "a segment that is held is none")
+        most = (1 << 53) - 1
+        need(is_commit(past["horizon"]) and not ("transactions" in past and "seconds" in past)
+             and all(whole(past.get(key, 0), 0, most) for key in ("transactions", "seconds"))
+             and all(whole(one["segment"], 1, U32_MAX) and is_commit(one["commit"]) and one["commit"] > 0
+                     and whole(one["time"], -most, most) for one in held)
+             and all(one["segment"] < other["segment"] for one, other in zip(held, held[1:])),
+             "F-791", "what is kept of past states is impossible")
     return Metadata(segment, revision, top)
 
 
@@ -1339,7 +1381,23 @@ class Content:
         need(bool(frame.flags & 0x80), "F-754", "readers that know no metadata would not pass them over")
         need(bool(self.log.files[frame.segment].read_only_compatible & METADATA_BIT), "F-755",
              "metadata are in a segment that does not say that it has some")
-        return decode_metadata(self.log.payload(frame), frame.segment)
+        metadata = decode_metadata(self.log.payload(frame), frame.segment)
+        need(metadata.document.get("asOf") is None or bool(self.log.files[frame.segment].read_only_compatible & PAST_BIT),
+             "F-797", "past states are kept in a segment that does not say so")
+        return metadata
+
+    def check_past(self) -> None:
+        """79.1."""
+        past = self.metadata.document.get("asOf") if self.metadata else None
+        if self.metadata is None or past is None:
+            return
+        try:
+            need(past["horizon"] <= self.last_commit, "F-792", "states are kept from a commit on that is still to come")
+            for one in past.get("held", []):
+                need(one["segment"] not in self.live and past["horizon"] < one["commit"] <= self.last_commit, "F-793",
+                     f"segment {one['segment']} is held, and was not retired behind the horizon")
+        except Broken as fault:
+            raise Damaged(self.metadata.segment, 0, fault.rule, fault.what) from None
 
     def _read_changes(self, frame: Frame, is_side: bool) -> None:
         """77: a part counts when all parts are there, and the commit is."""
@@ -1697,8 +1755,8 @@ def print_history(content: Content) -> None:
     sys.stdout.flush()
 
 
-def run(folder: str, what: str) -> None:
-    log = Log(folder)
+def run(folder: str, what: str, at: Optional[int] = None) -> None:
+    log = Log(folder, at)
     if what == "--frames":
         for frame in log.frames:
             print(frame.segment, frame.offset, KIND_NAMES.get(frame.kind, str(frame.kind)), frame.length, frame.commit)
@@ -1708,6 +1766,7 @@ def run(folder: str, what: str) -> None:
     content = Content(log)
     lines, led = export(content)
     content.retained()
+    content.check_past()
     if what == "--history":
         print_history(content)
     elif what == "--redirects":
@@ -1728,11 +1787,14 @@ def run(folder: str, what: str) -> None:
 def main(arguments: List[str]) -> int:
     what = arguments[0] if arguments[:1] and arguments[0] in ("--frames", "--metadata", "--history", "--redirects") else ""
     rest = arguments[1:] if what else arguments
+    at: Optional[int] = None
+    if len(rest) == 3 and rest[0] == "--at" and re.fullmatch(r"[0-9]{1,18}", rest[1]):
+        at, rest = int(rest[1]), rest[2:]
     if len(rest) != 1 or rest[0].startswith("-"):
-        print("usage: reader.py [--frames | --metadata | --history | --redirects] STORE", file=sys.stderr)
+        print("usage: reader.py [--frames | --metadata | --history | --redirects] [--at COMMIT] STORE", file=sys.stderr)
         return 2
     try:
-        run(rest[0], what)
+        run(rest[0], what, at)
     except Damaged as report:
         print(report, file=sys.stderr)
         return 3

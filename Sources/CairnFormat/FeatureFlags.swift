@@ -30,8 +30,13 @@ package struct FeatureFlags: Sendable, Hashable {
     /// segment they are in.                                                                    F-785
     package static let redirects = FeatureFlags(readOnlyCompatible: 8)
 
+    /// Said of a segment that is begun once past states are kept, and of all after it: who does not know of them would
+    /// remove the segments that they need.                                                       F-797
+    package static let pastStates = FeatureFlags(readOnlyCompatible: 16)
+
     /// The bits that this code knows.
     package static let known = metadata.union(constraintRules).union(history).union(redirects)
+        .union(pastStates)
 
     /// Whether metadata may be written where these flags are said.                         F-755
     package var allowsMetadata: Bool {
@@ -46,6 +51,11 @@ package struct FeatureFlags: Sendable, Hashable {
     /// Whether redirects may be written where these flags are said.                       F-785
     package var allowsRedirects: Bool {
         readOnlyCompatible & Self.redirects.readOnlyCompatible != 0
+    }
+
+    /// Whether past states may be kept where these flags are said.                          F-797
+    package var allowsPastStates: Bool {
+        readOnlyCompatible & Self.pastStates.readOnlyCompatible != 0
     }
 
     /// All bits of both.

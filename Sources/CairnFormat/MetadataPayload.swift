@@ -54,11 +54,15 @@ package struct MetadataDocument<Entry: Codable & Sendable>: Codable, Sendable {
     package var values: [String: Entry]
     /// How the history of the store is kept; nil if it never was.                              F-778
     package var history: HistorySettings?
+    /// How past states are kept; nil if they are not.                                            F-791
+    package var asOf: AsOfSettings?
 
     package init(
-        identifier: String?, values: [String: Entry], history: HistorySettings? = nil
+        identifier: String?, values: [String: Entry], history: HistorySettings? = nil,
+        asOf: AsOfSettings? = nil
     ) {
         self.history = history
+        self.asOf = asOf
         format = FormatVersion.current
         self.identifier = identifier
         self.values = values

@@ -70,6 +70,8 @@ public struct StoreError: Error, Sendable {
         public static let snapshotExpired = Code(rawValue: 134_062)
         /// Some of the history behind a token was deleted, so that it cannot say what has changed since.
         public static let historyTokenExpired = Code(rawValue: 134_301)
+        /// The state behind a commit is not kept, or the commit is still to come.
+        public static let pastStateUnavailable = Code(rawValue: 134_063)
         /// What gives the rows of a batch threw an error of its own; see `StoreError.cause`.
         public static let rowsFailed = Code(rawValue: 134_061)
     }

@@ -10,7 +10,13 @@ import Synchronization
 
 /// Finds the frames of large values, also in segments that came later than the block was read.
 final class LargeValueReader: Sendable {
+    private struct Lent: Sendable {
+        weak let segment: Segment?
+    }
+
     private let segments: Mutex<[UInt32: Segment]>
+    /// Segments that past states alone have, which close them when they go.
+    private let lent = Mutex<[UInt32: [Lent]]>([:])
     private let storeTag: UInt32
 
     init(storeTag: UInt32) {
@@ -20,6 +26,21 @@ final class LargeValueReader: Sendable {
 
     func add(_ segment: Segment) {
         segments.withLock { $0[segment.number] = segment }
+    }
+
+    /// Finds values in a segment as long as somebody else has it.
+    func lend(_ segment: Segment) {
+        lent.withLock { lent in
+            lent[segment.number, default: []].removeAll { $0.segment == nil }
+            lent[segment.number]?.append(Lent(segment: segment))
+        }
+    }
+
+    private func segment(_ number: UInt32) -> Segment? {
+        segments.withLock { $0[number] }
+            ?? lent.withLock { lent in
+                lent[number]?.lazy.compactMap(\.segment).first
+            }
     }
 
     /// Forgets a segment that no state refers to.
@@ -47,7 +68,7 @@ final class LargeValueReader: Sendable {
         } catch {
             throw StoreError(error, at: place)
         }
-        guard let segment = segments.withLock({ $0[reference.place.segment] }) else {
+        guard let segment = segment(reference.place.segment) else {
             throw .damaged(
                 "a value's segment is missing (F-631)", segment: reference.place.segment)
         }

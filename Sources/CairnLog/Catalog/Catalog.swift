@@ -201,9 +201,12 @@ package final class Catalog: Sendable {
     }
 
     /// The same catalog with other metadata.
-    func with(_ metadata: StoredMetadata?) -> Catalog {
+    ///
+    /// - Parameter place: where its schema frame is; nil: where it was.
+    func with(_ metadata: StoredMetadata?, at place: Place? = nil) -> Catalog {
         Catalog(
-            schema: schema, version: version, place: place, trees: trees, entities: entities,
+            schema: schema, version: version, place: place ?? self.place, trees: trees,
+            entities: entities,
             uniques: uniques, references: references, fetchIndexes: fetchIndexes,
             metadata: metadata, plans: plans)
     }

@@ -46,14 +46,17 @@ struct CheckpointReader {
     /// - Parameters:
     ///   - found: the segments in the folder.
     ///   - limit: an LSN that the state must not reach beyond.
+    ///   - lastCommit: a commit that it must not be behind.
     ///   - only: the commit of the only checkpoint to be tried.
     ///   - rebuild: if parts may be read when they are first touched, what makes up for damaged ones.
     static func newest(
         _ files: StoreFiles, found: FoundLog, storeID: StoreID, limit: UInt64?,
-        only: UInt64? = nil, pool: PagePool, rebuild: CheckpointImage.Rebuild?
+        through lastCommit: UInt64? = nil, only: UInt64? = nil, pool: PagePool,
+        rebuild: CheckpointImage.Rebuild?
     ) -> RestoredState? {
         guard let commits = try? commits(in: files) else { return nil }
-        for commit in commits where only.map({ $0 == commit }) ?? true {
+        for commit in commits
+        where only.map({ $0 == commit }) ?? true && commit <= lastCommit ?? .max {
             let path = files.folder.appending(CheckpointName.name(of: commit))
             guard
                 let reader = try? CheckpointReader(

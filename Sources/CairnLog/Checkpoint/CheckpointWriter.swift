@@ -2,7 +2,7 @@
 //
 //   1. All parts, one after the other; then the table of contents; then the header; then one sync.
 //   2. The folder is synced: the name is durable.
-//   3. Older checkpoints go.
+//   3. Older checkpoints go, but for those that past states are made from (CheckpointShelf).
 //
 // Invariants: CK2: the state's log is durable before this begins. The state is pinned by the caller and does
 // not change meanwhile, so the turn is not needed.
@@ -30,9 +30,13 @@ struct CheckpointWriter: ~Copyable {
 
     /// Writes the checkpoint of a state; gives its bytes.
     ///
-    /// - Parameter lastSegment: the largest number that a segment was given.
+    /// - Parameters:
+    ///   - lastSegment: the largest number that a segment was given.
+    ///   - horizon: the oldest commit whose state is kept; nil: none is.
+    ///   - step: bytes of log between two checkpoints that both stay for past states.
     static func write(
-        _ state: EngineState, storeID: StoreID, files: StoreFiles, lastSegment: UInt32
+        _ state: EngineState, storeID: StoreID, files: StoreFiles, lastSegment: UInt32,
+        horizon: UInt64? = nil, step: UInt64 = .max
     ) throws(StoreError) -> UInt64 {
         do throws(FileSystemError) {
             let path = files.folder.appending(CheckpointName.name(of: state.commit))
@@ -41,7 +45,11 @@ struct CheckpointWriter: ~Copyable {
             var writer = CheckpointWriter(
                 files: files, file: try files.fileSystem.open(path, .create))
             do throws(FileSystemError) {
-                return try writer.write(state, storeID, lastSegment)
+                let bytes = try writer.write(state, storeID, lastSegment)
+                // What an older one holds can be had from the log, and nothing refers to it.
+                CheckpointShelf(files: files, storeID: storeID).prune(
+                    upTo: state.commit, horizon: horizon, step: step)
+                return bytes
             } catch {
                 try? files.fileSystem.unlink(path)
                 throw error
@@ -116,17 +124,7 @@ struct CheckpointWriter: ~Copyable {
         try file.write(header.bytes, at: 0)
         try file.synchronizeData()
         try files.fileSystem.syncDirectory(files.folder)
-        removeOthers(than: state.commit)
         return start
-    }
-
-    /// What an older checkpoint holds can be had from the log, and nothing refers to it.
-    private func removeOthers(than commit: UInt64) {
-        let all = (try? CheckpointReader.commits(in: files)) ?? []
-        for other in all where other != commit {
-            try? files.fileSystem.unlink(
-                files.folder.appending(CheckpointName.name(of: other)))
-        }
     }
 
     // MARK: Parts

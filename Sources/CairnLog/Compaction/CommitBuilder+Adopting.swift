@@ -95,6 +95,7 @@ extension CommitBuilder {
             RetirePayload(segments: victims.sorted()).encode(to: &writer)
         }
         state.segments.retire(Array(victims))
+        try hold(victims)
         hasChanges = true
         return true
     }

@@ -5,14 +5,17 @@ import CairnStore
 
 /// A segment that left the store, and whose file is still there.
 struct RetiredSegment: Sendable {
-    let segment: Segment
-    /// The commit that retired it, and where the log ends behind that.
+    let number: UInt32
+    /// The last commit before it, the one that retired it, and where the log ends behind that.
+    let begun: UInt64
     let commit: UInt64
     let lsn: UInt64
     let bytes: UInt64
+    /// Where the log ends behind the commit that said that no past state needs it; the largest number while that is made.
+    var releaseLSN: UInt64 = 0
 
     /// Whether the state after a commit has the segment: it was begun before that, and retired after it.
-    func isNeeded(by epoch: UInt64) -> Bool { segment.header.commit < epoch && epoch < commit }
+    func isNeeded(by epoch: UInt64) -> Bool { begun < epoch && epoch < commit }
 }
 
 /// What an engine knows of its compaction.
@@ -49,11 +52,19 @@ struct CompactionProgress: Sendable {
         measuredLSN = opened.end.lsn - min(opened.end.lsn, floor)
         lookedLSN = measuredLSN
         lookBytes = StoreSizes.idleFloor(floor)
-        for segment in opened.base?.segments.all ?? []
-        where opened.segments[segment.number] == nil {
+        for held in opened.held {
             retired.append(
                 RetiredSegment(
-                    segment: segment, commit: 0, lsn: opened.commitEnd.lsn,
+                    number: held.number, begun: held.begun, commit: held.retired,
+                    lsn: opened.commitEnd.lsn, bytes: held.bytes))
+        }
+        let held = Set(opened.held.map(\.number))
+        for segment in opened.base?.segments.all ?? []
+        where opened.segments[segment.number] == nil && !held.contains(segment.number) {
+            retired.append(
+                RetiredSegment(
+                    number: segment.number, begun: segment.header.commit, commit: 0,
+                    lsn: opened.commitEnd.lsn,
                     bytes: opened.base?.end(of: segment) ?? 0))
         }
     }

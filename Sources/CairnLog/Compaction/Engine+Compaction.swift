@@ -145,6 +145,8 @@ extension Engine {
 
     /// Removes what was retired, and replaces a checkpoint that needs it.
     private func releaseRetired() {
+        // What cannot be let go of now is when there is more of it.
+        try? releasePast()
         let lsn = checkpoint.withLock { $0.lsn }
         let isNeeded = compaction.withLock { $0.retired.contains { $0.lsn > lsn } }
         if isNeeded, sizes.checkpointBytes != .max { try? takeCheckpoint() }
@@ -233,6 +235,7 @@ extension Engine {
                 try complete(&run, &result, progress)
             }
         }
+        try releasePast()
         if result.retiredSegments > 0 || compaction.withLock({ !$0.retired.isEmpty }) {
             // Both make the retirement durable: without that no file goes.
             if sizes.checkpointBytes == .max { try synchronize() } else { try takeCheckpoint() }
@@ -311,7 +314,8 @@ extension Engine {
                 compaction.carriedBytes[segment.number] = nil
                 compaction.retired.append(
                     RetiredSegment(
-                        segment: segment, commit: commit, lsn: state.end.lsn,
+                        number: segment.number, begun: segment.header.commit, commit: commit,
+                        lsn: state.end.lsn,
                         bytes: (try? segment.file.size()) ?? 0))
             }
             compaction.carriedBytes[side] = carriedBytes
@@ -323,17 +327,23 @@ extension Engine {
     var pinnedSpace: [(snapshot: SnapshotPin, bytes: UInt64)] {
         let all = snapshots.all
             .filter(\.isHeld).sorted { $0.commit < $1.commit }
-        let retired = compaction.withLock { $0.retired }
+        let retired = unheldRetired
         return all.map { snapshot in
             let kept = retired.filter { $0.isNeeded(by: snapshot.commit) }
             return (snapshot, kept.reduce(0) { $0 + $1.bytes })
         }
     }
 
+    /// Retired segments but for those that are kept for past states, whoever has snapshots.
+    private var unheldRetired: [RetiredSegment] {
+        let held = heldSegments
+        return compaction.withLock { $0.retired.filter { !held.contains($0.number) } }
+    }
+
     /// Gives the oldest snapshots up while together they keep more than the limit.
     private func expireSnapshots() {
         var snapshots = pinnedSpace.filter { $0.bytes > 0 }[...]
-        let retired = compaction.withLock { $0.retired }
+        let retired = unheldRetired
         while let oldest = snapshots.first {
             let kept = retired.reduce(0) { sum, segment in
                 snapshots.contains { segment.isNeeded(by: $0.snapshot.commit) }
@@ -357,24 +367,31 @@ extension Engine {
     private func removeRetired(isClosing: Bool) {
         let durable = queue.durable
         // First the states, then the checkpoint: what is made of a state pins it until that is noted.
-        let epochs = isClosing ? [] : registry.epochs
+        let epochs =
+            isClosing
+            ? [] : registry.epochs + snapshots.all.filter(\.isHeld).map(\.commit)
+        let held = heldSegments
         let (checkpointLSN, hasCheckpoint) = checkpoint.withLock { ($0.lsn, $0.bytes > 0) }
         let needless = compaction.withLock { compaction in
             let needless = compaction.retired.filter { segment in
-                segment.lsn <= durable && (!hasCheckpoint || segment.lsn <= checkpointLSN)
+                max(segment.lsn, segment.releaseLSN) <= durable
+                    && (!hasCheckpoint || segment.lsn <= checkpointLSN)
                     && !epochs.contains { segment.isNeeded(by: $0) }
             }
-            let numbers = Set(needless.map(\.segment.number))
-            compaction.retired.removeAll { numbers.contains($0.segment.number) }
-            registry.tellsOfReleases = !compaction.retired.isEmpty
+            let numbers = Set(needless.map(\.number)).subtracting(held)
+            compaction.retired.removeAll { numbers.contains($0.number) }
+            registry.tellsOfReleases = !compaction.retired.allSatisfy { held.contains($0.number) }
             return needless
         }
-        guard !needless.isEmpty else { return }
-        for retired in needless {
-            // Snapshots outlive the closing, and what they read is open.
-            if !isClosing { largeValues.remove(retired.segment.number) }
+        // Past states open what they need. Snapshots outlive the closing, and what they read is open.
+        if !isClosing {
+            for retired in needless { largeValues.remove(retired.number) }
+        }
+        let removed = needless.filter { !held.contains($0.number) }
+        guard !removed.isEmpty else { return }
+        for retired in removed {
             // A file that stays is removed by the next writer.
-            try? files.fileSystem.unlink(files.path(retired.segment.number))
+            try? files.fileSystem.unlink(files.path(retired.number))
         }
         // Without, they would come back with the next power cut, until somebody opens the store to write.
         try? files.fileSystem.syncDirectory(files.folder)

@@ -1,5 +1,6 @@
 // When checkpoints are taken: by volume of the log while it is written, and at close.
 
+import CairnFormat
 import CairnStore
 import Synchronization
 
@@ -109,7 +110,8 @@ extension Engine {
         let volume = volume(at: state.commitEnd.lsn)
         let bytes = try CheckpointWriter.write(
             state, storeID: storeID, files: files,
-            lastSegment: lastSegment.load(ordering: .relaxed))
+            lastSegment: lastSegment.load(ordering: .relaxed), horizon: pastSettings?.horizon,
+            step: sizes.checkpointStep)
         writes.addCheckpoint(bytes)
         checkpoint.withLock {
             $0.lsn = state.commitEnd.lsn

@@ -95,6 +95,8 @@ final class Engine: Sendable {
     let checkpoint: Mutex<CheckpointProgress>
     /// The largest number that a segment was given.
     let lastSegment: Atomic<UInt32>
+    /// States of the past that were read just now.
+    let past = PastStates()
     /// The snapshots that somebody has.
     let snapshots = SnapshotPins()
     /// What is known of the dead space, and what of it waits to be given back.
@@ -504,6 +506,7 @@ final class Engine: Sendable {
         scheduler.stop()
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
+            past.removeAll()
             defer {
                 turn.isClosed = true
                 isClosed.store(true, ordering: .releasing)

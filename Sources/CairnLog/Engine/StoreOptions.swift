@@ -1,6 +1,7 @@
 // What can be chosen when a store is opened.
 
 package import CairnFileSystem
+public import CairnStore
 package import FoundationEssentials
 
 /// Choices for opening a store.
@@ -32,6 +33,12 @@ public struct LogStoreOptions: Sendable {
     ///
     /// From the first time on, versions of this library that know no history can read the store and cannot write to it.
     public var persistentHistoryTracking: Bool?
+    /// How far back the store can be read as it was (``LogStore/snapshot(at:)``): see ``PastStateRetention``. It is remembered
+    /// in the store; nil: as before, and no past states in a new one. Segments that compaction has moved what lives out of
+    /// stay in the folder for as long, and so do some older checkpoints. `.off` lets all of that go.
+    ///
+    /// From the first time on, versions of this library that know no past states can read the store and cannot write to it.
+    public var pastStates: PastStateRetention?
     /// When a commit returns.
     public var durability = Durability.full
     /// Bytes of files that snapshots may keep from being removed after compaction. Above that the oldest snapshots are

@@ -196,7 +196,9 @@ extension CommitBuilder {
     fileprivate mutating func write(_ settings: HistorySettings?) throws(StoreError) -> Int {
         let before = catalog.metadata
         if settings == before?.history { return 0 }
-        try write(before?.values ?? [:], identifier: before?.identifier, history: settings)
+        try write(
+            before?.values ?? [:], identifier: before?.identifier, history: settings,
+            asOf: before?.asOf)
         return state.history.drop(through: settings?.horizon ?? number, in: &pages)
     }
 }

@@ -135,12 +135,15 @@ extension CommitBuilder {
         } else if pending.values.isEmpty, pending.identifier == nil {
             return
         }
-        try write(pending.values, identifier: pending.identifier, history: before?.history)
+        try write(
+            pending.values, identifier: pending.identifier, history: before?.history,
+            asOf: before?.asOf)
     }
 
     /// Makes metadata those in force.
     mutating func write(
-        _ values: [String: Value], identifier: UUID?, history: HistorySettings?
+        _ values: [String: Value], identifier: UUID?, history: HistorySettings?,
+        asOf: AsOfSettings?
     ) throws(StoreError) {
         let revision = (catalog.metadata?.revision ?? 0) + 1
         guard revision < MetadataPayload.endOfRevisions else {
@@ -148,7 +151,7 @@ extension CommitBuilder {
         }
         let metadata = StoredMetadata(
             place: .none, revision: revision, identifier: identifier, values: values,
-            history: history)
+            history: history, asOf: asOf)
         state.catalog = catalog.with(metadata.placed(at: try log.append(metadata)))
         hasChanges = true
     }

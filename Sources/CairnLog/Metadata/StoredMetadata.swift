@@ -18,12 +18,15 @@ final class StoredMetadata: Sendable {
     let values: [String: Value]
     /// How the history is kept; nil if it never was.                                              F-778
     let history: HistorySettings?
+    /// How past states are kept; nil if they are not.                                              F-791
+    let asOf: AsOfSettings?
 
     init(
         place: Place, revision: UInt64, identifier: UUID?, values: [String: Value],
-        history: HistorySettings? = nil
+        history: HistorySettings? = nil, asOf: AsOfSettings? = nil
     ) {
         self.history = history
+        self.asOf = asOf
         self.place = place
         self.revision = revision
         self.identifier = identifier
@@ -62,13 +65,17 @@ final class StoredMetadata: Sendable {
         guard history?.isPossible ?? true else {
             throw FormatError(.malformed, "F-778", "the history's commits are impossible")
         }
+        asOf = document.asOf
+        guard asOf?.isPossible ?? true else {
+            throw FormatError(.malformed, "F-791", "what is kept of past states is impossible")
+        }
     }
 
     /// The same metadata in another place.
     func placed(at place: Place) -> StoredMetadata {
         StoredMetadata(
             place: place, revision: revision, identifier: identifier, values: values,
-            history: history)
+            history: history, asOf: asOf)
     }
 
     /// Which of two are in force. What compaction has written once more is in a segment with a larger number.  F-753
@@ -100,10 +107,11 @@ extension Value {
 extension MetadataDocument<Value> {
     /// The JSON of a metadata frame.
     static func encode(
-        _ values: [String: Value], identifier: UUID?, history: HistorySettings? = nil
+        _ values: [String: Value], identifier: UUID?, history: HistorySettings? = nil,
+        asOf: AsOfSettings? = nil
     ) throws(StoreError) -> [UInt8] {
         let document = MetadataDocument(
-            identifier: identifier?.uuidString, values: values, history: history)
+            identifier: identifier?.uuidString, values: values, history: history, asOf: asOf)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let json: [UInt8]
@@ -147,7 +155,8 @@ extension LogWriter {
     /// Appends a metadata frame; gives its place.
     mutating func append(_ metadata: StoredMetadata) throws(StoreError) -> Place {
         let json = try MetadataDocument.encode(
-            metadata.values, identifier: metadata.identifier, history: metadata.history)
+            metadata.values, identifier: metadata.identifier, history: metadata.history,
+            asOf: metadata.asOf)
         return try append(.metadata, flags: FrameHeader.skippable) { writer throws(StoreError) in
             json.withUnsafeBytes {
                 MetadataPayload(revision: metadata.revision).encode(document: $0, to: &writer)

@@ -11,13 +11,18 @@ struct LaterChanges {
     private(set) var retired: Set<UInt32> = []
     private(set) var adopted: [AdoptPayload.Part] = []
 
-    /// - Parameter limit: an LSN beyond which nothing counts.
-    init(_ found: FoundSegment, limit: UInt64?) throws(StoreError) {
+    /// - Parameters:
+    ///   - limit: an LSN beyond which nothing counts.
+    ///   - lastCommit: a commit behind which nothing does.
+    init(_ found: FoundSegment, limit: UInt64?, through lastCommit: UInt64? = nil)
+        throws(StoreError)
+    {
         var scanner = try FrameScanner(
             found.segment, chain: found.chain, storeTag: found.segment.header.store.tag, end: nil)
         var open: (retired: [UInt32], adopted: [AdoptPayload.Part]) = ([], [])
         while let (header, payload) = try scanner.next() {
             if let limit, header.lsn + UInt64(header.frameLength) > limit { return }
+            if let lastCommit, header.commit > lastCommit { return }
             switch header.kind {
             case .retire: open.retired += (try? RetirePayload(decoding: payload))?.segments ?? []
             case .adopt: open.adopted += (try? AdoptPayload(decoding: payload))?.parts ?? []

@@ -15,6 +15,8 @@ struct LiveMembers {
     private let newest: FoundSegment?
     /// An LSN beyond which nothing counts.
     private let limit: UInt64?
+    /// A commit behind which nothing does.
+    private let lastCommit: UInt64?
     /// Where files are looked for that were not there at first; nil: nowhere.
     private let files: StoreFiles?
     private var whole: [UInt32: FoundSegment]
@@ -24,9 +26,10 @@ struct LiveMembers {
     private var later: LaterChanges?
 
     /// The members of a log that is read as it was found.
-    init(_ found: FoundLog, limit: UInt64?) {
+    init(_ found: FoundLog, limit: UInt64?, through lastCommit: UInt64? = nil) {
         newest = found.mains.last
         self.limit = limit
+        self.lastCommit = lastCommit
         files = nil
         whole = found.whole
         notWhole = found.notWhole
@@ -36,6 +39,7 @@ struct LiveMembers {
     init(_ found: FoundLog, followingIn files: StoreFiles) {
         newest = nil
         limit = nil
+        lastCommit = nil
         self.files = files
         whole = found.whole
         notWhole = found.notWhole
@@ -76,7 +80,7 @@ struct LiveMembers {
     /// What the newest segment says of the live set behind its start frame, read when it is first asked for.
     private mutating func changes() throws(StoreError) -> LaterChanges? {
         guard later == nil, let newest else { return later }
-        later = try LaterChanges(newest, limit: limit)
+        later = try LaterChanges(newest, limit: limit, through: lastCommit)
         return later
     }
 

@@ -34,6 +34,8 @@ struct LogReader {
     private let mark: MarkRecord?
     /// Where to stop: a reader beside a writer goes no further than what is durable.
     private var limit: UInt64?
+    /// The commit behind which nothing is read; nil: all of them are.
+    private let lastCommit: UInt64?
     /// The pages that the state of a checkpoint may be put in; nil if none is to be used.
     private let pool: PagePool?
     /// The commit of the only checkpoint that may be used; nil: the newest one that can be.
@@ -44,10 +46,11 @@ struct LogReader {
     private var monitor: RecoveryMonitor?
 
     init(
-        _ files: StoreFiles, mark: MarkRecord?, limit: UInt64?, pool: PagePool? = nil,
-        checkpoint: UInt64? = nil, rebuild: CheckpointImage.Rebuild? = nil,
+        _ files: StoreFiles, mark: MarkRecord?, limit: UInt64?, through lastCommit: UInt64? = nil,
+        pool: PagePool? = nil, checkpoint: UInt64? = nil, rebuild: CheckpointImage.Rebuild? = nil,
         monitor: RecoveryMonitor? = nil
     ) {
+        self.lastCommit = lastCommit
         self.checkpoint = checkpoint
         self.rebuild = rebuild
         self.monitor = monitor
@@ -129,6 +132,57 @@ struct LogReader {
         return OpenedLog(files, content, found, restored, durable: durable, pool: PagePool())
     }
 
+    /// Reads the log as it was after a commit: as if it ended there, and nothing was behind.                 F-798
+    ///
+    /// - Parameters:
+    ///   - base: a state before it to go on from.
+    ///   - pool: the pages that the state of a checkpoint may be put in, if there is no base; nil if none is to be used.
+    static func past(
+        _ files: StoreFiles, after commit: UInt64, from base: EngineState?, pool: PagePool?
+    ) throws(StoreError) -> OpenedLog {
+        var search = SegmentSearch(files, through: commit)
+        var found = try search.run()
+        guard let newest = found.mains.last else { throw lacks(commit) }
+        let storeID = newest.segment.header.store
+        var members = LiveMembers(found, limit: nil, through: commit)
+        var line = found
+        line.mains = found.lineage()
+        let restored: RestoredState?
+        if let base {
+            guard line.goOn(from: base) else { throw lacks(commit) }
+            restored = RestoredState(
+                state: base, image: nil, hashSeed: base.hashSeed, bytes: 0,
+                lastSegment: newest.segment.number, time: 0, author: "")
+        } else {
+            restored = pool.flatMap {
+                CheckpointReader.newest(
+                    files, found: line, storeID: storeID, limit: nil, through: commit, pool: $0,
+                    rebuild: nil)
+            }
+        }
+        var content: LogContent
+        if let restored {
+            found = line
+            content = LogContent(storeID, after: restored, members: members)
+        } else {
+            try members.judge(found.missing)
+            try SegmentSearch.check(found.mains)
+            content = try LogContent(storeID, mains: found.mains, newest: newest, members: members)
+        }
+        var reader = LogReader(files, mark: nil, limit: nil, through: commit)
+        let start = restored?.state.commitEnd
+        let durable = try reader.read(
+            found.mains, into: &content, after: start, newestEnd: nil, durable: start?.lsn ?? 0)
+        try content.finish()
+        guard content.commit == commit, content.catalog != nil else { throw lacks(commit) }
+        return OpenedLog(
+            files, content, found, restored, durable: durable, pool: pool ?? PagePool())
+    }
+
+    private static func lacks(_ commit: UInt64) -> StoreError {
+        .damaged("the log does not lead to commit \(commit), whose state is kept (F-794)")
+    }
+
     // MARK: Main segments
 
     /// Reads the main segments from the beginning, or from the end of a state's commit on; gives the LSN below which
@@ -159,7 +213,8 @@ struct LogReader {
             }
             if isNewest || scanner.failure != nil {
                 let tail = LogTail(mains[index...], position: scanner.position)
-                if tail.lsn >= limit ?? .max {
+                // Whatever follows the commit that was wanted is no matter.
+                if tail.lsn >= limit ?? .max || content.commit == lastCommit {
                     try endAtLimit(mains, &content)
                 } else {
                     try end(&content, tail, scanner.failure, &durable)
@@ -191,6 +246,7 @@ struct LogReader {
     ) throws(StoreError) -> Bool {
         while let (header, payload) = try scanner.next() {
             if let limit, header.lsn + UInt64(header.frameLength) > limit { return false }
+            if let lastCommit, header.commit > lastCommit { return false }
             durable = max(durable, header.mark)
             try monitor?.advance(header.frameLength)
             try content.take(header, payload, scanner.segment)

@@ -14,6 +14,8 @@ struct OpenedLog {
     var lastSegment: UInt32
     /// Files in the folder that are no part of it, and that the base does without.
     var needless: Set<UInt32> = []
+    /// Files in the folder that past states need.                                               F-793
+    var held: [HeldSegment] = []
     /// Every segment that the base or the rest may be read from.
     var readable: [Segment]
     var catalog: Catalog
@@ -64,14 +66,18 @@ extension OpenedLog {
         let live = content.live
         let base = restored?.state
         let last = content.end.segment
+        let held = (catalog.metadata?.asOf?.held ?? []).compactMap { held in
+            found.whole[held.segment].map { HeldSegment(held, $0.segment) }
+        }
+        let kept = Set(held.map(\.number))
         let needless = found.numbers.filter {
             ($0 > last || found.whole[$0] != nil || found.unfinished.contains($0))
-                && live[$0] == nil && base?.segments[$0] == nil
+                && live[$0] == nil && base?.segments[$0] == nil && !kept.contains($0)
         }
         self.init(
             files: files, storeID: content.storeID, segments: live,
             lastSegment: max(content.lastSegment, found.numbers.last ?? 0),
-            needless: Set(needless), readable: (base?.segments.all ?? []) + live.all,
+            needless: Set(needless), held: held, readable: (base?.segments.all ?? []) + live.all,
             catalog: catalog, end: content.end, durable: min(durable, content.end.lsn),
             commit: content.commit, commitOffset: content.commitOffset,
             commitEnd: content.commitEnd, base: base, image: restored?.image,
@@ -80,6 +86,23 @@ extension OpenedLog {
             counters: content.counters, blocks: content.blocks, deaths: content.deaths,
             history: content.history, redirects: content.redirects,
             lacksRetired: !content.members.gone.isEmpty, report: content.report)
+    }
+}
+
+/// A segment that left the store, whose file past states need.
+struct HeldSegment: Sendable {
+    let number: UInt32
+    /// The last commit before it, and the one that retired it.
+    let begun: UInt64
+    let retired: UInt64
+    /// The bytes of its file.
+    let bytes: UInt64
+
+    init(_ held: AsOfSettings.Held, _ segment: Segment) {
+        number = held.segment
+        begun = segment.header.commit
+        retired = held.commit
+        bytes = (try? segment.file.size()) ?? 0
     }
 }
 

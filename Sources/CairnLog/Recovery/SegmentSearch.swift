@@ -46,6 +46,43 @@ struct FoundLog {
     var promised: UInt64 = 0
     /// The numbers of all files.
     var numbers: [UInt32] = []
+
+    /// The newest main segment and those before it, one after the other, as far as their files are there: also those that
+    /// were retired. Each gets to know its end.
+    func lineage() -> [FoundSegment] {
+        guard var next = mains.last else { return [] }
+        var line = [next]
+        while let before = whole[next.segment.header.predecessor],
+            before.segment.header.kind == .main, before.segment.number < next.segment.number
+        {
+            let header = next.segment.header
+            let (end, overflows) = before.segment.baseLSN.addingReportingOverflow(
+                header.predecessorEnd)
+            guard !overflows, end == header.baseLSN else { break }
+            before.segment.seal(at: header.predecessorEnd, chain: header.predecessorChain)
+            line.append(before)
+            next = before
+        }
+        return line.reversed()
+    }
+
+    /// Puts the segments of a state in the place of the same ones that were found, so that the log can be read behind it;
+    /// false if its newest one is not among the main segments.
+    mutating func goOn(from state: EngineState) -> Bool {
+        let number = state.commitEnd.segment
+        guard let known = state.segments[number],
+            let first = mains.firstIndex(where: { $0.segment.number == number })
+        else { return false }
+        mains.removeSubrange(..<first)
+        mains[0] = FoundSegment(
+            segment: known, chain: mains[0].chain, start: StartPayload(), startCommit: 0,
+            startEnd: 0)
+        if mains.count > 1 {
+            let header = mains[1].segment.header
+            known.seal(at: header.predecessorEnd, chain: header.predecessorChain)
+        }
+        return true
+    }
 }
 
 struct SegmentSearch {
@@ -64,9 +101,13 @@ struct SegmentSearch {
     /// The number above which main segments, and what is broken, mean nothing: a copy was not finished.
     private let lastMain: UInt32
 
-    init(_ files: StoreFiles, lastMain: UInt32? = nil) {
+    /// The commit that the log is wanted up to: main segments that were begun behind it mean nothing.
+    private let lastCommit: UInt64?
+
+    init(_ files: StoreFiles, lastMain: UInt32? = nil, through lastCommit: UInt64? = nil) {
         self.files = files
         self.lastMain = lastMain ?? .max
+        self.lastCommit = lastCommit
     }
 
     /// The log's segments; none if no creation of one was ever finished.
@@ -85,8 +126,11 @@ struct SegmentSearch {
         for number in log.numbers.reversed() where last == nil {
             switch judgements[number] {
             case .whole where number > lastMain, .broken where number > lastMain: break
-            case .whole(let found) where found.segment.header.kind == .main: last = found
-            case .broken(let error): throw error
+            case .whole(let found) where found.segment.header.kind == .main:
+                if found.segment.header.commit < lastCommit ?? .max { last = found }
+            case .broken(let error):
+                // What is behind a past state is no matter; what it lacks shows when it is read.
+                if lastCommit == nil { throw error }
             case .whole, .unfinished, nil: break
             }
         }
@@ -101,7 +145,7 @@ struct SegmentSearch {
             case .broken(let error): log.notWhole[number] = error
             case .unfinished(let header):
                 log.unfinished.insert(number)
-                if let header, header.kind == .main, number <= lastMain,
+                if let header, header.kind == .main, number <= lastMain, lastCommit == nil,
                     header.store == last.segment.header.store
                 {
                     log.promised = max(log.promised, header.baseLSN)

@@ -15,9 +15,10 @@ final class LogSnapshot: RowStream {
     private let pin: SnapshotPin
     let schema: Schema
 
-    init(engine: Engine, name: String? = nil) {
+    /// - Parameter state: a past one; nil: the newest one that is published.
+    init(engine: Engine, name: String? = nil, state: PinnedState<EngineState>? = nil) {
         self.engine = engine
-        let state = engine.registry.pin()
+        let state = state ?? engine.registry.pin()
         schema = state.state.catalog.schema
         pin = SnapshotPin(state, name: name)
         engine.snapshots.add(pin)

@@ -47,9 +47,12 @@ public final class LogStore: PersistentStore {
     ) throws(StoreError) -> LogStore {
         let engine = try EngineRegistry.shared.open(
             FilePath(path), schema: schema, options: options)
-        if let isWanted = options.persistentHistoryTracking {
+        if options.persistentHistoryTracking != nil || options.pastStates != nil {
             do throws(StoreError) {
-                try engine.setHistoryTracking(isWanted)
+                if let isWanted = options.persistentHistoryTracking {
+                    try engine.setHistoryTracking(isWanted)
+                }
+                if let retention = options.pastStates { try engine.setPastStates(retention) }
             } catch {
                 // Nobody is left to use it.
                 try? EngineRegistry.shared.close(engine)

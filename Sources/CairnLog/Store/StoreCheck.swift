@@ -67,6 +67,7 @@ extension LogStore {
             var report = checker.run(progress: progress)
             engine.checkHistory(pin, &report)
             engine.checkRedirects(pin.state, &report)
+            engine.checkPast(pin.state, &report)
             return report
         }
     }

@@ -42,7 +42,7 @@ struct InterruptedCompactionTests {
         func checkFiles(_ place: String = "") throws {
             // One that was begun and has no commit yet is unknown to what is published.
             let segments = store.engine.withTurnAnyway { $0.segments }
-            let retired = store.engine.compaction.withLock { $0.retired.map(\.segment.number) }
+            let retired = store.engine.compaction.withLock { $0.retired.map(\.number) }
             let wanted = Set(segments.all.map(\.number)).union(retired)
             let names = Set(wanted.map { SegmentName.name(of: $0) })
             #expect(Set(try DiskImage(of: base).segments) == names, "\(place)")

@@ -25,6 +25,8 @@ struct CrashExplorer {
         var found: [String]
         /// Any of these may be found after a power cut before it is opened; nil: what was found.
         var afterPowerCut: [String]?
+        /// What the store held after commits that may be in it.
+        var pasts = PastContents()
         var description: String
     }
 
@@ -58,6 +60,7 @@ struct CrashExplorer {
         let goesOn = depth < shares.count
         let run = CrashRun(start.state, workload, seed: random.next())
         run.disk.with { $0.records = goesOn }
+        run.pasts = start.pasts
         if depth > 0 { imageCount += 1 }
         do {
             try run.open()
@@ -67,6 +70,7 @@ struct CrashExplorer {
             if let store = run.store {
                 let findings = try store.check().findings
                 if !findings.isEmpty { find("\(findings)", start) }
+                for problem in try run.pastProblems(&random) { find(problem, start) }
             }
             for (index, operation) in workload.operations.enumerated() {
                 try run.perform(operation, step: workload.firstStep + index)
@@ -92,15 +96,16 @@ struct CrashExplorer {
             pointCount += 1
             crash(
                 point, "crash at call \(number), \(point.call), of: \(start.description)", start,
-                run.texts, workload, depth)
+                run, workload, depth)
         }
     }
 
     /// Makes the images of a point and goes on with each.
     private mutating func crash(
         _ point: SimulatedDisk.CrashPoint, _ description: String, _ start: Start,
-        _ texts: [String], _ workload: Workload, _ depth: Int
+        _ run: CrashRun, _ workload: Workload, _ depth: Int
     ) {
+        let texts = run.texts
         func contents(from first: Int, otherwise: [String]) -> [String] {
             (first < 0 ? otherwise : [])
                 + (point.promise.begun < 0
@@ -124,13 +129,14 @@ struct CrashExplorer {
         if ended.hasDropped, random.oneIn(2) { ended.evict() }
         go(
             Start(
-                state: ended, found: published, afterPowerCut: durable,
+                state: ended, found: published, afterPowerCut: durable, pasts: run.pasts,
                 description: "end of the process, \(description)"), recovery, depth)
         guard point.state.hasUnsynced else { return }
         for loss in [DiskState.Loss.all, .nothing] + Array(repeating: .some, count: images) {
             go(
                 Start(
                     state: point.state.afterPowerCut(loss, &random), found: durable,
+                    pasts: run.pasts,
                     description: "power cut, \(loss) lost, \(description)"), recovery, depth)
         }
     }

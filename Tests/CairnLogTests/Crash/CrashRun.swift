@@ -30,6 +30,8 @@ struct Workload: Sendable, CustomStringConvertible {
     var cacheBytes = 1 << 20
     /// Whether the store keeps a history.
     var tracksHistory = false
+    /// Whether the store keeps past states.
+    var keepsPast = false
     /// Syncs that do nothing: tests of the tests.
     var lyingSites: Set<SyncSite> = []
     var checksOrder = true
@@ -37,7 +39,7 @@ struct Workload: Sendable, CustomStringConvertible {
     var firstStep = 0
 
     var description: String {
-        "\(operations.map(\.rawValue).joined(separator: ", ")) (\(durability), segments of \(sizes.segmentBytes), zeros \(sizes.fillBytes), blocks of \(sizes.rowsPerBlock), checkpoints every \(sizes.checkpointBytes) and \(sizes.closingCheckpointBytes) at close, buffer \(sizes.writeBufferBytes)\(tracksHistory ? ", with a history" : ""))"
+        "\(operations.map(\.rawValue).joined(separator: ", ")) (\(durability), segments of \(sizes.segmentBytes), zeros \(sizes.fillBytes), blocks of \(sizes.rowsPerBlock), checkpoints every \(sizes.checkpointBytes) and \(sizes.closingCheckpointBytes) at close, buffer \(sizes.writeBufferBytes)\(tracksHistory ? ", with a history" : "")\(keepsPast ? ", with past states" : ""))"
     }
 
     /// Operations on a store whose sizes and durability are chosen at random.
@@ -47,6 +49,7 @@ struct Workload: Sendable, CustomStringConvertible {
         durability = LogStoreOptions.Durability.allCases.randomElement(using: &random)!
         cacheBytes = [0, 1 << 20].randomElement(using: &random)!
         tracksHistory = random.oneIn(2)
+        keepsPast = random.oneIn(3)
     }
 
     init(operations: [StoreOperation]) { self.operations = operations }
@@ -92,6 +95,8 @@ final class CrashRun {
     private(set) var scheduler = ManualScheduler()
     private(set) var store: LogStore?
     private(set) var texts: [String] = []
+    /// What it held after commits, if past states are kept.
+    var pasts = PastContents()
 
     init(_ state: DiskState, _ workload: Workload, seed: UInt64) {
         disk = SimulatedDisk(state, seed: seed)
@@ -116,6 +121,7 @@ final class CrashRun {
         options.cacheBytes = workload.cacheBytes
         options.historyProcess = (1, "campaign")
         if workload.tracksHistory { options.persistentHistoryTracking = true }
+        if workload.keepsPast { options.pastStates = .all }
         let scheduler = scheduler
         options.makeScheduler = { scheduler }
         let store = try LogStore.open(
@@ -159,8 +165,22 @@ final class CrashRun {
     /// Whether a failure forbids writing.
     var isPoisoned: Bool { store?.engine.queue.cause != nil }
 
+    /// What is wrong with the past states that are kept.
+    func pastProblems(_ random: inout RandomSource) throws -> [String] {
+        guard let store, workload.keepsPast else { return [] }
+        disk.with { $0.isWatched = true }
+        defer { disk.with { $0.isWatched = false } }
+        pasts.cut(to: try store.snapshot().commit)
+        return try pasts.problems(store, &random)
+    }
+
     private func finish(isDurable: Bool) throws {
         texts.append(try text())
+        if let store, workload.keepsPast {
+            disk.with { $0.isWatched = true }
+            defer { disk.with { $0.isWatched = false } }
+            try pasts.note(store)
+        }
         let last = texts.count - 1
         disk.with {
             $0.promise.published = last

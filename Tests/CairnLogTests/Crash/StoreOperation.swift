@@ -40,6 +40,8 @@ enum StoreOperation: String, Sendable, CaseIterable {
     case reopen
     /// Deletes the older half of the history, if one is kept.
     case trimHistory
+    /// Gives the older half of the past states up, if some are kept.
+    case purgePast
 
     /// Whether what was committed is durable when it returns.
     func isDurable(_ durability: LogStoreOptions.Durability) -> Bool {
@@ -113,6 +115,9 @@ extension StoreOperation {
         case .compact: _ = try store.compact()
         case .background: scheduler.run()
         case .trimHistory: try Self.trimHistory(store)
+        case .purgePast:
+            guard let bounds = try store.pastStateBounds() else { return }
+            try store.purgePastStates(before: (bounds.horizon + bounds.last) / 2)
         case .reopen: preconditionFailure("a store cannot reopen itself")
         }
     }

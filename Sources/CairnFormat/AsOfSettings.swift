@@ -1,0 +1,78 @@
+// How past states of a store are kept.                                                  Format 79
+
+/// The key `asOf` of the metadata.                                                           F-791
+package struct AsOfSettings: Codable, Sendable, Hashable {
+    /// A segment that left the store, and that past states need.
+    package struct Held: Codable, Sendable, Hashable {
+        /// Its number.
+        package var segment: UInt32
+        /// The commit that retired it.
+        package var commit: UInt64
+        /// When that was, in whole seconds: never less than it was.
+        package var time: Int64
+
+        package init(segment: UInt32, commit: UInt64, time: Int64) {
+            self.segment = segment
+            self.commit = commit
+            self.time = time
+        }
+    }
+
+    /// The oldest commit whose state is kept.
+    package var horizon: UInt64
+    /// How many commits the horizon stays behind the newest one; nil: that is no matter.
+    package var transactions: UInt64?
+    /// How many seconds it stays behind; nil: that is no matter.
+    package var seconds: UInt64?
+    /// By rising number.
+    package var held: [Held]
+
+    /// Numbers of commits and seconds are less.
+    package static let limit: UInt64 = 1 << 53
+
+    package init(
+        horizon: UInt64, transactions: UInt64? = nil, seconds: UInt64? = nil, held: [Held] = []
+    ) {
+        self.horizon = horizon
+        self.transactions = transactions
+        self.seconds = seconds
+        self.held = held
+    }
+
+    private enum CodingKeys: String, CodingKey { case horizon, transactions, seconds, held }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        horizon = try container.decode(UInt64.self, forKey: .horizon)
+        transactions = try container.decodeIfPresent(UInt64.self, forKey: .transactions)
+        seconds = try container.decodeIfPresent(UInt64.self, forKey: .seconds)
+        held = try container.decodeIfPresent([Held].self, forKey: .held) ?? []
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(horizon, forKey: .horizon)
+        try container.encodeIfPresent(transactions, forKey: .transactions)
+        try container.encodeIfPresent(seconds, forKey: .seconds)
+        if !held.isEmpty { try container.encode(held, forKey: .held) }
+    }
+
+    /// Whether its numbers can be.                                                           F-791
+    package var isPossible: Bool {
+        guard horizon < FormatLimits.maximumLSN, transactions ?? 0 < Self.limit,
+            seconds ?? 0 < Self.limit, transactions == nil || seconds == nil
+        else { return false }
+        let areRising = zip(held, held.dropFirst()).allSatisfy { $0.segment < $1.segment }
+        return areRising
+            && held.allSatisfy {
+                $0.segment > 0 && $0.commit > 0 && $0.commit < FormatLimits.maximumLSN
+                    && $0.time.magnitude < Self.limit
+            }
+    }
+
+    /// Adds a segment that was just retired.
+    package mutating func hold(_ segment: Held) {
+        let index = held.firstIndex { $0.segment > segment.segment } ?? held.count
+        held.insert(segment, at: index)
+    }
+}

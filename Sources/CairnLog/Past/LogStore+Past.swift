@@ -1,0 +1,158 @@
+// A store as it was.                                                                              Format 79
+
+import CairnFileSystem
+import CairnFormat
+public import CairnStore
+public import FoundationEssentials
+
+extension LogStore: PastStore {
+    /// Which past states can be read, and what that costs; nil if none are kept.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    public func pastStateBounds() throws(StoreError) -> PastStateBounds? {
+        try checkOpen()
+        return try engine.pastBounds()
+    }
+
+    /// The state after a commit, as long as past states are kept that far back (``LogStoreOptions/pastStates``).
+    public func snapshot(at number: UInt64) throws(StoreError) -> any StoreSnapshot {
+        try checkOpen()
+        return LogSnapshot(engine: engine, state: try engine.pinPast(number))
+    }
+
+    /// The last commit up to a moment.
+    public func transactionNumber(at date: Date) throws(StoreError) -> UInt64 {
+        try checkOpen()
+        return try engine.pastCommit(at: date.timeIntervalSinceReferenceDate)
+    }
+
+    /// Gives the states before a commit up.
+    public func purgePastStates(before number: UInt64) throws(StoreError) {
+        try checkOpen()
+        if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
+        guard engine.pastSettings != nil else { throw StoreError.noPastStates }
+        try engine.releasePast(before: number)
+        if durability == .full { try engine.synchronize() }
+        engine.sweepRetired()
+    }
+}
+
+extension Engine {
+    func pastBounds() throws(StoreError) -> PastStateBounds? {
+        let (settings, last) = registry.read { ($0.catalog.metadata?.asOf, $0.commit) }
+        guard let settings else { return nil }
+        return PastStateBounds(
+            horizon: min(try pastHorizon(settings), last), last: last,
+            retention: PastStateRetention(settings), bytes: try heldFileBytes(settings))
+    }
+
+    /// Bytes of the files that are there for past states alone.
+    private func heldFileBytes(_ settings: AsOfSettings) throws(StoreError) -> UInt64 {
+        if !isReadOnly { return heldBytes }
+        var bytes: UInt64 = 0
+        for held in settings.held {
+            if let file = try? files.fileSystem.open(files.path(held.segment), .read) {
+                bytes += (try? file.size()) ?? 0
+            }
+        }
+        return bytes
+    }
+
+    /// Keeps the state after a commit readable.
+    func pinPast(_ number: UInt64) throws(StoreError) -> PinnedState<EngineState> {
+        let pin = registry.pin()
+        if pin.epoch == number { return pin }
+        guard let settings = pin.state.catalog.metadata?.asOf else { throw StoreError.noPastStates }
+        try checkPast(number, settings, last: pin.epoch)
+        do throws(StoreError) {
+            return try past.pin(number, self)
+        } catch {
+            // Another process may have let go of it meanwhile.
+            if error.code == .damaged { try checkPast(number, settings, last: pin.epoch) }
+            throw error
+        }
+    }
+
+    private func checkPast(_ number: UInt64, _ settings: AsOfSettings, last: UInt64)
+        throws(StoreError)
+    {
+        let horizon = try pastHorizon(settings)
+        if number > last {
+            throw StoreError(
+                .pastStateUnavailable, "commit \(number) is still to come: the last one is \(last)")
+        }
+        if number < horizon {
+            throw StoreError(
+                .pastStateUnavailable,
+                "the state after commit \(number) is not kept: the first that is is that after commit \(horizon)"
+            )
+        }
+    }
+
+    // MARK: Moments
+
+    /// The last commit up to a moment, whose state is kept.
+    func pastCommit(at time: Double) throws(StoreError) -> UInt64 {
+        let pin = registry.pin()
+        guard let settings = pin.state.catalog.metadata?.asOf else { throw StoreError.noPastStates }
+        let horizon = try pastHorizon(settings)
+        var search = SegmentSearch(files)
+        let found = try search.run()
+        // Who committed before had an earlier clock: what is later than the moment ends the search.
+        let mains = found.whole.values.filter { $0.segment.header.kind == .main }
+            .sorted { $0.segment.number < $1.segment.number }
+        let ends = Dictionary(
+            mains.map { ($0.segment.header.predecessor, $0.segment.header.predecessorEnd) },
+            uniquingKeysWith: { _, last in last })
+        var commit: UInt64 = 0
+        for main in mains.reversed() where main.segment.header.created <= time {
+            commit = main.segment.header.commit
+            var scanner = try FrameScanner(
+                main.segment, chain: main.chain, storeTag: storeID.tag,
+                end: ends[main.segment.number])
+            while let (header, payload) = try scanner.next() {
+                guard header.kind == .commit, header.commit <= pin.epoch else { continue }
+                guard let record = try? CommitPayload(decoding: payload), record.time <= time else {
+                    break
+                }
+                commit = header.commit
+            }
+            break
+        }
+        guard commit >= horizon else {
+            throw StoreError(
+                .pastStateUnavailable,
+                "what was stored then is not kept: the first state that is is that after commit \(horizon)"
+            )
+        }
+        return min(commit, pin.epoch)
+    }
+}
+
+extension PastStateRetention {
+    /// What settings say.
+    init(_ settings: AsOfSettings?) {
+        guard let settings else {
+            self = .off
+            return
+        }
+        if let count = settings.transactions {
+            self = .transactions(Int(clamping: count))
+        } else if let seconds = settings.seconds {
+            self = .seconds(Double(seconds))
+        } else {
+            self = .all
+        }
+    }
+
+    var keptTransactions: UInt64? {
+        guard case .transactions(let count) = self else { return nil }
+        return min(UInt64(count), AsOfSettings.limit - 1)
+    }
+
+    /// Whole seconds, never less.
+    var keptSeconds: UInt64? {
+        guard case .seconds(let seconds) = self else { return nil }
+        return UInt64(seconds.rounded(.up))
+    }
+}

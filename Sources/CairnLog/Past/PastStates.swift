@@ -1,0 +1,140 @@
+// States of the past that were read just now.                                                     ENGINE-NOTES 13
+//
+// A past state is made as opening makes one, of the log up to its commit. It has pages of its own, and stays as it is for whoever
+// has it pinned. Another one after it is made from it, by reading on, unless a checkpoint is nearer: as a reader of another
+// process follows a writer.
+//
+// Invariants: HI1: it equals what a snapshot showed that was taken then. Two are kept; more only while somebody reads them.
+// Threads: any; one is made at a time.
+
+import CairnFormat
+import CairnStore
+import Synchronization
+
+final class PastStates: Sendable {
+    private final class Known: Sendable {
+        weak let state: PinnedState<EngineState>?
+
+        init(_ state: PinnedState<EngineState>) { self.state = state }
+    }
+
+    private struct Content: Sendable {
+        /// The one that was asked for last at the end.
+        var lines: [StateRegistry<EngineState>] = []
+        /// What somebody has, and perhaps no line any more.
+        var known: [Known] = []
+    }
+
+    private static let kept = 2
+
+    private let content = LongLock(Content())
+
+    /// Lets go of all that nobody reads.
+    func removeAll() {
+        content.withLock { $0 = Content() }
+    }
+
+    /// The numbers of the states that are kept, the one that was asked for last at the end.
+    var epochs: [UInt64] { content.withLock { $0.lines.map { $0.read { $0.commit } } } }
+
+    /// The state after a commit, which is kept.
+    func pin(_ number: UInt64, _ engine: Engine) throws(StoreError) -> PinnedState<EngineState> {
+        try content.withLock { content throws(StoreError) in
+            content.known.removeAll { $0.state == nil }
+            let index = content.lines.firstIndex { $0.read { $0.commit } == number }
+            if index == nil,
+                let known = content.known.lazy.compactMap(\.state)
+                    .first(where: { $0.epoch == number })
+            {
+                return known
+            }
+            let line: StateRegistry<EngineState>
+            if let index {
+                line = content.lines.remove(at: index)
+            } else {
+                line = try self.line(to: number, engine, &content)
+            }
+            content.lines.append(line)
+            let pin = line.pin()
+            if !content.known.contains(where: { $0.state === pin }) {
+                content.known.append(Known(pin))
+            }
+            return pin
+        }
+    }
+
+    /// A line that ends with a state: one that is led on, or a new one.
+    private func line(to number: UInt64, _ engine: Engine, _ content: inout Content)
+        throws(StoreError) -> StateRegistry<EngineState>
+    {
+        let checkpoints = (try? CheckpointReader.commits(in: engine.files)) ?? []
+        let start = checkpoints.first { $0 <= number } ?? 0
+        let before = content.lines.indices.filter {
+            (start...number).contains(content.lines[$0].read { $0.commit })
+        }.max { content.lines[$0].read { $0.commit } < content.lines[$1].read { $0.commit } }
+        if let before {
+            let line = content.lines[before]
+            do throws(StoreError) {
+                try engine.lead(line, to: number)
+                content.lines.remove(at: before)
+                return line
+            } catch {
+                // What is wrong with it, reading from the beginning shows.
+                if error.code != .damaged { throw error }
+            }
+        }
+        let line: StateRegistry<EngineState>
+        do throws(StoreError) {
+            line = try engine.pastLine(to: number, usesCheckpoints: true)
+        } catch {
+            // As at opening: the checkpoint may be the one that is wrong.
+            guard error.code == .damaged else { throw error }
+            line = try engine.pastLine(to: number, usesCheckpoints: false)
+        }
+        if content.lines.count >= Self.kept { content.lines.removeFirst() }
+        return line
+    }
+}
+
+extension Engine {
+    /// Leads a line of past states on to the state after a commit.
+    fileprivate func lead(_ line: StateRegistry<EngineState>, to number: UInt64) throws(StoreError)
+    {
+        let state = line.published()
+        var log = try LogReader.past(files, after: number, from: state, pool: nil)
+        try prepare(&log, for: number)
+        let next = try StateBuilder.advance(
+            log, cache: cache, largeValues: largeValues, pool: line.pool, hashSeed: state.hashSeed,
+            sizes: sizes)
+        line.publish(next.state, epoch: number, replaced: next.replaced)
+    }
+
+    /// A line of past states that begins with the state after a commit.
+    fileprivate func pastLine(to number: UInt64, usesCheckpoints: Bool) throws(StoreError)
+        -> StateRegistry<EngineState>
+    {
+        var log = try LogReader.past(
+            files, after: number, from: nil, pool: usesCheckpoints ? PagePool() : nil)
+        try prepare(&log, for: number)
+        let state = try StateBuilder.build(
+            log, cache: cache, largeValues: largeValues, pool: log.pool,
+            hashSeed: log.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes)
+        return StateRegistry(state, epoch: number, pool: log.pool)
+    }
+
+    private func prepare(_ log: inout OpenedLog, for number: UInt64) throws(StoreError) {
+        let catalog = registry.read { $0.catalog }
+        guard log.storeID == storeID else {
+            throw StoreError(
+                .unusable, "another store is in the folder now",
+                context: .init(path: "\(files.folder)"))
+        }
+        guard log.catalog.version == catalog.version else {
+            throw StoreError(
+                .incompatibleModel, "the store had another model after commit \(number)",
+                context: .init(path: "\(files.folder)"))
+        }
+        log.catalog = catalog.with(log.catalog.metadata, at: log.catalog.place)
+        for segment in log.segments.all { largeValues.lend(segment) }
+    }
+}
