@@ -170,12 +170,19 @@ public final class PersistentStoreCoordinator: PersistentStore {
     ///
     /// - Throws: `StoreError` if one of the stores was closed.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
+        try snapshot { store throws(StoreError) in try store.snapshot() }
+    }
+
+    /// One state of each store: those that a closure gives.
+    func snapshot(
+        _ body: (any PersistentStore) throws(StoreError) -> any StoreSnapshot
+    ) throws(StoreError) -> any StoreSnapshot {
         while true {
             let (version, stores) = state.withLock { ($0.version, $0.attached) }
             do throws(StoreError) {
                 var parts: [CoordinatedSnapshot.Part] = []
                 for store in stores {
-                    parts.append(.init(store: store, snapshot: try store.store.snapshot()))
+                    parts.append(.init(store: store, snapshot: try body(store.store)))
                 }
                 return CoordinatedSnapshot(self, parts, version: version)
             } catch {
