@@ -69,6 +69,18 @@ struct StoreSession {
         throw Failure("\(path) has no entity \(name). It has: \(names)")
     }
 
+    /// The state that was asked for; without that the newest one.
+    func snapshot(_ moment: MomentOptions) throws -> any StoreSnapshot {
+        guard let text = moment.at else { return try store.snapshot() }
+        if let number = UInt64(text) { return try store.snapshot(at: number) }
+        guard case .value(.date(let date)) = CellConversion(text: text, as: .date) else {
+            throw Failure(
+                "--at is the number of a commit or a time, not \(PlainText.visible(text))",
+                code: .usage)
+        }
+        return try store.snapshot(at: try store.transactionNumber(at: date))
+    }
+
     /// A fetch of an entity with the condition that a person wrote.
     func fetch(_ entity: SchemaEntity, _ which: ConditionOptions) throws -> StoreFetch {
         var fetch = StoreFetch(entity: entity.index)

@@ -17,12 +17,14 @@ struct CountCommand: ParsableCommand {
 
     @OptionGroup var which: ConditionOptions
 
+    @OptionGroup var moment: MomentOptions
+
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let count = try StoreSession.reading(place.store) { session in
             let fetch = try session.fetch(try session.entity(entity), which)
-            return try session.store.snapshot().count(fetch)
+            return try session.snapshot(moment).count(fetch)
         }
         Console.current.print(
             output.json

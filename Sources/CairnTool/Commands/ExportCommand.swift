@@ -14,13 +14,15 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup var place: StoreArgument
 
+    @OptionGroup var moment: MomentOptions
+
     @Flag(help: "The output is JSON anyway; with this, errors are too.")
     var json = false
 
     func run() throws {
         let console = Console.current
         try StoreSession.reading(place.store) { session in
-            try session.store.export { console.print(bytes: $0) }
+            try session.store.export(of: try session.snapshot(moment)) { console.print(bytes: $0) }
         }
     }
 }

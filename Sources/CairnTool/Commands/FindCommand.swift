@@ -28,6 +28,8 @@ struct FindCommand: ParsableCommand {
     @Option(parsing: .unconditional, help: "The greatest number of places.")
     var limit = 20
 
+    @OptionGroup var moment: MomentOptions
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -41,7 +43,7 @@ struct FindCommand: ParsableCommand {
             let entity = try entity.map(session.entity)
             // One more, to know whether there are more.
             var search = StoreSearch(
-                session, try session.store.snapshot(), entity, limit == .max ? limit : limit + 1)
+                session, try session.snapshot(moment), entity, limit == .max ? limit : limit + 1)
             let found = try search.find(text) { property in
                 console.progress("looking through \(property)")
             }

@@ -25,13 +25,15 @@ struct GetCommand: ParsableCommand {
     @Argument(help: "The values of the key, or an id.")
     var key: [String]
 
+    @OptionGroup var moment: MomentOptions
+
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let console = Console.current
         try StoreSession.reading(place.store) { session in
             let entity = try session.entity(entity)
-            let snapshot = try session.store.snapshot()
+            let snapshot = try session.snapshot(moment)
             var led: ObjectID?
             guard let row = try find(entity, snapshot, session, &led) else {
                 throw Failure("there is no \(entity.name) \(key.joined(separator: " "))")

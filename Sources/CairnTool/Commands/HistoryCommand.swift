@@ -14,7 +14,9 @@ struct HistoryCommand: ParsableCommand {
         discussion: """
             A store has a history if a program asked for one when it opened it. The numbers of the \
             transactions are those of commits. What is told is read one transaction after the \
-            other, oldest first, beside whoever writes.
+            other, oldest first, beside whoever writes. With --values the values of the objects \
+            before and after each transaction are told as well, as far back as the store keeps past \
+            states.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -30,6 +32,9 @@ struct HistoryCommand: ParsableCommand {
 
     @Option(help: "At most so many transactions.")
     var limit: Int?
+
+    @Flag(help: "Print the values that were changed, before and after.")
+    var values = false
 
     @OptionGroup var output: OutputOptions
 
@@ -48,12 +53,25 @@ struct HistoryCommand: ParsableCommand {
             request.authors = author.map { [$0] }
             request.entityName = entity
             request.fetchLimit = limit ?? 0
+            let bounds = try session.store.pastStateBounds()
+            if values, bounds == nil { throw StoreError.noPastStates }
+            if let bounds, !output.json {
+                console.printError(
+                    "cairn: note: states can be read from that after commit \(bounds.horizon) on: see get --at"
+                )
+            }
+            let first = bounds?.horizon ?? .max
             let history = try session.store.fetchHistory(request)
             while let transaction = try history.next() {
+                let isKept = values && first < transaction.transactionNumber
+                let objects = isKept ? try session.store.values(of: transaction) : []
                 if output.json {
-                    console.print(Self.json(transaction).line)
+                    console.print(Self.json(transaction, isKept ? objects : nil).line)
                 } else {
                     for line in Self.lines(transaction) { console.print(line) }
+                    for object in objects {
+                        for line in Self.lines(object) { console.print(line) }
+                    }
                 }
             }
         }
@@ -95,6 +113,26 @@ struct HistoryCommand: ParsableCommand {
             .map { ($0.key, $0.value) }
     }
 
+    /// What of an object's values is another one now.
+    private static func lines(_ object: PersistentHistoryValues) -> [String] {
+        func text(_ value: Value?) -> String {
+            guard let value, !value.isNull else { return "nil" }
+            return PlainText.value(value)
+        }
+        let id = "\(object.change.entityName) p\(object.change.changedObjectID.reference)"
+        return changed(object).map { name in
+            let values = [object.before, object.after].compactMap { $0.map { text($0[name]) } }
+            return "        \(id)  \(PlainText.visible(name))  \(values.joined(separator: " → "))"
+        }
+    }
+
+    private static func changed(_ object: PersistentHistoryValues) -> [String] {
+        let names = Set((object.before ?? [:]).keys).union((object.after ?? [:]).keys)
+        return names.sorted().filter { name in
+            (object.before?[name] ?? .null) != (object.after?[name] ?? .null)
+        }
+    }
+
     /// The first of many runs are enough for people.
     private static func numbers(_ numbers: ObjectNumbers) -> String {
         let most = 8
@@ -110,13 +148,36 @@ struct HistoryCommand: ParsableCommand {
 
     // MARK: JSON
 
-    private static func json(_ transaction: PersistentHistoryTransaction) -> JSONValue {
-        .object([
-            "number": .count(transaction.transactionNumber),
-            "time": .date(transaction.timestamp.timeIntervalSinceReferenceDate),
-            "author": .text(transaction.author), "context": .text(transaction.contextName),
-            "program": .text(transaction.bundleID), "process": .count(transaction.processID),
-            "changes": .array((transaction.changes?.groups ?? []).map(json)),
+    private static func json(
+        _ transaction: PersistentHistoryTransaction, _ objects: [PersistentHistoryValues]?
+    ) -> JSONValue {
+        var members: [JSONValue.Member] = []
+        func add(_ key: String, _ value: JSONValue) {
+            members.append(.init(key: key, value: value))
+        }
+        add("number", .count(transaction.transactionNumber))
+        add("time", .date(transaction.timestamp.timeIntervalSinceReferenceDate))
+        add("author", .text(transaction.author))
+        add("context", .text(transaction.contextName))
+        add("program", .text(transaction.bundleID))
+        add("process", .count(transaction.processID))
+        add("changes", .array((transaction.changes?.groups ?? []).map(json)))
+        if let objects { add("values", .array(objects.map(json))) }
+        return .object(members)
+    }
+
+    private static func json(_ object: PersistentHistoryValues) -> JSONValue {
+        func values(_ values: [String: Value]?) -> JSONValue {
+            guard let values else { return .null }
+            return .object(
+                changed(object).map {
+                    .init(key: $0, value: JSONValue(values[$0] ?? .null))
+                })
+        }
+        return .object([
+            "entity": .string(object.change.entityName),
+            "objectID": .string("p\(object.change.changedObjectID.reference)"),
+            "before": values(object.before), "after": values(object.after),
         ])
     }
 

@@ -39,7 +39,8 @@ struct InfoCommand: ParsableCommand {
                         metadata: try session.store.metadata(),
                         history: try session.store.historyBounds().map {
                             History(bounds: $0, use: session.store.historyUse)
-                        }, redirects: session.store.redirectCount)
+                        }, redirects: session.store.redirectCount,
+                        past: try session.store.pastStateBounds())
                 }
             } catch {
                 failure = error
@@ -62,6 +63,11 @@ struct InfoCommand: ParsableCommand {
                             + PlainText.count(contents.redirects, "object was", "objects were")
                             + " deleted in favour of others")
                 }
+                if let past = contents.past {
+                    console.print(
+                        "  past states  from that after commit \(past.horizon) on, "
+                            + "\(PlainText.bytes(past.bytes)) kept for them")
+                }
                 console.print("")
                 for line in Self.space(contents.statistics) { console.print(line) }
                 for line in Self.table(contents.schema, contents.statistics).lines {
@@ -82,6 +88,8 @@ struct InfoCommand: ParsableCommand {
         /// nil if it keeps none.
         let history: History?
         let redirects: Int
+        /// nil if none are kept.
+        let past: PastStateBounds?
     }
 
     /// What is retained of the history.
@@ -256,6 +264,14 @@ struct InfoCommand: ParsableCommand {
                     ])
                 } ?? .null)
             add("redirects", .count(contents.redirects))
+            add(
+                "pastStates",
+                contents.past.map {
+                    .object([
+                        "horizon": .count($0.horizon), "last": .count($0.last),
+                        "bytes": .count($0.bytes),
+                    ])
+                } ?? .null)
             add("called", .string(contents.metadata.identifier.uuidString))
             add(
                 "metadata",

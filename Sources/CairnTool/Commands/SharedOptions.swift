@@ -27,6 +27,15 @@ struct ConditionOptions: ParsableArguments {
     var nullSemantics: NullSemantics { sqlNulls ? .sql : .twoValued }
 }
 
+/// Which state of a store.
+struct MomentOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Read the state after the commit of that number, or at that time (2026-01-31T10:00:00Z).",
+            discussion: "A store keeps past states if a program asked for them when it opened it."))
+    var at: String?
+}
+
 /// Which store.
 struct StoreArgument: ParsableArguments {
     @Argument(help: "The store's folder.", completion: .directory)

@@ -25,19 +25,22 @@ struct SpaceCommand: ParsableCommand {
         let console = Console.current
         let checkpoints = try LogStore.status(at: place.store).checkpoints
             .reduce(UInt64(0)) { $0 + UInt64($1.bytes) }
-        let space = try StoreSession.reading(place.store) { session in
-            try session.store.space { entity, blocks in
-                console.progress("reading \(entity): \(PlainText.count(blocks, "block"))")
-            }
+        let (space, past) = try StoreSession.reading(place.store) { session in
+            (
+                try session.store.space { entity, blocks in
+                    console.progress("reading \(entity): \(PlainText.count(blocks, "block"))")
+                }, try session.store.pastStateBounds()?.bytes ?? 0
+            )
         }
         if output.json {
-            console.print(Self.json(space, checkpoints: checkpoints).line)
+            console.print(Self.json(space, checkpoints: checkpoints, past: past).line)
             return
         }
         let bytes = space.segments.reduce(0) { $0 + $1.bytes }
         let live = space.segments.reduce(0) { $0 + $1.liveBytes }
         console.print("\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are alive")
         if checkpoints > 0 { console.print("\(PlainText.bytes(checkpoints)) in checkpoints") }
+        if past > 0 { console.print("\(PlainText.bytes(past)) kept for past states") }
         var tables = [Self.entities(space), Self.segments(space)]
         if !space.indexes.isEmpty { tables.insert(Self.indexes(space), at: 1) }
         for table in tables {
@@ -107,11 +110,13 @@ struct SpaceCommand: ParsableCommand {
 
     // MARK: JSON
 
-    private static func json(_ space: StoreSpace, checkpoints: UInt64) -> JSONValue {
+    private static func json(_ space: StoreSpace, checkpoints: UInt64, past: UInt64)
+        -> JSONValue
+    {
         .object([
             "bytes": .count(space.segments.reduce(0) { $0 + $1.bytes }),
             "liveBytes": .count(space.segments.reduce(0) { $0 + $1.liveBytes }),
-            "checkpointBytes": .count(checkpoints),
+            "checkpointBytes": .count(checkpoints), "pastStateBytes": .count(past),
             "entities": .array(space.entities.map(json)),
             "indexes": .array(
                 space.indexes.map {
