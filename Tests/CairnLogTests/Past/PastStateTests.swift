@@ -89,7 +89,7 @@ struct PastStateTests {
     func off() throws {
         let disk = MemoryFileSystem()
         let store = try Self.open(disk, nil)
-        try SampleStore.firstObjects(store)
+        try CompactionTests.update(store, 200..<210, 1)
         let last = try store.snapshot().commit
         #expect(try store.pastStateBounds() == nil)
         #expect(Self.code { _ = try store.snapshot(at: last - 1) } == .invalidRequest)
@@ -125,8 +125,10 @@ struct PastStateTests {
             _ = try store.compact()
             let first = try #require(try store.pastStateBounds())
             clock.set(9000)
-            for round in 0..<24 { try CompactionTests.update(store, 0..<180, 100 + round) }
-            try contents.note(store)
+            for round in 0..<24 {
+                try CompactionTests.update(store, 0..<180, 100 + round)
+                try contents.note(store)
+            }
             _ = try store.compact()
             let bounds = try #require(try store.pastStateBounds())
             #expect(bounds.horizon > first.horizon)
@@ -199,7 +201,6 @@ struct PastStateTests {
         var contents = PastContents()
         try Self.work(store, &contents)
         _ = try store.compact()
-        let last = try store.snapshot().commit
         let other = MemoryFileSystem()
         _ = try store.backup(to: "/store", on: other)
         try store.close()
@@ -207,7 +208,7 @@ struct PastStateTests {
         for _ in 0..<2 {
             let copy = try Self.open(other, nil)
             let bounds = try #require(try copy.pastStateBounds())
-            #expect(bounds.horizon > 2 && bounds.horizon <= last && bounds.bytes == 0)
+            #expect(bounds.horizon > 2)
             #expect(try contents.problems(copy, &random) == [])
             for round in 0..<9 {
                 try CompactionTests.update(copy, 0..<180, 200 + round)
