@@ -39,7 +39,7 @@ struct SchemaRuleTests {
     @Test("F-715: the bit is known, and others are not")
     func flags() {
         #expect(FeatureFlags.constraintRules.allowsWriting)
-        #expect(!FeatureFlags(readOnlyCompatible: 16).allowsWriting)
+        #expect(!FeatureFlags(readOnlyCompatible: 1 << 40).allowsWriting)
         #expect(FeatureFlags.constraintRules.incompatible == 0)
     }
 }

@@ -295,7 +295,7 @@ struct MetadataTests {
         }
         // A bit that nobody knows yet: the store is read, and not written to.                    F-207
         try store.engine.withTurn { turn throws(StoreError) in
-            try store.engine.beginSegment(&turn, adding: FeatureFlags(readOnlyCompatible: 16))
+            try store.engine.beginSegment(&turn, adding: FeatureFlags(readOnlyCompatible: 1 << 40))
         }
         try CompactionTests.update(store, 0..<3, 1)
         try store.close()
