@@ -1,11 +1,12 @@
 // Objects that go on other threads than their context's.
 
 import CairnModel
-@testable import CairnObjects
 import CairnStore
 import CairnTestSupport
 import Synchronization
 import Testing
+
+@testable import CairnObjects
 
 @Suite("The objects of a context")
 struct RegistryTests {

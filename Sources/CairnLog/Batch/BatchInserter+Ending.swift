@@ -66,6 +66,13 @@ extension BatchInserter {
         result.missingIDs = updater.result.objectIDs
     }
 
+    /// Lists the id of an object, once, if ids are wanted.
+    mutating func listID(_ number: UInt32) {
+        guard request.listsIDs, !listed.contains(number) else { return }
+        listed.insert(number)
+        result.objectIDs.append(identity.id(UInt64(number), entity: entityIndex))
+    }
+
     // MARK: Who is missing
 
     /// The objects that no row named, of those that can be missing.

@@ -44,7 +44,7 @@ struct BatchInserter: ~Copyable {
     var touched = NumberSet()
     /// Whether a row that was left out has the key of an object of the entity or its descendants.
     private(set) var namesStored = false
-    private var listed = NumberSet()
+    var listed = NumberSet()
     /// Keys that another object had when the row came: row, constraint, the row's object.
     var suspects: [(row: Int, unique: Int, number: UInt32, hash: UInt64)] = []
     var refused: [StoreError] = []
@@ -595,12 +595,5 @@ struct BatchInserter: ~Copyable {
     private mutating func note(_ outcome: BatchRowOutcome, _ number: UInt32?) {
         if request.reportsOutcomes { result.outcomes.append(outcome) }
         if let number { listID(number) }
-    }
-
-    /// Lists the id of an object, once, if ids are wanted.
-    mutating func listID(_ number: UInt32) {
-        guard request.listsIDs, !listed.contains(number) else { return }
-        listed.insert(number)
-        result.objectIDs.append(identity.id(UInt64(number), entity: entityIndex))
     }
 }

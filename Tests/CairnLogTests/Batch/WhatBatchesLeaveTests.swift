@@ -64,7 +64,8 @@ struct WhatBatchesLeaveTests {
         #expect(report.findings.isEmpty, "\(report.findings)")
     }
 
-    @Test("Large values that do not change are not written again, and the history does not name them")
+    @Test(
+        "Large values that do not change are not written again, and the history does not name them")
     func large() throws {
         var searchBody = AttributeDescription("searchBody", .string)
         searchBody.derivationExpression = "canonical:(body)"
@@ -80,7 +81,9 @@ struct WhatBatchesLeaveTests {
         let store = try Self.open(note, on: MemoryFileSystem(), sizes, tracks: true)
         var random = RandomSource()
         let body = String(random.bytes(20_000).map { Character(UnicodeScalar(97 + $0 % 26)) })
-        let rows = (0..<40).map { ["code": $0, "body": body + "\($0)", "flag": false] as [String: Any] }
+        let rows = (0..<40).map {
+            ["code": $0, "body": body + "\($0)", "flag": false] as [String: Any]
+        }
         _ = try store.execute(BatchInsertRequest(entityName: "Note", objects: rows))
         var start = store.engine.registry.published().end.lsn
         func written() -> UInt64 {
@@ -145,7 +148,9 @@ struct WhatBatchesLeaveTests {
     func scattered() throws {
         let item = EntityDescription(
             "Item",
-            attributes: [.init("code", .integer64), .init("count", .integer64), .init("text", .string)],
+            attributes: [
+                .init("code", .integer64), .init("count", .integer64), .init("text", .string),
+            ],
             uniquenessConstraints: [["code"]])
         var indexed = item
         indexed.indexes = [FetchIndexDescription("byCount", elements: [.init("count")])]
@@ -166,12 +171,15 @@ struct WhatBatchesLeaveTests {
         #expect(try store.execute(upsert).updatedCount == count)
         var update = BatchUpdateRequest(entityName: "Item")
         update.predicate = try PredicateNode(format: "count < 3000")
-        update.propertiesToUpdate = ["count": .expression(try ExpressionNode(format: "count + 10000"))]
+        update.propertiesToUpdate = [
+            "count": .expression(try ExpressionNode(format: "count + 10000"))
+        ]
         #expect(try store.execute(update).updatedCount == 3000)
         let delete = BatchDeleteRequest(
             .fetch(
                 StoreFetch(
-                    entity: 0, predicate: try PredicateNode(format: "count < 11000 OR count >= 12000"))))
+                    entity: 0,
+                    predicate: try PredicateNode(format: "count < 11000 OR count >= 12000"))))
         #expect(try store.execute(delete).deletedCount == count - 1000)
         let transactions = try store.execute(.fetchHistory(after: nil)).transactions
         let told = transactions.compactMap(\.changes).map { changes in

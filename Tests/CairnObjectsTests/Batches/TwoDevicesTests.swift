@@ -12,7 +12,8 @@ struct TwoDevicesTests {
             EntityDescription(
                 name,
                 attributes: [
-                    AttributeDescription("globalID", .string), AttributeDescription("text", .string),
+                    AttributeDescription("globalID", .string),
+                    AttributeDescription("text", .string),
                 ], uniquenessConstraints: [["globalID"]])
         }
         return ManagedObjectModel(entities: [entity("Note"), entity("Tag")])
