@@ -128,6 +128,6 @@ struct ChangesTests {
         #expect(FeatureFlags.history.readOnlyCompatible == 4)
         #expect(FeatureFlags.history.allowsHistory && !FeatureFlags.metadata.allowsHistory)
         #expect(FeatureFlags.history.allowsWriting)
-        #expect(!FeatureFlags(readOnlyCompatible: 16).allowsWriting)
+        #expect(!FeatureFlags(readOnlyCompatible: 1 << 40).allowsWriting)
     }
 }
