@@ -250,7 +250,7 @@ struct PastStateTests {
         let store = try Self.open(disk)
         let flags = store.engine.withTurnAnyway { $0.segments.current.header.flags }
         #expect(flags.allowsPastStates && flags.allowsMetadata && !flags.allowsHistory)
-        #expect(flags.readOnlyCompatible == 9)
+        #expect(flags.readOnlyCompatible == 17)
         try store.close()
     }
 
