@@ -82,7 +82,7 @@ open class ManagedObject {
         /// Its parent has saved it since: its version is the newer one, its values may be older ones.
         static let hasOlderCells = Flags(rawValue: 1 << 22)
         /// The registry has noted that it knows members of relationships.
-        static let hasMembers = Flags(rawValue: 1 << 23)
+        static let hasMembers = Flags(rawValue: 1 << 24)
         /// It is a fault that has kept the row it had.
         static let keptRow = Flags(rawValue: 1 << 20)
         /// Its keys are noted among those of the changed objects; see ``ChangedKeys``.
