@@ -32,7 +32,8 @@ struct StoreStatusTests {
             status.segments.allSatisfy { segment in
                 segment.problem == nil
                     && (segment.kind == .main || golden.name.hasPrefix("compact")
-                        || ["copying", "metadata", "history"].contains(golden.name))
+                        || ["copying", "metadata", "history", "redirected"].contains(
+                            golden.name))
             })
         #expect(
             status.segments.allSatisfy {
@@ -112,7 +113,7 @@ struct StoreStatusTests {
         // What is inside of payloads is not looked at.
         let inside = [
             "everything", "compressed", "compacted", "copying", "ordered", "metadata",
-            "constraints", "history",
+            "constraints", "history", "redirected",
         ]
         if !inside.contains(golden.name) {
             #expect(!status.damage.isEmpty)
