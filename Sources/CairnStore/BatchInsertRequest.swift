@@ -194,10 +194,11 @@ extension BatchInsertRequest {
     ///
     /// - Throws: `StoreError` with `.invalidRequest` if the model has rules for the entity's objects: a batch does not put values
     ///   together.
-    package func withoutDeclaredPolicy(for entity: SchemaEntity, in schema: Schema)
-        throws(StoreError) -> BatchInsertRequest
+    package func withoutDeclaredPolicy(in schema: Schema) throws(StoreError) -> BatchInsertRequest
     {
-        guard mergePolicy == .declared else { return self }
+        guard mergePolicy == .declared, let entity = schema.entity(named: entityName) else {
+            return self
+        }
         // A row may find an object of another entity by a key that both inherit.
         let hasRules = schema.entities.contains {
             $0.root == entity.root && $0.mergeRules.isDeclared

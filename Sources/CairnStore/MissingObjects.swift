@@ -22,7 +22,9 @@ public enum MissingObjects: Sendable, Hashable {
 }
 
 /// What a batch insert does about missing objects, checked against a schema: what every store begins with.
-package struct MissingPlan: Sendable {
+///
+/// An object, as most batches have none: they pass on nil, and no room for a plan.
+package final class MissingPlan: Sendable {
     /// What is done about them.
     package enum Work: Sendable {
         case delete
@@ -60,6 +62,13 @@ package struct MissingPlan: Sendable {
 }
 
 extension BatchInsertRequest {
+    /// Whether there may be something to be done about missing objects, or to be said against it.
+    package var concernsMissing: Bool {
+        if refusal != nil || scope != nil { return true }
+        if case .stay = missing { return false }
+        return true
+    }
+
     /// What is to be done about missing objects; nil if they stay.
     ///
     /// - Throws: `StoreError` naming the key that cannot be marked so, or what is wrong with the scope.

@@ -13,7 +13,7 @@ extension BatchInserter {
             if !request.allowsEmpty, !namesAny, refusedCount == 0 {
                 throw missing.emptyList(hasRows: true)
             }
-            let numbers = try findMissing(missing.scope, &builder)
+            let numbers = try findMissing(&builder)
             switch missing.work {
             case .delete: deletion = try prune(numbers, &builder)
             case .mark(let plan): try mark(numbers, plan, &builder)
@@ -76,12 +76,11 @@ extension BatchInserter {
     // MARK: Who is missing
 
     /// The objects that no row named, of those that can be missing.
-    private mutating func findMissing(_ scope: StoreFetch?, _ builder: inout CommitBuilder)
-        throws(StoreError) -> [UInt32]
+    private mutating func findMissing(_ builder: inout CommitBuilder) throws(StoreError) -> [UInt32]
     {
         var missing: [UInt32] = []
-        if let scope, let before {
-            try findMissing(in: scope, before, into: &missing, builder)
+        if let scope {
+            try findMissing(in: scope, into: &missing, builder)
         } else {
             // A row may name an object of a descendant, so those that none names are missing too.
             for entity in builder.catalog.family(of: entityIndex) {
@@ -104,11 +103,11 @@ extension BatchInserter {
 
     /// Of what a condition finds in the state before the batch.
     private func findMissing(
-        in scope: StoreFetch, _ before: EngineState, into missing: inout [UInt32],
-        _ builder: borrowing CommitBuilder
+        in scope: MissingScope, into missing: inout [UInt32], _ builder: borrowing CommitBuilder
     ) throws(StoreError) {
         let runner = try FetchRunner(
-            engine: builder.engine, state: before, fetch: scope, writtenLSN: builder.writtenLSN)
+            engine: builder.engine, state: scope.before, fetch: scope.fetch,
+            writtenLSN: builder.writtenLSN)
         if let found = try runner.indexed() {
             for hit in found.hits where !touched.contains(hit.number) {
                 missing.append(hit.number)

@@ -28,8 +28,8 @@ struct BatchInserter: ~Copyable {
     let request: Choices
     /// What is done about objects that no row names; nil for nothing.
     let missing: MissingPlan?
-    /// The state before the batch, if it is asked which objects can be missing.
-    let before: EngineState?
+    /// What finds those that can be missing; nil if all can.
+    let scope: MissingScope?
     let entityIndex: Int
     let entity: Catalog.StoredEntity
     let identity: StoreIdentity
@@ -82,7 +82,7 @@ struct BatchInserter: ~Copyable {
     ) {
         let catalog = builder.catalog
         self.missing = missing
-        before = missing?.scope == nil ? nil : builder.state
+        scope = missing?.scope.map { MissingScope(fetch: $0, before: builder.state) }
         self.request = Choices(
             setOnly: request.setOnly, allowsEmpty: request.allowsEmpty,
             failsOnConflict: request.failsOnConflict, reportsOutcomes: request.reportsOutcomes,

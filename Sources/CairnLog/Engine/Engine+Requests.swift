@@ -76,9 +76,15 @@ extension Engine {
 
     // MARK: Batches
 
+    func insert(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        // A copy of the request counts the references to all it has, so it is made only if it says something else.
+        guard request.mergePolicy == .declared else { return try insertRows(request) }
+        return try insertRows(try request.withoutDeclaredPolicy(in: schema))
+    }
+
     /// Rows are filled and checked before the turn is taken, as long as they fit the staging memory; what is
     /// left is filled while the batch has the turn.
-    func insert(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+    private func insertRows(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         try checkDerivations()
         let schema = schema
         guard let entity = schema.entity(named: request.entityName) else {
@@ -86,9 +92,8 @@ extension Engine {
                 .invalidRequest, "the model has no such entity",
                 context: .init(entity: request.entityName))
         }
-        let request = try request.withoutDeclaredPolicy(for: entity, in: schema)
         var filler = try request.makeFiller(for: entity)
-        let missing = try request.missingPlan(in: schema)
+        let missing = request.concernsMissing ? try request.missingPlan(in: schema) : nil
         // The first batch is mostly the only one.
         // Rows that are updated keep their order keys.
         let orders = schema.orderedReferences[entity.index].count
