@@ -194,8 +194,7 @@ extension BatchInsertRequest {
     ///
     /// - Throws: `StoreError` with `.invalidRequest` if the model has rules for the entity's objects: a batch does not put values
     ///   together.
-    package func withoutDeclaredPolicy(in schema: Schema) throws(StoreError) -> BatchInsertRequest
-    {
+    package func withoutDeclaredPolicy(in schema: Schema) throws(StoreError) -> BatchInsertRequest {
         guard mergePolicy == .declared, let entity = schema.entity(named: entityName) else {
             return self
         }

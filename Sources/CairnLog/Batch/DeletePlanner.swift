@@ -93,6 +93,27 @@ struct DeletePlanner {
         return outcome
     }
 
+    /// Whether objects of a tree go without anything being asked or noted about them but that they are there.
+    func needsNoRules(_ tree: Int) -> Bool { derivations == nil && isWithoutRules(tree) }
+
+    /// Deletes what a scan finds, block by block, of a tree that needs no rules.
+    func delete(_ runner: FetchRunner, tree: Int, _ builder: inout CommitBuilder) throws(StoreError)
+        -> Outcome
+    {
+        var outcome = Outcome()
+        var deletion = BlockwiseDeletion(catalog)
+        // What is found is found in the state before: what dies here changes nothing about the blocks that come.
+        try runner.scan { block, entity, slots throws(StoreError) in
+            try builder.delete(slots, of: block, tree: tree, &deletion)
+            outcome.requested += slots.count
+            if listsNumbers { outcome.numbers += deletion.numbers.map { (entity, $0) } }
+            return true
+        }
+        try builder.endDeletion(&deletion)
+        outcome.numbers.sort { $0.number < $1.number }
+        return outcome
+    }
+
     /// Rows from which on it pays to look at all of them together.
     private static let many = 16
 

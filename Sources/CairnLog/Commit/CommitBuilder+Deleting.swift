@@ -14,37 +14,54 @@ extension CommitBuilder {
     /// Takes rows out of the directory, where they are and of all indexes. Each is named once.
     mutating func delete(_ rows: [(tree: Int, entity: Int, number: UInt32)]) throws(StoreError) {
         let rows = inReadingOrder(rows)
-        var leaving: [[UInt64]] = Array(repeating: [], count: catalog.uniques.count)
-        var slots: [UInt16] = []
-        var untold = 0
+        var deletion = BlockwiseDeletion(catalog)
         var start = 0
         while start < rows.count {
             let tree = rows[start].tree
             let handle = state.directories[tree][rows[start].number].handle
-            slots.removeAll(keepingCapacity: true)
+            deletion.slots.removeAll(keepingCapacity: true)
+            deletion.numbers.removeAll(keepingCapacity: true)
             var end = start
             while end < rows.count, rows[end].tree == tree {
                 let cell = state.directories[tree][rows[end].number]
                 if cell.handle != handle { break }
-                slots.append(UInt16(truncatingIfNeeded: cell.slot))
+                deletion.slots.append(UInt16(truncatingIfNeeded: cell.slot))
+                deletion.numbers.append(rows[end].number)
                 end += 1
             }
             // Without a row there is no block.
-            if handle != .none { try delete(rows[start..<end], slots, of: handle, &leaving) }
-            untold += end - start
-            if untold > Self.mostUntold, catalog.hasFetchIndexes {
-                try settleFetchIndexes()
-                untold = 0
-            }
+            if handle != .none { try delete(of: try block(handle), handle, tree: tree, &deletion) }
             start = end
         }
-        for unique in leaving.indices where !leaving[unique].isEmpty {
-            NumberSort.sort(&leaving[unique]) { UInt32(truncatingIfNeeded: $0) }
-            for entry in leaving[unique] {
+        try endDeletion(&deletion)
+    }
+
+    /// Takes rows of one block out of the directory and where they are, and notes what leaves the unique indexes.
+    mutating func delete(
+        _ slots: UnsafeMutableBufferPointer<UInt16>, of block: CachedBlock, tree: Int,
+        _ deletion: inout BlockwiseDeletion
+    ) throws(StoreError) {
+        guard let first = slots.first else { return }
+        let numbers = try block.numbers()
+        deletion.slots.removeAll(keepingCapacity: true)
+        deletion.numbers.removeAll(keepingCapacity: true)
+        deletion.slots.append(contentsOf: slots)
+        for slot in slots { deletion.numbers.append(numbers.number(Int(slot))) }
+        let handle = state.directories[tree][numbers.number(Int(first))].handle
+        guard handle != .none else { return contradict("a row that lives is not listed (DR2)") }
+        try delete(of: block, handle, tree: tree, &deletion)
+    }
+
+    /// Takes what has been noted out of the unique indexes.
+    mutating func endDeletion(_ deletion: inout BlockwiseDeletion) throws(StoreError) {
+        for unique in deletion.leaving.indices where !deletion.leaving[unique].isEmpty {
+            NumberSort.sort(&deletion.leaving[unique]) { UInt32(truncatingIfNeeded: $0) }
+            for entry in deletion.leaving[unique] {
                 removeKey(
                     UInt64(UInt32(truncatingIfNeeded: entry)),
                     number: UInt32(truncatingIfNeeded: entry >> 32), unique: unique)
             }
+            deletion.leaving[unique] = []
         }
     }
 
@@ -67,33 +84,41 @@ extension CommitBuilder {
             .sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
     }
 
+    /// Deletes the rows that the deletion lists, all of which are in one block.
     private mutating func delete(
-        _ rows: ArraySlice<(tree: Int, entity: Int, number: UInt32)>, _ slots: [UInt16],
-        of handle: BlockHandle, _ leaving: inout [[UInt64]]
+        of block: CachedBlock, _ handle: BlockHandle, tree: Int,
+        _ deletion: inout BlockwiseDeletion
     ) throws(StoreError) {
         let entity = catalog.entities[Int(state.blocks.entry(handle).entity)]
-        let block = try block(handle)
         for unique in entity.uniques {
-            try addKeys(of: rows, slots, block, entity, unique, to: &leaving[unique])
+            try addKeys(
+                of: deletion.numbers, deletion.slots, block, entity, unique,
+                to: &deletion.leaving[unique])
         }
         for reference in entity.references {
             let column = entity.columns[catalog.references[reference].column]
             guard let cells = try block.column(column) else { continue }
-            for (row, slot) in zip(rows, slots) where !cells.isNil(at: Int(slot)) {
-                removeReference(
-                    reference, source: row.number, target: cells.number(Int(slot)))
+            for (number, slot) in zip(deletion.numbers, deletion.slots)
+            where !cells.isNil(at: Int(slot)) {
+                removeReference(reference, source: number, target: cells.number(Int(slot)))
             }
         }
-        kill(handle, slots: slots)
-        for row in rows { state.directories[row.tree].set(row.number, .empty, in: &pages) }
-        deletedCount += rows.count
+        kill(handle, slots: deletion.slots)
+        for number in deletion.numbers {
+            state.directories[tree].set(number, .empty, in: &pages)
+        }
+        deletedCount += deletion.numbers.count
+        deletion.untold += deletion.numbers.count
+        if deletion.untold > Self.mostUntold, catalog.hasFetchIndexes {
+            try settleFetchIndexes()
+            deletion.untold = 0
+        }
     }
 
     /// Adds the entries that rows of a block have in a unique index: the number above, half of the hash below.
     private func addKeys(
-        of rows: ArraySlice<(tree: Int, entity: Int, number: UInt32)>, _ slots: [UInt16],
-        _ block: CachedBlock, _ entity: Catalog.StoredEntity, _ unique: Int,
-        to leaving: inout [UInt64]
+        of numbers: [UInt32], _ slots: [UInt16], _ block: CachedBlock,
+        _ entity: Catalog.StoredEntity, _ unique: Int, to leaving: inout [UInt64]
     ) throws(StoreError) {
         let form = catalog.uniques[unique].form
         let seed = seed
@@ -101,17 +126,17 @@ extension CommitBuilder {
             let column = form.columns[0]
             let cells = try block.cells(entity.columns[column], at: column).pointee
             if cells.kind.isBytes, cells.externals == nil {
-                for (row, slot) in zip(rows, slots) where !cells.isNil(Int(slot)) {
+                for (number, slot) in zip(numbers, slots) where !cells.isNil(Int(slot)) {
                     let hash = KeyBuffer.hash(cells.bytes(Int(slot)), seed: seed)
-                    leaving.append(UInt64(row.number) << 32 | hash & 0xFFFF_FFFF)
+                    leaving.append(UInt64(number) << 32 | hash & 0xFFFF_FFFF)
                 }
                 return
             }
         }
         var key = KeyBuffer()
-        for (row, slot) in zip(rows, slots)
+        for (number, slot) in zip(numbers, slots)
         where try key.load(block, row: Int(slot), entity: entity, form) {
-            leaving.append(UInt64(row.number) << 32 | key.hash(seed: seed) & 0xFFFF_FFFF)
+            leaving.append(UInt64(number) << 32 | key.hash(seed: seed) & 0xFFFF_FFFF)
         }
     }
 }

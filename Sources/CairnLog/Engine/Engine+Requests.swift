@@ -117,34 +117,42 @@ extension Engine {
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
-            var inserter = BatchInserter(
-                request, missing, policy: request.mergePolicy ?? .error, entity: entity.index,
-                memory: memory, now: clock.now(), builder)
-            try inserter.insert(first, firstRow: 0, &builder)
-            var firstRow = first.rows
-            inserter.expect(rows - firstRow, &builder)
-            for batch in more {
-                let count = batch.rows
-                try inserter.insert(batch, firstRow: firstRow, &builder)
-                firstRow += count
-            }
-            if !isEnd {
-                // What was staged is written: only one batch is needed for the rest.
-                more = []
-                let batch = first
-                while !isEnd {
-                    batch.reset()
-                    isEnd = try filler.fill(batch, firstRow: firstRow)
-                    try batch.seal(
-                        firstRow: firstRow, setOnly: request.setOnly,
-                        validates: request.validatesValues)
+            func insertAll() throws(StoreError) -> BatchInsertResult {
+                var inserter = BatchInserter(
+                    request, missing, policy: request.mergePolicy ?? .error, entity: entity.index,
+                    memory: memory, now: clock.now(), builder)
+                try inserter.insert(first, firstRow: 0, &builder)
+                var firstRow = first.rows
+                inserter.expect(rows - firstRow, &builder)
+                for batch in more {
                     let count = batch.rows
                     try inserter.insert(batch, firstRow: firstRow, &builder)
                     firstRow += count
                 }
+                if !isEnd {
+                    // What was staged is written: only one batch is needed for the rest.
+                    more = []
+                    let batch = first
+                    while !isEnd {
+                        batch.reset()
+                        isEnd = try filler.fill(batch, firstRow: firstRow)
+                        try batch.seal(
+                            firstRow: firstRow, setOnly: request.setOnly,
+                            validates: request.validatesValues)
+                        let count = batch.rows
+                        try inserter.insert(batch, firstRow: firstRow, &builder)
+                        firstRow += count
+                    }
+                }
+                try inserter.finish(&builder)
+                return inserter.end(memory)
             }
-            try inserter.finish(&builder)
-            return inserter.end(memory)
+            guard let missing, missing.scope == nil else { return try insertAll() }
+            // All that is stored will be looked at to see who is missing.
+            let ahead = ReadingAhead(
+                self, builder.state, builder.catalog.family(of: entity.index),
+                writtenLSN: builder.writtenLSN, isFromEnd: false)
+            return try whileReading(ahead, insertAll)
         }
         batches.give(first)
         if let last = more.last { batches.give(last) }
@@ -159,14 +167,12 @@ extension Engine {
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
-            let (tree, numbers) = try targets(
-                of: request, builder.state, writtenLSN: builder.writtenLSN)
             let derivations =
                 builder.catalog.schema.derivations.isEmpty ? nil : BatchDerivations()
             var planner = DeletePlanner(
                 catalog: builder.catalog, identity: identity, derivations: derivations,
                 listsNumbers: request.reportsIDs)
-            let outcome = try planner.delete(numbers, tree: tree, &builder)
+            let outcome = try delete(request, &planner, &builder)
             try derivations?.settle(identity, &builder)
             if builder.catalog.hasKeyRules { try planner.checkKeys(&builder) }
             var result = BatchDeleteResult()
@@ -184,30 +190,47 @@ extension Engine {
         return deleted
     }
 
-    /// The objects that a batch delete means, in the newest state, which need not be written yet.
-    private func targets(
-        of request: BatchDeleteRequest, _ state: EngineState, writtenLSN: UInt64
-    ) throws(StoreError) -> (Int, [UInt32]) {
+    /// Deletes the objects that a batch delete means, in the newest state, which need not be written yet.
+    private func delete(
+        _ request: BatchDeleteRequest, _ planner: inout DeletePlanner,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> DeletePlanner.Outcome {
+        let catalog = builder.catalog
         switch request.target {
         case .fetch(let fetch):
-            let tree = state.catalog.entities[fetch.entity].tree
-            let hits = try FetchRunner(
-                engine: self, state: state, fetch: fetch, writtenLSN: writtenLSN
-            ).hits().hits
-            return (tree, hits.map(\.number))
+            let tree = catalog.entities[fetch.entity].tree
+            let runner = try FetchRunner(
+                engine: self, state: builder.state, fetch: fetch, writtenLSN: builder.writtenLSN)
+            // What is wanted in an order, or in part, has to be known before the first is deleted.
+            let isWhole =
+                fetch.limit == nil && fetch.offset == 0
+                && (fetch.sort.isEmpty || !request.reportsIDs)
+            guard isWhole, planner.needsNoRules(tree) else {
+                let numbers = try runner.hits().hits.map(\.number)
+                return try planner.delete(numbers, tree: tree, &builder)
+            }
+            if let found = try runner.indexed() {
+                let numbers = found.hits.map(\.number).sorted()
+                return try planner.delete(numbers, tree: tree, &builder)
+            }
+            let ahead = ReadingAhead(
+                self, builder.state, runner.family, writtenLSN: builder.writtenLSN, isFromEnd: true)
+            return try whileReading(ahead) { () throws(StoreError) in
+                try planner.delete(runner, tree: tree, &builder)
+            }
         case .ids(let ids, let entity):
-            let tree = state.catalog.entities[entity].tree
+            let tree = catalog.entities[entity].tree
             var numbers: [UInt32] = []
             for id in ids {
                 guard identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference)
                 else {
                     throw StoreError(
                         .foreignObject, "the object belongs to another store or entity",
-                        context: .init(entity: state.catalog.entities[entity].name, objectID: id))
+                        context: .init(entity: catalog.entities[entity].name, objectID: id))
                 }
                 numbers.append(number)
             }
-            return (tree, numbers)
+            return try planner.delete(numbers, tree: tree, &builder)
         case .matching: preconditionFailure("a condition is resolved before it is asked")
         }
     }

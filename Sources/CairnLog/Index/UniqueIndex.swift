@@ -61,6 +61,12 @@ struct UniqueIndex: Sendable {
         }
     }
 
+    /// How many partitions there are, or can be.
+    var partitionCount: UInt32 { UInt32(1) << UInt32(partitionBits) }
+
+    /// Has a partition read that is still in a checkpoint.
+    func loadPartition(_ number: UInt32) { _ = header(ofPartition: number) }
+
     /// An index that a checkpoint holds, still without entries; nil if there is none with so many bits.
     init?(bits: Int) {
         self.init()

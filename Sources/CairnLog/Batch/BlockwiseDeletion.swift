@@ -1,0 +1,18 @@
+// What a deletion that goes block by block has still to do.
+//
+// Threads: within the turn, in one thread.
+
+/// Keys that leave their indexes when all rows are gone, and memory for one block.
+struct BlockwiseDeletion {
+    /// By unique index the entries that leave: the number above, half of the hash below.
+    var leaving: [[UInt64]]
+    /// Rows that died since fetch indexes were told.
+    var untold = 0
+    /// The rows of the block, and where they are in it.
+    var numbers: [UInt32] = []
+    var slots: [UInt16] = []
+
+    init(_ catalog: Catalog) {
+        leaving = Array(repeating: [], count: catalog.uniques.count)
+    }
+}
