@@ -52,7 +52,7 @@ struct BatchInserter: ~Copyable {
     /// Whether the entity has derived attributes.
     private let derives: Bool
     /// The same of one of its descendants, or somebody is computed from their rows.
-    private let isConcerned: Bool
+    let isConcerned: Bool
     /// The moment that derived attributes know; any if there are none.
     let moment: Date
     /// What is left to do for derived attributes; nil if there are none.
@@ -153,7 +153,7 @@ struct BatchInserter: ~Copyable {
             while row < end {
                 let last = min(row + BatchProbes.group, end)
                 try room.probes.look(batch, from: row, to: last, open: handle, &builder)
-                if let run = room.probes.run, links == nil, !request.reportsOutcomes {
+                if let run = room.probes.run, links?.isIdle ?? true, !request.reportsOutcomes {
                     try insert(run, row, of: batch, &builder)
                     row = last
                     continue
@@ -325,7 +325,7 @@ struct BatchInserter: ~Copyable {
         let cell = builder.state.directories[entity.tree][number]
         if cell.handle == handle, !cell.isEmpty {
             touch(number)
-            if links == nil || derivations == nil {
+            if links == nil || !isConcerned {
                 return try updateStaged(cell, number, row, of: batch, &builder)
             }
             // Who is computed from the row is asked of its block, which must have its bytes for that.
@@ -564,7 +564,7 @@ struct BatchInserter: ~Copyable {
 
     private mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
         guard !room.staged.isEmpty, let batch else { return }
-        if let links, !links.waiting.isEmpty { try settleWaiting(links, batch, &builder) }
+        if let links, !links.waits.isEmpty { try settleWaiting(links, batch, &builder) }
         try builder.closeBlock(
             handle, entity: entityIndex, batch: batch, selection: room.staged,
             numbers: room.numbers,

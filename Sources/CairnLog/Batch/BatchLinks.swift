@@ -2,7 +2,8 @@
 //
 //   1. Before the rows of a column batch are carried out, each target that is there is found, and its number put in its place.
 //   2. What has a key that nobody has is noted with the row's object: the target may come later.
-//   3. Before a block is written, those of its rows are looked for again that may be in it themselves.
+//   3. Before a block is written, those of its rows are looked for again that may be in it themselves. Keys were made of the rows
+//      as they came: what a key is made of waits for the end, where keys are moved.
 //   4. At the end what is left is looked for once more, and its rows written anew. Who is missing then refuses the batch, or is
 //      nobody, as the request says.
 //
@@ -23,38 +24,75 @@ final class BatchLinks {
         let wanted: RowLinkPlan.Wanted
     }
 
+    /// A target that is not there when a row of the column batch is looked at.
+    struct Wait {
+        let column: Int
+        let open: Open
+        /// The place of what else the row waits for, or -1.
+        let next: Int
+    }
+
+    /// An object and a column of it.
+    struct Cell: Hashable, Comparable {
+        private let bits: UInt64
+
+        init(_ number: UInt32, _ column: Int) {
+            bits = UInt64(number) << 32 | UInt64(UInt32(truncatingIfNeeded: column))
+        }
+
+        var number: UInt32 { UInt32(truncatingIfNeeded: bits >> 32) }
+        var column: Int { Int(UInt32(truncatingIfNeeded: bits)) }
+
+        static func < (one: Cell, other: Cell) -> Bool { one.bits < other.bits }
+    }
+
     /// By column.
     var plans: [Int: RowLinkPlan] = [:]
     /// By column: which rows of the column batch name a target, or none.
-    var named: [Int: [Bool]] = [:]
-    /// By row of the column batch: the targets that are not there.
-    private(set) var waiting: [Int: [(column: Int, open: Open)]] = [:]
-    /// By object and column: targets that were not there when its rows came.
-    private(set) var open: [UInt32: [Int: Open]] = [:]
+    private var named: [Int: [Bool]] = [:]
+    /// What rows of the column batch wait for.
+    private(set) var waits: [Wait] = []
+    /// By row of the column batch: the place of what it waits for, or -1.
+    private var firstWaits: [Int] = []
+    /// Targets that were not there when the rows of their objects came.
+    private(set) var open: [Cell: Open] = [:]
+
+    /// Whether nobody waits for anything.
+    var isIdle: Bool { waits.isEmpty && open.isEmpty }
 
     /// Begins with another column batch.
     func begin() {
-        if !named.isEmpty { named = [:] }
-        if !waiting.isEmpty { waiting = [:] }
+        if !named.isEmpty { named.removeAll(keepingCapacity: true) }
+        if waits.isEmpty { return }
+        waits.removeAll(keepingCapacity: true)
+        for row in firstWaits.indices { firstWaits[row] = -1 }
     }
+
+    /// Says which rows of the column batch name a target, or none.
+    func name(_ rows: [Bool], _ column: Int) { named[column] = rows }
 
     func wait(_ row: Int, _ column: Int, _ open: Open) {
-        waiting[row, default: []].append((column, open))
+        while firstWaits.count <= row { firstWaits.append(-1) }
+        waits.append(Wait(column: column, open: open, next: firstWaits[row]))
+        firstWaits[row] = waits.count - 1
     }
 
+    /// The place among all of the first that a row waits for; -1 for none.
+    func firstWait(_ row: Int) -> Int { row < firstWaits.count ? firstWaits[row] : -1 }
+
     /// What an object waited for is known.
-    func close(_ number: UInt32, _ column: Int) {
-        open[number]?[column] = nil
-        if open[number]?.isEmpty == true { open[number] = nil }
-    }
+    func close(_ number: UInt32, _ column: Int) { open[Cell(number, column)] = nil }
 
     /// A row was carried out; what it names is now what its object is to have.
     func settle(_ row: Int, _ number: UInt32) {
-        if !open.isEmpty, open[number] != nil {
-            for (column, rows) in named where rows[row] { open[number]?[column] = nil }
+        if !open.isEmpty {
+            for (column, rows) in named where rows[row] { open[Cell(number, column)] = nil }
         }
-        guard let waiting = waiting[row] else { return }
-        for (column, target) in waiting { open[number, default: [:]][column] = target }
+        var place = firstWait(row)
+        while place >= 0 {
+            open[Cell(number, waits[place].column)] = waits[place].open
+            place = waits[place].next
+        }
     }
 }
 
@@ -108,7 +146,7 @@ extension BatchInserter {
             }
         }
         links.plans[column] = plan
-        links.named[column] = named
+        links.name(named, column)
     }
 
     /// Throws for a target that is not there, unless the request lets its relationship lead nowhere then.
@@ -167,16 +205,20 @@ extension BatchInserter {
         _ links: BatchLinks, _ batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         // Who is computed from a row is asked of blocks, and this one is not written.
-        if derivations != nil { return }
+        if isConcerned { return }
         for slot in room.staged.indices {
             let (row, number) = (Int(room.staged[slot]), room.numbers[slot])
-            guard let waiting = links.waiting[row] else { continue }
-            for (column, target) in waiting {
+            var place = links.firstWait(row)
+            while place >= 0 {
+                let wait = links.waits[place]
+                let column = wait.column
+                place = wait.next
                 // A later row about the object may have named another one.
-                guard links.open[number]?[column]?.row == target.row,
+                guard !room.keyColumns.contains(column),
+                    links.open[BatchLinks.Cell(number, column)]?.row == wait.open.row,
                     let plan = links.plans[column],
                     builder.catalog.entities[plan.destination.index].tree == entity.tree,
-                    let found = try findHere(target.wanted, plan, &builder)
+                    let found = try findHere(wait.open.wanted, plan, &builder)
                 else { continue }
                 let before = batch.columns[column].target(row)
                 for reference in entity.references
@@ -244,7 +286,8 @@ extension BatchInserter {
 
     /// Notes whoever is computed from a row as it is stored.
     func noteSource(_ number: UInt32, _ builder: inout CommitBuilder) throws(StoreError) {
-        guard let derivations, let concrete = builder.entity(tree: entity.tree, number: number)
+        guard isConcerned, let derivations,
+            let concrete = builder.entity(tree: entity.tree, number: number)
         else { return }
         try derivations.stale.noteRow(entity: concrete, number: number, &builder)
         derivations.changed.append(number)
@@ -258,14 +301,18 @@ extension BatchInserter {
         var missing: [StoreError] = []
         var missingCount = 0
         var pending = PendingRows()
-        for (number, targets) in links.open.sorted(by: { $0.key < $1.key }) {
+        var rest = links.open.keys.sorted()[...]
+        while let number = rest.first?.number {
+            let cells = rest.prefix { $0.number == number }
+            rest = rest.dropFirst(cells.count)
             guard let concrete = builder.entity(tree: entity.tree, number: number),
                 let old = try builder.storedRow(entity: concrete, number: number)
             else { continue }
             var values = old.values
             var row = 0
-            for (column, open) in targets.sorted(by: { $0.key < $1.key }) {
-                guard let plan = links.plans[column],
+            for cell in cells {
+                let column = cell.column
+                guard let plan = links.plans[column], let open = links.open[cell],
                     case .reference(let root) = builder.catalog.description(of: concrete)
                         .columns[column].kind
                 else { continue }
@@ -301,9 +348,9 @@ extension BatchInserter {
         var errors: [StoreError] = []
         var count = 0
         for (row, column, number) in lacking {
-            guard let concrete = builder.entity(tree: entity.tree, number: number),
-                let stored = try builder.storedRow(entity: concrete, number: number),
-                stored.values[column].isNull
+            guard
+                let value = try builder.value(tree: entity.tree, number: number, column: column),
+                value.isNull
             else { continue }
             count += 1
             guard errors.count < 100 else { continue }
@@ -327,7 +374,7 @@ extension BatchInserter {
     ) throws(StoreError) {
         var values = given
         try noteSource(number, &builder)
-        if derivations != nil {
+        if isConcerned {
             try DerivedColumns(concrete, builder.catalog.schema).compute(&values, at: moment)
         }
         let isYoung = builder.isYoung(old.handle)

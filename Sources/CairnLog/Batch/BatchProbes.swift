@@ -225,7 +225,7 @@ struct BatchProbes: ~Copyable {
             if !cell.isEmpty, cell.handle != open,
                 let view = try viewInRun(cell.handle, &builder)
             {
-                if hasKey(row, column, view, cell.slot) {
+                if hasKey(row, column, view, cell.slot, 0) {
                     candidates[row &- first] = Candidate(
                         number: number, cell: cell, view: view, isSure: true)
                     last = number
@@ -325,11 +325,12 @@ struct BatchProbes: ~Copyable {
     /// Whether a stored row has the key of a row of the batch, where that is one column alone.
     @inline(__always)
     private func hasKey(
-        _ row: Int, _ column: UnsafeMutablePointer<ColumnBuffer>, _ view: BlockView, _ slot: Int
+        _ row: Int, _ column: UnsafeMutablePointer<ColumnBuffer>, _ view: BlockView, _ slot: Int,
+        _ constraint: Int
     ) -> Bool {
-        let cells = view.cells + constraints[0].single
+        let cells = view.cells + constraints[constraint].single
         if cells.pointee.isNil(slot) { return false }
-        if constraints[0].isBytes {
+        if constraints[constraint].isBytes {
             if cells.pointee.isExternal(slot) { return false }
             let (stored, given) = (cells.pointee.bytes(slot), column.pointee.bytes(row: row))
             return stored.count == given.count && compareCells(stored, given) == 0
@@ -420,17 +421,7 @@ struct BatchProbes: ~Copyable {
         guard single >= 0, let view = candidate.view,
             builder.state.directories[tree][candidate.number] == candidate.cell
         else { return nil }
-        let cells = view.cells + single
-        let slot = candidate.cell.slot
-        if cells.pointee.isNil(slot) { return nil }
         let column = batch.columns.baseAddress.unsafelyUnwrapped + single
-        if constraints[identity].isBytes {
-            if cells.pointee.isExternal(slot) { return nil }
-            let (stored, given) = (cells.pointee.bytes(slot), column.pointee.bytes(row: row))
-            guard stored.count == given.count, compareCells(stored, given) == 0 else { return nil }
-        } else if UInt64(bitPattern: cells.pointee.integer(slot)) != column.pointee.word(row) {
-            return nil
-        }
-        return candidate
+        return hasKey(row, column, view, candidate.cell.slot, identity) ? candidate : nil
     }
 }

@@ -12,6 +12,8 @@ struct BatchRoom: ~Copyable {
     private let entity: Int
     private let setOnly: Bool
     private let updates: Bool
+    /// The columns that keys are made of.
+    let keyColumns: ColumnSet
     /// The columns that keys and derived attributes are made of: the value is needed, wherever it is kept.
     let wholeColumns: ColumnSet
     /// The derived columns.
@@ -42,8 +44,9 @@ struct BatchRoom: ~Copyable {
         let derived = DerivedColumns(entity, catalog.schema)
         self.derived = derived
         derivedFrom = derived.sources
-        wholeColumns = ColumnSet(
-            stored.uniques.flatMap { catalog.uniques[$0].form.watched } + derivedFrom)
+        let keyColumns = stored.uniques.flatMap { catalog.uniques[$0].form.watched }
+        self.keyColumns = ColumnSet(keyColumns)
+        wholeColumns = ColumnSet(keyColumns + derivedFrom)
         let description = catalog.description(of: entity)
         mandatoryReferences = stored.columns.indices.filter {
             stored.columns[$0].target != nil && !description.columns[$0].isOptional

@@ -19,6 +19,8 @@ struct CommitBuilder: ~Copyable {
     var log: LogWriter
     /// Blocks of this commit, and of others that are not published, that were read back.
     private var youngBlocks: [Place: CachedBlock] = [:]
+    /// What these take in memory, about.
+    private(set) var youngBytes = 0
     /// The rows that died.
     private(set) var deaths = DeathList()
     /// What becomes of fetch indexes, once a row of theirs was born or has died.
@@ -91,8 +93,13 @@ struct CommitBuilder: ~Copyable {
         } else {
             block = try engine.unwrittenBlock(place, of: log.segment)
         }
-        if youngBlocks.count >= 64 { youngBlocks.removeAll(keepingCapacity: true) }
+        // They are beside what the cache has, so that half of its room is enough for them. One stays in any case.
+        if youngBytes + block.cost > engine.cache.budget / 2 {
+            youngBlocks.removeAll(keepingCapacity: true)
+            youngBytes = 0
+        }
         youngBlocks[place] = block
+        youngBytes += block.cost
         return block
     }
 

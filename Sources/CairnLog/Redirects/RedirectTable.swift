@@ -4,8 +4,9 @@
 // is an entry for that as well, and who asks goes from one to the next. So a commit writes as many entries as it folds
 // objects, however often those that they lead to were chosen before.
 //
-// Most are in a table that all states share; what came since is in a small one, which a commit copies. When that is an eighth
-// of the large one, they become one.
+// They are in a few tables, each of them more than four times as large as the one before. All but the first one are shared by
+// states; a commit copies that, which is small. When it has come to some size it stays as it is, and is put together with those
+// that are not much larger: so an entry is copied a few times for each time that there are four times as many.
 //
 // Invariants: RD1: an object that is there is led nowhere. RD2: going from one to the next ends: an entry is only made for an
 // object that is led nowhere yet, and leads to one that is there. RD3: the segment of an entry is one of the state.
@@ -49,28 +50,33 @@ final class RedirectTable: Sendable {
         static func < (one: Key, other: Key) -> Bool { one.bits < other.bits }
     }
 
-    private let base: [Key: Entry]
-    private let recent: [Key: Entry]
+    /// The newest first; none is empty.
+    private let tables: [[Key: Entry]]
     /// How many objects are led to another one.
     let count: Int
 
-    /// Entries of the small table that are not worth a copy of the large one.
+    /// So many entries a commit copies at most, beside its own.
     private static let least = 256
 
-    private init(_ base: [Key: Entry], _ recent: [Key: Entry], count: Int) {
-        self.base = base
-        self.recent = recent
+    private init(_ tables: [[Key: Entry]], count: Int) {
+        self.tables = tables
         self.count = count
     }
 
     /// What is in force for a number.
-    @inline(__always)
-    subscript(_ key: Key) -> Entry? { recent[key] ?? base[key] }
+    subscript(_ key: Key) -> Entry? {
+        for table in tables {
+            if let entry = table[key] { return entry }
+        }
+        return nil
+    }
 
     /// A table with some more entries, as far as those are newer; nil if there are none at all.
     static func adding(_ entries: [Key: Entry], to table: RedirectTable?) -> RedirectTable? {
         if entries.isEmpty { return table }
-        var recent = table?.recent ?? [:]
+        var tables = table?.tables ?? []
+        var recent: [Key: Entry] = [:]
+        if let newest = tables.first, newest.count < least { recent = tables.removeFirst() }
         var count = table?.count ?? 0
         for (key, entry) in entries {
             let known = table?[key]
@@ -79,26 +85,32 @@ final class RedirectTable: Sendable {
             count += (entry.target == 0 ? 0 : 1) - (known?.target ?? 0 == 0 ? 0 : 1)
             recent[key] = entry
         }
-        var base = table?.base ?? [:]
-        if recent.count > max(least, base.count / 8) {
-            if base.isEmpty { return RedirectTable(recent, [:], count: count) }
-            base.merge(recent) { _, new in new }
-            return RedirectTable(base, [:], count: count)
+        if recent.isEmpty { return table }
+        while recent.count >= least, let next = tables.first, next.count <= recent.count * 4 {
+            recent = next.merging(recent) { _, new in new }
+            tables.removeFirst()
         }
-        return RedirectTable(base, recent, count: count)
+        tables.insert(recent, at: 0)
+        return RedirectTable(tables, count: count)
     }
 
     /// All entries, in no order.
     func forEach(_ body: (Key, Entry) -> Void) {
-        for (key, entry) in recent { body(key, entry) }
-        for (key, entry) in base where recent[key] == nil { body(key, entry) }
+        for (place, table) in tables.enumerated() {
+            for (key, entry) in table
+            where !tables[..<place].contains(where: { $0[key] != nil }) { body(key, entry) }
+        }
     }
 
     /// All entries.
-    var entries: [Key: Entry] { base.merging(recent) { _, new in new } }
+    var entries: [Key: Entry] {
+        guard var entries = tables.last else { return [:] }
+        for table in tables.dropLast().reversed() { entries.merge(table) { _, new in new } }
+        return entries
+    }
 
     /// How many entries there are at most: going from one to the next takes no more steps.
-    var mostSteps: Int { base.count + recent.count }
+    var mostSteps: Int { tables.reduce(0) { $0 + $1.count } }
 }
 
 extension [RedirectTable.Key: RedirectTable.Entry] {

@@ -54,24 +54,27 @@ extension SavePlanner {
                     context: .init(objectID: redirect.id))
             }
         }
+        var passed: [ObjectID] = []
         for redirect in request.redirects {
             // One that is gone on both sides was led elsewhere, or nowhere; one that the policy lets live is itself.
             guard let index = workingIndex(of: redirect.id), rows[index].fate != .live,
                 rows[index].stored != nil
             else { continue }
             var survivor = redirect.survivor
-            var steps = 0
+            passed.removeAll(keepingCapacity: true)
             while let next = led[survivor],
                 workingIndex(of: survivor).map({ rows[$0].fate != .live }) ?? true
             {
+                passed.append(survivor)
                 survivor = next
-                steps += 1
-                guard steps <= led.count else {
+                guard passed.count <= led.count else {
                     throw StoreError(
                         .invalidRequest, "objects are led to each other in a circle",
                         context: .init(objectID: redirect.id))
                 }
             }
+            // Whoever comes to one of these goes on from here, so that long chains are walked once.
+            for id in passed { led[id] = survivor }
             let tree = catalog.entities[rows[index].entity].tree
             guard let target = place(of: survivor, tree: tree, state) else { continue }
             redirections.append(

@@ -11,7 +11,8 @@ import Testing
 
 @Suite("Targets of the rows of a batch")
 struct BatchTargetsTests {
-    private static let model: ManagedObjectModel = {
+    /// - Parameter derives: whether an entity that has nothing to do with the others has a derived attribute.
+    private static func model(derives: Bool) -> ManagedObjectModel {
         var node = EntityDescription(
             "Node", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]])
         node.relationships = [
@@ -28,12 +29,22 @@ struct BatchTargetsTests {
         owner.relationships = [
             RelationshipDescription("owned", to: "Owned", toMany: true, inverse: "owner")
         ]
-        return ManagedObjectModel(entities: [node, owned, owner])
-    }()
+        var part = EntityDescription(
+            "Part", attributes: [.init("label", .string), .init("name", .string)],
+            uniquenessConstraints: [["label"], ["name", "whole"]])
+        part.relationships = [
+            RelationshipDescription("whole", to: "Part", inverse: "parts"),
+            RelationshipDescription("parts", to: "Part", toMany: true, inverse: "whole"),
+        ]
+        var other = EntityDescription(
+            "Other", attributes: [.init("name", .string), .init("large", .string)])
+        if derives { other.attributes[1].derivationExpression = "uppercase:(name)" }
+        return ManagedObjectModel(entities: [node, owned, owner, part, other])
+    }
 
-    private static func open() throws -> LogStore {
+    private static func open(derives: Bool = false) throws -> LogStore {
         try LogStore.open(
-            at: "/store", schema: try Schema(model),
+            at: "/store", schema: try Schema(model(derives: derives)),
             options: SampleStore.options(on: MemoryFileSystem(), durability: .relaxed))
     }
 
@@ -83,14 +94,17 @@ struct BatchTargetsTests {
         try store.close()
     }
 
-    @Test("Rows of one batch that name each other are written once, whichever comes first")
-    func once() throws {
-        let store = try Self.open()
-        // Each leads to the next one, the last to the first.
+    @Test(
+        "Rows of one batch that name each other are written once, whichever comes first",
+        arguments: [false, true])
+    func once(derivesElsewhere: Bool) throws {
+        let store = try Self.open(derives: derivesElsewhere)
+        // Each leads to the next one, the last to the first; but for one, which shows that the others were not written anew.
         let result = try Self.put(
             store, "Node",
-            (0..<900).map { ["name": "n\($0)", "parent": "n\(($0 + 1) % 900)"] })
-        #expect(result.insertedCount == 900 && result.updatedCount == 0)
+            (0..<900).map { ["name": "n\($0)", "parent": "n\(($0 + 1) % 900)"] }
+                + [["name": "alone"]])
+        #expect(result.insertedCount == 901 && result.updatedCount == 0)
         let state = store.engine.registry.published()
         let node = try #require(store.schema.entity(named: "Node"))
         var (all, live) = (0, 0)
@@ -100,7 +114,7 @@ struct BatchTargetsTests {
                 live += Int(state.blocks.entry(handle).live)
             }
         }
-        #expect(all == 900 && live == 900)
+        #expect(all == 901 && live == 901)
         for number in [0, 7, 899] {
             let next = (number + 1) % 900
             let format = "name == 'n\(number)' AND parent.name == 'n\(next)'"
@@ -115,6 +129,60 @@ struct BatchTargetsTests {
             ])
         #expect(try Self.count(store, "Node", "name == 'x' AND parent.name == 'y'") == 1)
         #expect(try Self.count(store, "Node", "name == 'y' AND parent.name == 'x'") == 1)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    @Test(
+        "A target that belongs to a key gives its row that key, also if it comes later in the batch"
+    )
+    func keys() throws {
+        let store = try Self.open()
+        try Self.put(
+            store, "Part", [["label": "a", "name": "n", "whole": "b"], ["label": "b"]])
+        #expect(try store.check().findings.isEmpty)
+        // Found by it.
+        let again = try Self.put(store, "Part", [["name": "n", "whole": "b"]])
+        #expect(again.unchangedCount == 1 && again.insertedCount == 0)
+        // And refused by it.
+        let error = Self.error {
+            try Self.put(
+                store, "Part",
+                [
+                    ["label": "c", "name": "n", "whole": "d"], ["label": "d"],
+                    ["label": "e", "name": "n", "whole": "d"],
+                ])
+        }
+        #expect(error?.code == .constraintConflict)
+        #expect(try Self.count(store, "Part", "TRUEPREDICATE") == 2)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    @Test("Rows that name targets which are there are compared with what is stored in runs")
+    func runs() throws {
+        let store = try Self.open()
+        try Self.put(store, "Node", [["name": "x"], ["name": "y"]])
+        func rows(_ changed: [Int: String?] = [:]) -> [[String: Any]] {
+            (0..<200).map { row in
+                var values: [String: Any] = ["name": "n\(row)", "parent": "x"]
+                if let parent = changed[row] { values["parent"] = parent ?? NSNull() }
+                return values
+            }
+        }
+        try Self.put(store, "Node", rows())
+        #expect(try Self.put(store, "Node", rows()).unchangedCount == 200)
+        let result = try Self.put(store, "Node", rows([5: "y", 77: nil, 78: "n199"]))
+        #expect(result.updatedCount == 3 && result.unchangedCount == 197)
+        #expect(try Self.count(store, "Node", "parent.name == 'x'") == 197)
+        // One waits from row 20 on, and is found at the end; a row behind it names another target for the same object.
+        var waiting = rows([20: "later", 30: "later"])
+        waiting += [["name": "n30", "parent": "y"], ["name": "later"]]
+        let third = try Self.put(store, "Node", waiting)
+        #expect(third.insertedCount == 1)
+        #expect(try Self.count(store, "Node", "name == 'n20' AND parent.name == 'later'") == 1)
+        #expect(try Self.count(store, "Node", "name == 'n30' AND parent.name == 'y'") == 1)
+        #expect(try Self.count(store, "Node", "parent.name == 'x'") == 198)
         #expect(try store.check().findings.isEmpty)
         try store.close()
     }

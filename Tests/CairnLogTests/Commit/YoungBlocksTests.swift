@@ -1,0 +1,44 @@
+// Blocks that a commit reads back before they are published.
+
+import CairnFileSystem
+import CairnModel
+import CairnStore
+import Testing
+
+@testable import CairnLog
+
+@Suite("Blocks of a commit that it reads back")
+struct YoungBlocksTests {
+    @Test(
+        "They take half of what the cache may, or one of them is there",
+        arguments: [0, 100_000, 64 << 20])
+    func bytes(budget: Int) throws {
+        var options = SampleStore.options(on: MemoryFileSystem())
+        options.cacheBytes = budget
+        let store = try LogStore.open(
+            at: "/store", schema: Schema(CommittersTests.model), options: options)
+        let error = #expect(throws: StoreError.self) {
+            _ = try store.engine.commit(author: nil, contextName: nil) {
+                builder throws(StoreError) in
+                var sum = 0
+                for _ in 0..<100 {
+                    let number = try builder.issueNumber(tree: 0)
+                    let row = PendingRows.Row(
+                        number: number, version: 1,
+                        values: [.string(String(repeating: "x", count: 2_000)), .integer(0)],
+                        kept: nil)
+                    try builder.write([row], entity: 0)
+                    let handle = builder.state.directories[0][number].handle
+                    let cost = try builder.block(handle).cost
+                    let young = builder.youngBytes
+                    sum += cost
+                    #expect(young <= max(budget / 2, cost) && young >= cost)
+                    if sum <= budget / 2 { #expect(young == sum) }
+                }
+                throw StoreError(.invalidRequest, "that is enough")
+            }
+        }
+        #expect(error?.message == "that is enough")
+        try store.close()
+    }
+}
