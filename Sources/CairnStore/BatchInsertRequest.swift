@@ -7,7 +7,7 @@ public import FoundationEssentials
 ///
 /// A row finds its stored object by the entity's first uniqueness constraint that has no nil part in the
 /// row. What happens then is the policy's business: `mergeByPropertyObjectTrump` and `overwrite` update
-/// the object under its identity, the others skip the row. A row that another constraint ties to a
+/// the object under its identity, `declared` merges the row into it, the others skip the row. A row that another constraint ties to a
 /// different object cannot be both: under the updating policies the batch is refused whole, and names all
 /// such rows. What counts is the state after the batch, so two objects may exchange their values.
 ///
@@ -58,12 +58,14 @@ public struct BatchInsertRequest: Sendable {
     /// What is done about rows that are stored already; nil = what the context that executes the request
     /// does, and without a context the error policy.
     ///
-    /// With `.declared` the request fails if the model has merge rules for the entity's objects: a batch does not put values
-    /// together.
+    /// With `.declared` the model's merge rules say, property by property, what is made of a row and of the object that it
+    /// finds, as if each row had been saved alone, in their order. Of a row counts what it names, also if that is a default
+    /// value, and of an object all that it has: ``setOnly`` holds. A sum that its type cannot hold fails the request, and
+    /// names the row. Of two targets of one time the one that the batch brings later is the greater one.
     public var mergePolicy: MergePolicyKind?
     /// What the result should contain.
     public var resultType = ResultType.statusOnly
-    /// Whether a row that updates changes only the columns it names.
+    /// Whether a row that updates changes only the columns it names. Under the policy `.declared` that is always so.
     public var setOnly = false
     /// What becomes, in the same commit, of stored objects of the entity, or of one that inherits from it, that no row of the
     /// batch names. If no constraint of the entity can name all of its objects, as each of them has a predicate, those stay as
@@ -190,27 +192,19 @@ public struct BatchInsertResult: Sendable {
 }
 
 extension BatchInsertRequest {
-    /// The request with a policy that is carried out row by row: what the declared one comes to where the model has no rules.
-    ///
-    /// - Throws: `StoreError` with `.invalidRequest` if the model has rules for the entity's objects: a batch does not put values
-    ///   together.
-    package func withoutDeclaredPolicy(in schema: Schema) throws(StoreError) -> BatchInsertRequest {
+    /// The request as a store carries it out: under the declared policy a row changes what it names alone, and where the model
+    /// has no rules for its object it is as under object trump.
+    package func declared(in schema: Schema) -> BatchInsertRequest {
         guard mergePolicy == .declared, let entity = schema.entity(named: entityName) else {
             return self
         }
+        var request = self
+        request.setOnly = true
         // A row may find an object of another entity by a key that both inherit.
         let hasRules = schema.entities.contains {
             $0.root == entity.root && $0.mergeRules.isDeclared
         }
-        if hasRules, !entity.constraints.isEmpty {
-            throw StoreError(
-                .invalidRequest,
-                "a batch insert does not know the merge rules of the model: say what its merge policy is, or save objects",
-                context: .init(entity: entity.name))
-        }
-        var plain = self
-        plain.mergePolicy = .mergeByPropertyObjectTrump
-        plain.setOnly = true
-        return plain
+        if !hasRules { request.mergePolicy = .mergeByPropertyObjectTrump }
+        return request
     }
 }

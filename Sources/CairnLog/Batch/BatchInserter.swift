@@ -6,7 +6,7 @@
 //      Rows of the batch that came before count, since they are in the indexes already.
 //   2. No: a new number, unless another constraint ties it to a stored object.
 //      Yes: by policy the row is left out, or compared with what is stored and, if it differs, written anew
-//      under the number.
+//      under the number. Under the declared policy it first becomes what the model's rules make of both.
 //   3. A key under which another object is stored is noted; whether it is a conflict is known at the end,
 //      when all rows and deletions have been seen.
 // At the end: what no row named is deleted if the request says so, then the noted keys are looked at again, and what
@@ -40,7 +40,7 @@ struct BatchInserter: ~Copyable {
     // The block that is being filled.
     private var handle = BlockHandle.none
     private var batch: ColumnBatch?
-    private var firstRow = 0
+    private(set) var firstRow = 0
     var touched = NumberSet()
     /// Whether a row that was left out has the key of an object of the entity or its descendants.
     private(set) var namesStored = false
@@ -91,8 +91,9 @@ struct BatchInserter: ~Copyable {
         self.entityIndex = entity
         self.entity = catalog.entities[entity]
         identity = builder.engine.identity
-        let updates = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        let updates = ConflictRules.batchRowMeetsRow(policy) == .update
         self.updates = updates
+        let merges = policy == .declared
         let schema = catalog.schema
         if schema.derivations.isEmpty {
             derives = false
@@ -109,11 +110,13 @@ struct BatchInserter: ~Copyable {
         }
         let setOnly = request.setOnly
         if let known = memory.batchRoom.pointee.take(),
-            known.fits(catalog, entity: entity, setOnly: setOnly, updates: updates)
+            known.fits(
+                catalog, entity: entity, setOnly: setOnly, updates: updates, merges: merges)
         {
             room = known
         } else {
-            room = BatchRoom(catalog, entity: entity, setOnly: setOnly, updates: updates)
+            room = BatchRoom(
+                catalog, entity: entity, setOnly: setOnly, updates: updates, merges: merges)
         }
     }
 
@@ -153,7 +156,9 @@ struct BatchInserter: ~Copyable {
             while row < end {
                 let last = min(row + BatchProbes.group, end)
                 try room.probes.look(batch, from: row, to: last, open: handle, &builder)
-                if let run = room.probes.run, links?.isIdle ?? true, !request.reportsOutcomes {
+                if let run = room.probes.run, links?.isIdle ?? true, !request.reportsOutcomes,
+                    !room.mergesEqual
+                {
                     try insert(run, row, of: batch, &builder)
                     row = last
                     continue
@@ -348,6 +353,9 @@ struct BatchInserter: ~Copyable {
         of batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         touch(number)
+        if !room.merged.isEmpty {
+            try merge(row, of: batch, number, with: .stored(view, slot: cell.slot), room.merged)
+        }
         if !room.kept.isEmpty { try complete(row, of: batch, from: view, cell.slot) }
         if try batch.isEqual(row, view, cell.slot) {
             result.unchangedCount += 1
@@ -377,7 +385,7 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Takes an object's keys out of the indexes that change, and enters the new ones. That by which it was found is the same,
-    /// unless a predicate says who has it: what the row leaves alone was not known then.
+    /// unless a predicate says who has it, as what the row leaves alone was not known then, or it is a sum.
     @inline(never)
     private mutating func changeKeys(
         _ number: UInt32, _ slot: Int, _ view: BlockView, _ identity: Int, _ row: Int,
@@ -386,7 +394,7 @@ struct BatchInserter: ~Copyable {
         let block = view.block
         for constraint in room.probes.constraints.indices {
             let form = room.probes.constraints[constraint].form
-            if constraint == identity, form.rule == nil { continue }
+            if constraint == identity, form.rule == nil, !room.mergesKeys { continue }
             let unique = room.probes.constraints[constraint].index
             let had = try room.other.load(block, row: slot, entity: entity, form)
             let has = room.key.load(batch, row: row, form)
@@ -422,6 +430,9 @@ struct BatchInserter: ~Copyable {
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let before = Int(room.staged[cell.slot])
+        if !room.merged.isEmpty {
+            try merge(row, of: batch, number, with: .staged(before), room.merged)
+        }
         for (index, _) in entity.columns.enumerated()
         where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
             batch.columns[index].copyCell(from: before, to: row)
@@ -455,59 +466,8 @@ struct BatchInserter: ~Copyable {
         note(.updated, number)
     }
 
-    /// A row whose object is of another entity of the hierarchy.
-    private mutating func updateOther(
-        _ stored: Int, _ number: UInt32, _ constraint: Int, _ row: Int, of batch: ColumnBatch,
-        _ builder: inout CommitBuilder
-    ) throws(StoreError) {
-        guard builder.catalog.family(of: entityIndex).contains(stored) else {
-            refuse(
-                row: firstRow + row, room.probes.constraints[constraint].index, number,
-                "the key belongs to an object of the entity \(builder.catalog.entities[stored].name)",
-                &builder)
-            result.skippedCount += 1
-            note(.skipped, nil)
-            return
-        }
-        guard let old = try builder.storedRow(entity: stored, number: number) else { return }
-        var values = old.values
-        for column in entity.columns.indices {
-            let isUntouched = batch.columns[column].states[row] == ColumnBuffer.State.untouched
-            if isUntouched && keeps(column) || room.derived.contains(column) { continue }
-            if case .reference(let root) = batch.entity.columns[column].kind {
-                values[column] =
-                    batch.columns[column].target(row).map {
-                        .objectID(identity.id(UInt64($0), entity: root))
-                    } ?? .null
-            } else {
-                values[column] = batch.value(column, row: row)
-            }
-        }
-        if values == old.values {
-            result.unchangedCount += 1
-            note(.unchanged, nil)
-            return
-        }
-        if isConcerned {
-            let columns = DerivedColumns(stored, builder.catalog.schema)
-            try columns.compute(&values, at: moment)
-            note(number, columns.missing { values[$0].isNull })
-        }
-        // Keys are looked up among the rows of the batch too, which must have their bytes for that.
-        try close(&builder)
-        if links != nil { try noteSource(number, &builder) }
-        let taken = try builder.taken(entity: stored, number: number, old: old, values: values)
-        let new = builder.replace(entity: stored, number: number, old: old, values: values)
-        try builder.write([new], entity: stored)
-        for suspect in taken {
-            suspects.append((firstRow + row, suspect.unique, number, suspect.hash))
-        }
-        result.updatedCount += 1
-        note(.updated, number)
-    }
-
     /// Whether an update leaves a column alone that the row does not name.
-    private func keeps(_ column: Int) -> Bool {
+    func keeps(_ column: Int) -> Bool {
         request.setOnly || entity.columns[column].target != nil
             || derives && room.derived.contains(column)
     }
@@ -526,7 +486,7 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Notes a row that others may be computed from, and its own derived attributes that were never computed.
-    private mutating func note(_ number: UInt32, _ missing: ColumnSet) {
+    mutating func note(_ number: UInt32, _ missing: ColumnSet) {
         guard let derivations else { return }
         derivations.changed.append(number)
         for derivation in missing {
@@ -562,7 +522,7 @@ struct BatchInserter: ~Copyable {
             number, DirectoryCell(handle: handle, slot: slot, version: version), in: &builder.pages)
     }
 
-    private mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
+    mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
         guard !room.staged.isEmpty, let batch else { return }
         if let links, !links.waits.isEmpty { try settleWaiting(links, batch, &builder) }
         try builder.closeBlock(
@@ -592,7 +552,7 @@ struct BatchInserter: ~Copyable {
         if missing != nil { touched.insert(number) }
     }
 
-    private mutating func note(_ outcome: BatchRowOutcome, _ number: UInt32?) {
+    mutating func note(_ outcome: BatchRowOutcome, _ number: UInt32?) {
         if request.reportsOutcomes { result.outcomes.append(outcome) }
         if let number { listID(number) }
     }

@@ -7,7 +7,8 @@
 //   4. At the end what is left is looked for once more, and its rows written anew. Who is missing then refuses the batch, or is
 //      nobody, as the request says.
 //
-// If several rows are about one object, the last that names a relationship counts.
+// If several rows are about one object, the last that names a relationship counts, unless the model's merge rules are followed
+// and say otherwise.
 //
 // Threads: within the turn, in one thread.
 
@@ -30,6 +31,8 @@ final class BatchLinks {
         let open: Open
         /// The place of what else the row waits for, or -1.
         let next: Int
+        /// Whether the row does not want it any more.
+        var isDropped = false
     }
 
     /// An object and a column of it.
@@ -80,6 +83,27 @@ final class BatchLinks {
     /// The place among all of the first that a row waits for; -1 for none.
     func firstWait(_ row: Int) -> Int { row < firstWaits.count ? firstWaits[row] : -1 }
 
+    /// Whether a row waits for a target.
+    func awaits(_ row: Int, _ column: Int) -> Bool {
+        var place = firstWait(row)
+        while place >= 0 {
+            if waits[place].column == column { return !waits[place].isDropped }
+            place = waits[place].next
+        }
+        return false
+    }
+
+    /// A row is to name no target in a column, as its object keeps the one that it has.
+    func drop(_ row: Int, _ column: Int) {
+        if named[column] == nil { return }
+        named[column]?[row] = false
+        var place = firstWait(row)
+        while place >= 0 {
+            if waits[place].column == column { waits[place].isDropped = true }
+            place = waits[place].next
+        }
+    }
+
     /// What an object waited for is known.
     func close(_ number: UInt32, _ column: Int) { open[Cell(number, column)] = nil }
 
@@ -90,7 +114,9 @@ final class BatchLinks {
         }
         var place = firstWait(row)
         while place >= 0 {
-            open[Cell(number, waits[place].column)] = waits[place].open
+            if !waits[place].isDropped {
+                open[Cell(number, waits[place].column)] = waits[place].open
+            }
             place = waits[place].next
         }
     }

@@ -50,8 +50,8 @@ struct BatchProbes: ~Copyable {
     static let group = 16
 
     let constraints: [Constraint]
-    /// Whether a row may get a key that its identity says nothing of: from another constraint, or by a predicate that it comes to
-    /// hold.
+    /// Whether a row may get a key that its identity says nothing of: from another constraint, by a predicate that it comes to
+    /// hold, or as a sum.
     let entersOtherKeys: Bool
     private let tree: Int
     /// Whether stored rows will be read.
@@ -96,8 +96,13 @@ struct BatchProbes: ~Copyable {
     /// After so many rows that were not about what was expected nothing is expected any more.
     private static let mostMisses = 8
 
-    /// - Parameter follows: whether the stored row is asked for before any hash.
-    init(_ index: Int, _ catalog: Catalog, readsRows: Bool, follows: Bool = false) {
+    /// - Parameters:
+    ///   - follows: whether the stored row is asked for before any hash.
+    ///   - changesKeys: whether a row may get another key than that by which its object is found.
+    init(
+        _ index: Int, _ catalog: Catalog, readsRows: Bool, follows: Bool = false,
+        changesKeys: Bool = false
+    ) {
         let entity = catalog.entities[index]
         let constraints = entity.uniques.map { unique in
             let form = catalog.uniques[unique].form
@@ -110,7 +115,7 @@ struct BatchProbes: ~Copyable {
         }
         // Of the local one: the optimiser (6.3.1) makes a trap of reading a property before all are set.
         let entersOtherKeys =
-            constraints.count > 1 || constraints.contains { $0.form.rule != nil }
+            changesKeys || constraints.count > 1 || constraints.contains { $0.form.rule != nil }
         self.entersOtherKeys = entersOtherKeys
         canFollow =
             follows && readsRows && !entersOtherKeys && constraints.contains { $0.single >= 0 }

@@ -12,9 +12,18 @@ struct BatchRoom: ~Copyable {
     private let entity: Int
     private let setOnly: Bool
     private let updates: Bool
+    /// Whether the model's rules say what becomes of two values.
+    let merges: Bool
+    /// The properties of which they do not just say that the row's value is taken; empty if they are not followed.
+    let merged: [MergedProperty]
+    /// Whether a row that says what is stored may change it by that.
+    let mergesEqual: Bool
+    /// Whether an object may get another key than that by which it was found.
+    let mergesKeys: Bool
     /// The columns that keys are made of.
     let keyColumns: ColumnSet
-    /// The columns that keys and derived attributes are made of: the value is needed, wherever it is kept.
+    /// The columns that keys and derived attributes are made of, and those that merging compares: the value is needed, wherever
+    /// it is kept.
     let wholeColumns: ColumnSet
     /// The derived columns.
     let derived: DerivedColumns
@@ -33,20 +42,33 @@ struct BatchRoom: ~Copyable {
     var staged: [UInt16] = []
     var numbers: [UInt32] = []
     var versions: [UInt32] = []
+    /// By merged property: whether that of the row is the newer one.
+    var isNewer: [Bool] = []
 
-    init(_ catalog: Catalog, entity: Int, setOnly: Bool, updates: Bool) {
+    init(_ catalog: Catalog, entity: Int, setOnly: Bool, updates: Bool, merges: Bool) {
         self.catalog = catalog
         self.entity = entity
         self.setOnly = setOnly
         self.updates = updates
+        self.merges = merges
         let stored = catalog.entities[entity]
-        probes = BatchProbes(entity, catalog, readsRows: updates, follows: updates)
+        let keyColumns = stored.uniques.flatMap { catalog.uniques[$0].form.watched }
+        self.keyColumns = ColumnSet(keyColumns)
+        let merged =
+            merges
+            ? MergedProperty.all(of: entity, catalog, columns: stored.columns.count) : []
+        self.merged = merged
+        mergesEqual = merged.contains(where: \.mayChangeEqual)
+        let mergesKeys = merged.contains {
+            $0.isSum && keyColumns.contains($0.columns.lowerBound)
+        }
+        self.mergesKeys = mergesKeys
+        probes = BatchProbes(
+            entity, catalog, readsRows: updates, follows: updates, changesKeys: mergesKeys)
         let derived = DerivedColumns(entity, catalog.schema)
         self.derived = derived
         derivedFrom = derived.sources
-        let keyColumns = stored.uniques.flatMap { catalog.uniques[$0].form.watched }
-        self.keyColumns = ColumnSet(keyColumns)
-        wholeColumns = ColumnSet(keyColumns + derivedFrom)
+        wholeColumns = ColumnSet(keyColumns + derivedFrom + merged.flatMap(\.compared))
         let description = catalog.description(of: entity)
         mandatoryReferences = stored.columns.indices.filter {
             stored.columns[$0].target != nil && !description.columns[$0].isOptional
@@ -59,9 +81,11 @@ struct BatchRoom: ~Copyable {
     }
 
     /// Whether it serves such a batch.
-    borrowing func fits(_ catalog: Catalog, entity: Int, setOnly: Bool, updates: Bool) -> Bool {
+    borrowing func fits(
+        _ catalog: Catalog, entity: Int, setOnly: Bool, updates: Bool, merges: Bool
+    ) -> Bool {
         self.catalog.describesSame(as: catalog) && self.entity == entity
-            && self.setOnly == setOnly && self.updates == updates
+            && self.setOnly == setOnly && self.updates == updates && self.merges == merges
     }
 
     /// Empties the block that is being filled.

@@ -79,7 +79,7 @@ extension Engine {
     func insert(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         // A copy of the request counts the references to all it has, so it is made only if it says something else.
         guard request.mergePolicy == .declared else { return try insertRows(request) }
-        return try insertRows(try request.withoutDeclaredPolicy(in: schema))
+        return try insertRows(request.declared(in: schema))
     }
 
     /// Rows are filled and checked before the turn is taken, as long as they fit the staging memory; what is

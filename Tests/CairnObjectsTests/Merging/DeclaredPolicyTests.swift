@@ -247,34 +247,4 @@ struct DeclaredPolicyTests {
             #expect(try stack.context().all("RuledArticle")[0].int("visits") == 1)
         }
     }
-
-    @Test(
-        "A batch insert refuses rules that it would need, and follows the policy where there are none"
-    )
-    func batches() throws {
-        let stack = try Self.stack(.log)
-        let context = stack.context(.declared)
-        let request = BatchInsertRequest(
-            entityName: "RuledArticle", objects: [["code": "a", "visits": 1]])
-        let error = storeError { try context.execute(request) }
-        #expect(error?.code == .invalidRequest && error?.context.entity == "RuledArticle")
-        var other = request
-        other.mergePolicy = .mergeByPropertyStoreTrump
-        #expect(try context.execute(other).insertedCount == 1)
-        // A row may find an object of a descendant, which has rules.
-        var vehicles = Models.vehicles
-        vehicles.entities[1].attributes[1].mergeRule = .fillNil
-        let cars = BatchInsertRequest(entityName: "Car", objects: [["numberPlate": "a"]])
-        let refused = storeError {
-            _ = try Stack(vehicles, .log).context(.declared).execute(cars)
-        }
-        #expect(refused?.code == .invalidRequest)
-        let shop = try Stack(Models.shop, .log)
-        try shop.store { [$0.make("Product", ["serialCode": "a", "note": "x", "price": 2])] }
-        let rows = BatchInsertRequest(
-            entityName: "Product", objects: [["serialCode": "a", "price": 3.0]])
-        #expect(try shop.context(.declared).execute(rows).updatedCount == 1)
-        let product = try shop.context().all("Product")[0]
-        #expect(product.string("note") == "x" && product["price"] as? Double == 3)
-    }
 }

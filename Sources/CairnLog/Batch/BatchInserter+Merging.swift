@@ -1,0 +1,186 @@
+// What the model's rules make of a row of a batch and the object that it is about.
+//
+// Under the declared policy a row is as good as a new object that is saved alone and meets the one with its key. That is done
+// here in the row's own cells, before it is carried out as under object trump for what it names:
+//
+//   1. Which of two is newer is decided of all properties: the attribute that says so may be merged itself.
+//   2. Of each property that the row names:
+//      store, union     its cells become untouched, so that what is stored stays
+//      object           they stay
+//      fillNil, newest, they stay or become untouched; if they stay, those that the row does not name (there are such in a
+//      maximum, minimum composite attribute) get their defaults
+//      sum              the cell gets the sum
+//
+// A target that the batch has not brought yet is greater than any other: its number will be. What an object waits for is what
+// it has.
+//
+// Invariants: nothing but cells of the row and what it waits for changes.
+// Threads: within the turn, in one thread.
+
+import CairnModel
+import CairnStore
+
+extension BatchInserter {
+    /// The object that a row is merged into.
+    enum Kept {
+        case stored(BlockView, slot: Int)
+        /// A row of the open block.
+        case staged(Int)
+        /// One of a descendant, by its columns.
+        case values([Value])
+    }
+
+    /// Makes of a row what its object is to be.
+    @inline(never)
+    mutating func merge(
+        _ row: Int, of batch: ColumnBatch, _ number: UInt32, with kept: Kept,
+        _ properties: [MergedProperty]
+    ) throws(StoreError) {
+        room.isNewer.removeAll(keepingCapacity: true)
+        for property in properties {
+            var isNewer = false
+            if case .newest(let order) = property.rule, names(property, row, of: batch) {
+                isNewer = try self.isNewer(property, order, row, of: batch, number, than: kept)
+            }
+            room.isNewer.append(isNewer)
+        }
+        for (place, property) in properties.enumerated() where names(property, row, of: batch) {
+            let takes: Bool
+            switch property.rule {
+            case .keep: takes = false
+            case .fillNil:
+                takes = property.columns.allSatisfy { isNil($0, number, of: batch, kept) }
+            case .newest: takes = room.isNewer[place]
+            case .maximum:
+                takes = try isBeyond(property.columns.lowerBound, 1, row, of: batch, kept)
+            case .minimum:
+                takes = try isBeyond(property.columns.lowerBound, -1, row, of: batch, kept)
+            case .sum(let type):
+                takes = try add(property.columns.lowerBound, type, row, of: batch, kept)
+            }
+            for column in property.columns {
+                if takes {
+                    fill(column, row, of: batch)
+                } else {
+                    batch.columns[column].states[row] = ColumnBuffer.State.untouched
+                    links?.drop(row, column)
+                }
+            }
+        }
+    }
+
+    // MARK: What there is
+
+    /// Whether a row names a property, or a part of it.
+    private func names(_ property: MergedProperty, _ row: Int, of batch: ColumnBatch) -> Bool {
+        for column in property.columns {
+            if batch.columns[column].states[row] != ColumnBuffer.State.untouched { return true }
+            if let links, links.awaits(row, column) { return true }
+        }
+        return false
+    }
+
+    /// The value of an object that is there.
+    private func value(_ column: Int, of batch: ColumnBatch, _ kept: Kept) throws(StoreError)
+        -> Value
+    {
+        switch kept {
+        case .stored(let view, let slot):
+            let cells = view.cells[column]
+            if cells.isNil(slot) { return .null }
+            switch batch.entity.columns[column].kind {
+            case .reference(let root):
+                return .objectID(
+                    identity.id(UInt64(bitPattern: cells.integer(slot)), entity: root))
+            case .attribute(let type):
+                return try StoredObjects.value(cells, slot, type, view.block)
+            }
+        case .staged(let row): return value(column, row, of: batch)
+        case .values(let values): return values[column]
+        }
+    }
+
+    /// Whether an object that is there has no value, and waits for none.
+    private func isNil(_ column: Int, _ number: UInt32, of batch: ColumnBatch, _ kept: Kept)
+        -> Bool
+    {
+        if let links, links.open[BatchLinks.Cell(number, column)] != nil { return false }
+        return switch kept {
+        case .stored(let view, let slot): view.cells[column].isNil(slot)
+        case .staged(let row): !batch.columns[column].hasValue(row)
+        case .values(let values): values[column].isNull
+        }
+    }
+
+    // MARK: Rules
+
+    /// Whether a row is newer than an object, or, if both are of one time, has the greater value of a property.
+    private func isNewer(
+        _ property: MergedProperty, _ order: Int?, _ row: Int, of batch: ColumnBatch,
+        _ number: UInt32, than kept: Kept
+    ) throws(StoreError) -> Bool {
+        if let order {
+            // A column of a descendant's own is none of the row's.
+            let given = order < entity.columns.count ? value(order, row, of: batch) : .null
+            let result = SortingOrder.compare(given, try value(order, of: batch, kept))
+            if result != 0 { return result > 0 }
+        }
+        for column in property.columns {
+            if let links {
+                let awaits = links.awaits(row, column)
+                let awaited = links.open[BatchLinks.Cell(number, column)] != nil
+                if awaits || awaited { return awaits && !awaited }
+            }
+            let result = SortingOrder.compare(
+                value(column, row, of: batch), try value(column, of: batch, kept))
+            if result != 0 { return result > 0 }
+        }
+        return false
+    }
+
+    /// Whether a row's value is greater (1) or less (-1) than an object's. What is nil does not count.
+    private func isBeyond(
+        _ column: Int, _ sign: Int, _ row: Int, of batch: ColumnBatch, _ kept: Kept
+    ) throws(StoreError) -> Bool {
+        let given = value(column, row, of: batch)
+        if given.isNull { return false }
+        let known = try value(column, of: batch, kept)
+        return known.isNull || SortingOrder.compare(given, known) * sign > 0
+    }
+
+    /// Puts the sum of a row's value and an object's in the row's place; whether it is another one than the object's.
+    private func add(
+        _ column: Int, _ type: AttributeType, _ row: Int, of batch: ColumnBatch, _ kept: Kept
+    ) throws(StoreError) -> Bool {
+        let given = value(column, row, of: batch)
+        if given.isNull { return false }
+        let known = try value(column, of: batch, kept)
+        if known.isNull { return true }
+        let sum: Value?
+        if case .integer(let one) = known, case .integer(let other) = given {
+            let (number, isOver) = one.addingReportingOverflow(other)
+            sum = isOver ? nil : Value.integer(number).converted(to: type)
+        } else {
+            sum = FoldingRule.sum.folded([known, given], as: type)
+        }
+        guard let sum, batch.columns[column].store(sum, row: row) else {
+            throw StoreError(
+                .invalidRequest, "the sum of the values is greater than its type can hold",
+                context: .init(
+                    entity: entity.name, key: entity.columns[column].name, row: firstRow + row))
+        }
+        return sum != known
+    }
+
+    /// Gives a part of a composite attribute its default if the row takes the attribute and does not name the part.
+    private func fill(_ column: Int, _ row: Int, of batch: ColumnBatch) {
+        guard batch.columns[column].states[row] == ColumnBuffer.State.untouched,
+            entity.columns[column].target == nil
+        else { return }
+        if batch.columns[column].hasDefault {
+            batch.columns[column].states[row] = ColumnBuffer.State.set
+        } else {
+            batch.columns[column].setNil(row: row)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// A property of a batch's rows that is merged: what its rule asks, looked up once.
+//
+// Threads: a value.
+
+import CairnModel
+
+/// A property of which the model's rules do not just say that the row's value is taken.
+struct MergedProperty {
+    enum Rule {
+        /// What is stored stays.
+        case keep
+        case fillNil
+        /// The column that says which of two is newer; nil if the values alone do.
+        case newest(by: Int?)
+        case maximum
+        case minimum
+        case sum(AttributeType)
+    }
+
+    let columns: Range<Int>
+    let rule: Rule
+
+    private init?(_ property: EntityMergeRules.Property) {
+        columns = property.columns
+        switch property.rule {
+        case .object: return nil
+        case .store, .fold(.keep), .fold(.union): rule = .keep
+        case .fold(.fillNil): rule = .fillNil
+        case .fold(.newest): rule = .newest(by: property.order)
+        // Of a property without a type of its own nothing is made: the model allows no such rule.
+        case .fold(.maximum): rule = property.type == nil ? .keep : .maximum
+        case .fold(.minimum): rule = property.type == nil ? .keep : .minimum
+        case .fold(.sum): rule = property.type.map { .sum($0) } ?? .keep
+        }
+    }
+
+    /// Those of an entity, of its first columns.
+    static func all(of entity: Int, _ catalog: Catalog, columns: Int) -> [MergedProperty] {
+        catalog.description(of: entity).mergeRules.properties.compactMap {
+            $0.columns.upperBound <= columns ? MergedProperty($0) : nil
+        }
+    }
+
+    /// The columns whose values the rule compares, or adds.
+    var compared: [Int] {
+        switch rule {
+        case .keep, .fillNil: []
+        case .newest(let order): Array(columns) + (order.map { [$0] } ?? [])
+        case .maximum, .minimum, .sum: Array(columns)
+        }
+    }
+
+    /// Whether a row that says what is stored may change it: it adds to it, or gives a part of a composite attribute that it does
+    /// not name its default.
+    var mayChangeEqual: Bool {
+        switch rule {
+        case .sum: true
+        case .fillNil, .newest: columns.count > 1
+        case .keep, .maximum, .minimum: false
+        }
+    }
+
+    var isSum: Bool { if case .sum = rule { true } else { false } }
+}
