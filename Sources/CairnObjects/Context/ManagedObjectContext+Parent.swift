@@ -153,6 +153,8 @@ extension ManagedObject {
         if let slots = ownSlots {
             for column in columns where slots.isSet(column) {
                 if let new = slots.value(column, scope).reference.flatMap({ names[$0] }) {
+                    // Who has noted the object by a key with the old id finds it by the new one.
+                    noteKeyChange()
                     slots.set(column, .objectID(new))
                 }
             }
@@ -163,6 +165,7 @@ extension ManagedObject {
         }
         let isAny = columns.contains { value($0).reference.flatMap { names[$0] } != nil }
         guard isAny else { return }
+        noteKeyChange()
         var builder = RowCellsBuilder(columns: entity.columns.count)
         for column in entity.columns.indices {
             let old = value(column)
