@@ -17,6 +17,8 @@ struct KeyTerms: Hashable {
     let columns: [Int]
     /// Whether no two stored objects have one key.
     let isUnique: Bool
+    /// Whether a relationship is a part of it.
+    let hasReferences: Bool
     /// What the constraint over just these columns says of who takes part; nil if there is nothing to say.
     let rule: KeyRule?
 
@@ -48,6 +50,7 @@ struct KeyTerms: Hashable {
         let constraints = entity.constraints.filter { Set($0.columns) == asked }
         let constraint = constraints.first { $0.rule == nil } ?? constraints.first
         self.columns = constraint?.columns ?? columns.sorted()
+        hasReferences = columns.contains { entity.columns[$0].relationship != nil }
         isUnique = constraint != nil
         rule = constraint?.rule
     }

@@ -183,16 +183,25 @@ extension ManagedObjectContext {
         var places: [[Value]: Int] = [:]
         var asked: [[Value]] = []
         var values: [[Value]] = []
-        let order = keys.map { given in
+        // Keys that name an object which was folded into another one, as they were given, by their places.
+        var unled: [Int: [Value]] = [:]
+        var order: [Int] = []
+        order.reserveCapacity(keys.count)
+        for original in keys {
+            let given = try led(original, terms)
             // What is no number was refused.
-            let key = terms.key(of: given) ?? given
-            if let place = places[key] { return place }
-            places[key] = asked.count
-            asked.append(key)
-            values.append(given)
-            return asked.count - 1
+            let key = terms.key(of: given ?? original) ?? given ?? original
+            let place = places[key] ?? asked.count
+            if place == asked.count {
+                places[key] = place
+                asked.append(key)
+                values.append(given ?? original)
+            }
+            if given != nil, unled[place] == nil { unled[place] = original }
+            order.append(place)
         }
-        let found = try objects(of: try matches(of: asked, terms, count: 1))
+        var found = try objects(of: try matches(of: asked, terms, count: 1))
+        try findUnmerged(unled, terms, &found)
         // What faults could not read counted as nil.
         try throwReadError()
         if found.contains(where: { $0 == nil }) { try checkInserting(values, terms) }
@@ -204,6 +213,31 @@ extension ManagedObjectContext {
             defer { isOpen[place] = false }
             return (objects[place], isOpen[place])
         }
+    }
+
+    /// A key that names the objects in the place of those that were folded into them; nil if it names none that was.
+    private func led(_ key: [Value], _ terms: KeyTerms) throws(StoreError) -> [Value]? {
+        guard terms.hasReferences, store.hasRedirects else { return nil }
+        var led: [Value]?
+        for (place, value) in key.enumerated() {
+            guard let id = value.reference, let other = try redirectedObjectID(for: id) else {
+                continue
+            }
+            led = led ?? key
+            led?[place] = .objectID(other)
+        }
+        return led
+    }
+
+    /// A changed object that has not been brought up to date shows the folded object still, and is found by that.
+    private func findUnmerged(
+        _ keys: [Int: [Value]], _ terms: KeyTerms, _ found: inout [ManagedObject?]
+    ) throws(StoreError) {
+        let open = keys.filter { found[$0.key] == nil }.sorted { $0.key < $1.key }
+        if open.isEmpty { return }
+        let asked = open.map { terms.key(of: $0.value) ?? $0.value }
+        let others = try objects(of: try matches(of: asked, terms, count: 1))
+        for ((place, _), object) in zip(open, others) { found[place] = object }
     }
 
     /// What cannot be inserted is found out before anything is.
