@@ -195,8 +195,8 @@ private struct ChangeMerge {
             let state = try context.source()
             let gone = try bringUpToDate(state)
             context.noteRedirects(of: gone, in: state)
-            delete(gone)
-            letGo(of: try vanishedTargets(state))
+            delete(gone, state)
+            letGo(of: try vanishedTargets(state), state)
             try renewMembers(state)
             try announce(state)
         } catch {
@@ -238,7 +238,7 @@ private struct ChangeMerge {
     }
 
     /// Notes that somebody else has deleted objects: they keep their values until the save.
-    private func delete(_ objects: [ManagedObject]) {
+    private func delete(_ objects: [ManagedObject], _ state: any StoreSnapshot) {
         guard !objects.isEmpty else { return }
         let ids = Set(objects.map(\.objectID))
         for object in objects {
@@ -263,7 +263,7 @@ private struct ChangeMerge {
                 object.toMany[index]?.unload()
             }
         }
-        letGo(of: ids)
+        letGo(of: ids, state)
     }
 
     /// New objects that a rule says are to be deleted with this one.
@@ -322,9 +322,9 @@ private struct ChangeMerge {
     }
 
     /// What edits lead to objects that are no more leads nowhere, or to those that they were folded into.
-    private func letGo(of gone: Set<ObjectID>) {
+    private func letGo(of gone: Set<ObjectID>, _ state: any StoreSnapshot) {
         if gone.isEmpty { return }
-        let links = context.linksToRedirect(of: gone)
+        let links = context.linksToRedirect(of: gone, in: state)
         for object in context.changedInOrder where !object.isDeleted {
             for (index, relationship) in object.entity.relationships.enumerated() {
                 switch relationship.storage {

@@ -19,14 +19,21 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// ``existingObject(with:)`` and ``object(with:)`` do this by themselves, and so do fetches whose conditions name an object,
-    /// and saves in which a relationship leads to one.
+    /// `findOrInsert` with an object in its key, and saves in which a relationship leads to one.
     ///
     /// - Throws: `StoreError` if the store was closed.
     /// - Complexity: O(1) for each time that one in its place was folded too. No row is read.
     public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
         guard !id.isTemporary, store.hasRedirects else { return nil }
         if let known = registry.object(for: id), !isLost(known), !known.isFault { return nil }
-        guard let other = try source().redirectedObjectID(for: id) else { return nil }
+        return try redirectedObjectID(for: id, in: source())
+    }
+
+    /// The same in a state, for an object that the context does not have, or has found to be gone.
+    private func redirectedObjectID(for id: ObjectID, in state: any StoreSnapshot)
+        throws(StoreError) -> ObjectID?
+    {
+        guard let other = try state.redirectedObjectID(for: id) else { return nil }
         if let known = registry.object(for: other), known.isGone { return nil }
         return other
     }
@@ -75,14 +82,23 @@ extension ManagedObjectContext {
         let other: ManagedObject
     }
 
-    /// The edits that lead to some objects which are gone, as far as they may lead to those in their place.
-    func linksToRedirect(of gone: Set<ObjectID>) -> [LateLink] {
+    /// The edits that lead to some objects which are gone, as far as they may lead to those in their place, by a state.
+    ///
+    /// - Complexity: O(edits). Only of objects that edits lead to it is asked what is in their place.
+    func linksToRedirect(of gone: Set<ObjectID>, in state: any StoreSnapshot) -> [LateLink] {
         guard store.hasRedirects else { return [] }
-        var others: [ObjectID: ManagedObject] = [:]
-        for id in gone {
-            if let other = try? redirectedObjectID(for: id) { others[id] = object(with: other) }
+        var survivors: [ObjectID: ManagedObject?] = [:]
+        func survivor(of id: ObjectID) -> ManagedObject? {
+            if let known = survivors[id] { return known }
+            var survivor: ManagedObject?
+            if !id.isTemporary, let other = try? redirectedObjectID(for: id, in: state),
+                let root = rootEntity(of: other)
+            {
+                survivor = object(with: other, under: root)
+            }
+            survivors[id] = .some(survivor)
+            return survivor
         }
-        if others.isEmpty { return [] }
         var links: [LateLink] = []
         for object in changedInOrder where !object.isDeleted {
             for (index, relationship) in object.entity.relationships.enumerated() {
@@ -93,8 +109,8 @@ extension ManagedObjectContext {
                     // What the other side says goes with it.
                     case .inverseColumn, .transient: []
                     }
-                for target in targets {
-                    guard let other = others[target], !other.isDeleted, !other.isGone,
+                for target in targets where gone.contains(target) {
+                    guard let other = survivor(of: target), !other.isDeleted, !other.isGone,
                         other.entity.isKind(of: schema.entities[relationship.destination])
                     else { continue }
                     links.append(LateLink(object: object, index: index, other: other))

@@ -14,6 +14,7 @@ final class CountingStore: PersistentStore {
         let saves = Atomic<Int>(0)
         let snapshots = Atomic<Int>(0)
         let columnSaves = Atomic<Int>(0)
+        let rows = Atomic<Int>(0)
         let lastSave = Mutex<SaveRequest?>(nil)
         /// Called with each question before it is answered.
         let onQuestion: (@Sendable (StoreFetch) -> Void)?
@@ -38,6 +39,8 @@ final class CountingStore: PersistentStore {
 
     /// How often rows, members, referrers or a fetch were asked for.
     var reads: Int { counter.reads.load(ordering: .relaxed) }
+    /// How many rows, or ids of objects, were given.
+    var rows: Int { counter.rows.load(ordering: .relaxed) }
     /// How often a state was asked for.
     var snapshots: Int { counter.snapshots.load(ordering: .relaxed) }
     /// How often something was saved.
@@ -52,6 +55,7 @@ final class CountingStore: PersistentStore {
     var identity: StoreIdentity { base.identity }
     var schema: Schema { base.schema }
     var isReadOnly: Bool { base.isReadOnly }
+    var hasRedirects: Bool { base.hasRedirects }
 
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         counter.snapshots.add(1, ordering: .relaxed)
@@ -104,6 +108,7 @@ private final class CountingSnapshot: StoreSnapshot {
     }
 
     private func count() { counter.reads.add(1, ordering: .relaxed) }
+    private func count(rows: Int) { counter.rows.add(rows, ordering: .relaxed) }
 
     var commit: UInt64 { base.commit }
     var schema: Schema { base.schema }
@@ -112,7 +117,9 @@ private final class CountingSnapshot: StoreSnapshot {
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         count()
         counter.onQuestion?(request)
-        return try base.fetch(request)
+        let result = try base.fetch(request)
+        count(rows: result.ids.count)
+        return result
     }
     func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
         count()
@@ -138,6 +145,7 @@ private final class CountingSnapshot: StoreSnapshot {
     }
     func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
         count()
+        count(rows: ids.count)
         return try base.rows(ids)
     }
     func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
@@ -151,5 +159,8 @@ private final class CountingSnapshot: StoreSnapshot {
     {
         count()
         return try base.referrers(toTarget: target, relationship: relationship, entity: entity)
+    }
+    func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
+        try base.redirectedObjectID(for: id)
     }
 }
