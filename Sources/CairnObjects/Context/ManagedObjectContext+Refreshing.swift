@@ -107,6 +107,8 @@ extension ManagedObjectContext {
         object.isUpdated = false
         object.isDeleted = false
         object.isPropagated = false
+        object.isDisplaced = false
+        object.absorbedInto = nil
         object.turnIntoFault(resetsTransients: false, keepsRow: keepsRows)
         noteRefreshed(object)
         revision += 1

@@ -82,6 +82,7 @@ extension ManagedObject {
     @inline(never) func revive() {
         noteKeyChange()
         flags.subtract([.gone, .deleted, .fulfilled, .propagated, .displaced])
+        absorbedInto = nil
         // While it was gone it had no members.
         if rarer != nil {
             for index in toMany.keys where !isTransient(index) { toMany[index] = nil }
