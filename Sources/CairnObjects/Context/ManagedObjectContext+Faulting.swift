@@ -19,7 +19,7 @@ extension ManagedObjectContext {
             preconditionFailure("the object id \(id) belongs to another store")
         }
         // What cannot be read shows when the object is touched.
-        if !id.isTemporary, store.hasRedirects,
+        if !id.isTemporary, mayRedirect,
             registry.object(for: id).map({ isLost($0) || $0.isFault && !$0.hasEdits }) ?? true,
             let other = try? redirectedObjectID(for: id)
         {

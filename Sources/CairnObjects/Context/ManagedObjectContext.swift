@@ -127,6 +127,8 @@ public final class ManagedObjectContext {
     var knownStores: Int
     /// By identifier: since which version of the coordinator each of these has been there.
     var storesSince: [UUID: Int]
+    /// The coordinator's stores, as whoever looks for folded objects asks them, and its version.
+    var redirectingStores: (version: Int, stores: [any PersistentStore]) = (-1, [])
     let schema: Schema
     let identity: StoreIdentity
     let registry: ObjectRegistry

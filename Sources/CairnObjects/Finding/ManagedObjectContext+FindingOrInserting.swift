@@ -217,7 +217,7 @@ extension ManagedObjectContext {
 
     /// A key that names the objects in the place of those that were folded into them; nil if it names none that was.
     private func led(_ key: [Value], _ terms: KeyTerms) throws(StoreError) -> [Value]? {
-        guard terms.hasReferences, store.hasRedirects else { return nil }
+        guard terms.hasReferences, mayRedirect else { return nil }
         var led: [Value]?
         for (place, value) in key.enumerated() {
             guard let id = value.reference, let other = try redirectedObjectID(for: id) else {

@@ -9,6 +9,7 @@
 
 public import CairnModel
 public import CairnStore
+import Synchronization
 
 extension ManagedObjectContext {
     /// The id of the object that one was folded into, as a ``DeduplicationRequest`` does it, or that is in its place by now; nil
@@ -19,12 +20,12 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// ``existingObject(with:)`` and ``object(with:)`` do this by themselves, and so do fetches whose conditions name an object,
-    /// `findOrInsert` with an object in its key, and saves in which a relationship leads to one.
+    /// lists that follow such fetches, `findOrInsert` with an object in its key, and saves in which a relationship leads to one.
     ///
     /// - Throws: `StoreError` if the store was closed.
     /// - Complexity: O(1) for each time that one in its place was folded too. No row is read.
     public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
-        guard !id.isTemporary, store.hasRedirects else { return nil }
+        guard !id.isTemporary, mayRedirect else { return nil }
         if let known = registry.object(for: id), !isLost(known), !known.isFault { return nil }
         return try redirectedObjectID(for: id, in: source())
     }
@@ -38,6 +39,17 @@ extension ManagedObjectContext {
         return other
     }
 
+    /// Whether the id of some object that is gone may lead to another one. Of several stores the context remembers which there
+    /// are: this is asked for each object that is looked up.
+    var mayRedirect: Bool {
+        guard let coordinator else { return store.hasRedirects }
+        let version = coordinator.version.load(ordering: .acquiring)
+        if redirectingStores.version != version {
+            redirectingStores = (version, coordinator.attached.map(\.store))
+        }
+        return redirectingStores.stores.contains(where: \.hasRedirects)
+    }
+
     /// Whether an object was found to be deleted by somebody else.
     func isLost(_ object: ManagedObject) -> Bool {
         object.isGone || object.isDeleted && object.isDisplaced
@@ -45,7 +57,7 @@ extension ManagedObjectContext {
 
     /// A predicate that names the objects in the place of those that were folded into them.
     func led(_ predicate: PredicateNode) -> PredicateNode {
-        guard store.hasRedirects else { return predicate }
+        guard mayRedirect else { return predicate }
         // What cannot be asked is not there: the fetch itself says so.
         return predicate.replacingObjectIDs { try? redirectedObjectID(for: $0) }
     }
@@ -65,7 +77,7 @@ extension ManagedObjectContext {
 
     /// Objects that a merge has found to be deleted were folded into others, if they were.
     func noteRedirects(of objects: [ManagedObject], in state: any StoreSnapshot) {
-        guard store.hasRedirects else { return }
+        guard mayRedirect else { return }
         for object in objects {
             guard let other = try? state.redirectedObjectID(for: object.objectID) else { continue }
             object.absorbedInto = other
@@ -86,7 +98,7 @@ extension ManagedObjectContext {
     ///
     /// - Complexity: O(edits). Only of objects that edits lead to it is asked what is in their place.
     func linksToRedirect(of gone: Set<ObjectID>, in state: any StoreSnapshot) -> [LateLink] {
-        guard store.hasRedirects else { return [] }
+        guard mayRedirect else { return [] }
         var survivors: [ObjectID: ManagedObject?] = [:]
         func survivor(of id: ObjectID) -> ManagedObject? {
             if let known = survivors[id] { return known }
