@@ -1,6 +1,16 @@
 // Puts ids of objects in the place of others.
 
 extension PredicateNode {
+    /// Whether there is an id of an object anywhere in it.
+    package var namesObjects: Bool {
+        var isAny = false
+        _ = replacingObjectIDs { _ in
+            isAny = true
+            return nil
+        }
+        return isAny
+    }
+
     /// The same predicate with other ids in the place of those that have one.
     package func replacingObjectIDs(_ body: (ObjectID) -> ObjectID?) -> PredicateNode {
         switch self {

@@ -4,6 +4,7 @@
 //   merges    what others have written, be it unknown to the context
 //   saves     new objects, which have got their ids; rows that the save wrote besides
 //   renames   new objects that have got their ids before
+//   folds     with any of these it may show that an object which the predicate names was folded into another one
 //
 // If objects have changed that the list depends on, unsaved objects of the list are looked at again, as a fetch looks at them
 // anew each time; and once it is stored, all others that depend on them.
@@ -27,10 +28,12 @@ extension ResultsFollower {
         var oldIDs: [ObjectID: ObjectID] = [:]
         /// Whether nobody can say what has changed.
         var isEverything = false
+        /// Whether the predicate means other objects now.
+        var isLedElsewhere = false
         /// The objects that the events were about: those that are gone nobody finds any more.
         var objects: [ObjectID: ManagedObject] = [:]
 
-        var isEmpty: Bool { ids.isEmpty && written.isEmpty && !isEverything }
+        var isEmpty: Bool { ids.isEmpty && written.isEmpty && !isEverything && !isLedElsewhere }
 
         mutating func add(_ id: ObjectID) {
             if known.insert(id).inserted { ids.append(id) }
@@ -174,7 +177,9 @@ extension ResultsFollower {
         isTelling = true
         defer { isTelling = false }
         // Those who are told may edit and save.
-        while list != nil, !waiting.isEmpty {
+        while list != nil {
+            if isLedElsewhere(context) { waiting.isLedElsewhere = true }
+            if waiting.isEmpty { return }
             let candidates = waiting
             waiting = Candidates()
             do throws(StoreError) {

@@ -19,7 +19,9 @@ extension ResultsFollower {
     func follow(_ candidates: Candidates, _ context: ManagedObjectContext) throws(StoreError) {
         guard let list else { return }
         var candidates = candidates
-        if candidates.isEverything { return try refetch(candidates, context) }
+        if candidates.isEverything || candidates.isLedElsewhere {
+            return try refetch(candidates, context)
+        }
         if !candidates.written.isEmpty, let related {
             guard let dependents = try related.dependents(candidates.written, context.source())
             else { return try refetch(candidates, context) }

@@ -45,6 +45,8 @@ final class ResultsFollower {
     let terms: FetchTerms
     /// Whether the list holds its objects, and not only their ids.
     let holdsObjects: Bool
+    /// Whether the predicate names objects, which may be folded into others.
+    private let namesObjects: Bool
     private let sectionKey: String?
     private let sectionName: ((ManagedObject) -> String)?
     private(set) var sections = Sections.none
@@ -58,6 +60,9 @@ final class ResultsFollower {
     var isTelling = false
     /// Whether others have led more objects to one that is deleted here: which ones lead to it when that is saved, nobody says.
     var hasDoomedLinks = false
+    /// What the predicate was when the list was fetched, with the objects in the place of those that were folded into them; nil if
+    /// it names no object.
+    private var ledPredicate: PredicateNode?
     private(set) var isObserving = false
     /// How many objects were looked at whether they match.
     private(set) var looks = 0
@@ -78,6 +83,7 @@ final class ResultsFollower {
         self.sectionKey = sectionKey
         self.sectionName = sectionName
         self.holdsObjects = holdsObjects
+        namesObjects = terms.predicate?.namesObjects ?? false
     }
 
     var isSectioned: Bool { sectionKey != nil || sectionName != nil }
@@ -103,12 +109,20 @@ final class ResultsFollower {
 
     func replaceList(_ list: FetchedList) { self.list = list }
 
+    /// Whether the predicate names an object that was folded into another one since the list was fetched.
+    func isLedElsewhere(_ context: ManagedObjectContext) -> Bool {
+        guard namesObjects, let ledPredicate, let predicate = terms.predicate else { return false }
+        return context.mayRedirect && context.led(predicate) != ledPredicate
+    }
+
     /// The list as a fetch gives it now.
     func fetchedList(_ context: ManagedObjectContext) throws(StoreError) -> FetchedList {
         fetches += 1
         try context.throwReadError()
         context.processPendingChanges()
         try terms.box?.terms.checkForObjects(terms.entityName, in: context.schema)
+        // Before it is asked: an object that is folded meanwhile is noticed with the next event.
+        ledPredicate = namesObjects ? terms.predicate.map(context.led) : nil
         let question = try context.question(terms)
         try findSections(question.entity, context)
         let objects: [ListedObject]
