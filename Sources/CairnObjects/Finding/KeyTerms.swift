@@ -135,24 +135,41 @@ struct KeyTerms: Hashable {
 
     // MARK: Questions
 
+    /// A condition that finds the stored objects with some keys.
+    struct Condition {
+        let predicate: PredicateNode
+        /// Whether it is about one key that many may have: the first of what it finds are enough.
+        let isOfMany: Bool
+    }
+
     /// The conditions that find the stored objects with some keys, and perhaps others with them. Each is to be put to the store
     /// by itself.
-    func conditions(_ keys: [[Value]]) -> [PredicateNode] {
+    func conditions(_ keys: [[Value]]) -> [Condition] {
         if keys.count > 1 {
             if columns.count == 1, rule == nil {
                 let values = keys.map { $0[0] }
                 let list = values.filter { !$0.isNull }
-                var conditions = [isIn(0, list)]
-                if list.count < values.count { conditions.append(equals(0, .null)) }
+                var conditions = [Condition(predicate: isIn(0, list), isOfMany: false)]
+                if list.count < values.count {
+                    conditions.append(Condition(predicate: equals(0, .null), isOfMany: true))
+                }
                 return conditions
             }
             // Without an index each question would cost a look at all rows.
-            if !isUnique { return [.and(columns.indices.map { isOneOf($0, keys) })] }
+            if !isUnique {
+                return [
+                    Condition(
+                        predicate: .and(columns.indices.map { isOneOf($0, keys) }), isOfMany: false)
+                ]
+            }
         }
         return keys.map { key in
             var parts = columns.indices.map { equals($0, key[$0]) }
             if let condition = rule?.rule.predicate { parts.append(condition) }
-            return parts.count == 1 ? parts[0] : .and(parts)
+            // There is no second one with a unique key.
+            return Condition(
+                predicate: parts.count == 1 ? parts[0] : .and(parts),
+                isOfMany: !isUnique || key.contains(.null))
         }
     }
 

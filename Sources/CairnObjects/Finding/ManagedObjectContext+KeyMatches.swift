@@ -97,11 +97,9 @@ extension ManagedObjectContext {
         let snapshot = try source()
         var found: [[Value]: [Row]] = [:]
         for condition in terms.conditions(keys) {
-            var request = FetchTerms(entityName: terms.entity.name, predicate: condition)
-            // There is no second one with a unique key.
-            if keys.count == 1, !terms.isUnique || keys[0].contains(.null) {
-                request.fetchLimit = limit
-            }
+            var request = FetchTerms(
+                entityName: terms.entity.name, predicate: condition.predicate)
+            if condition.isOfMany { request.fetchLimit = limit }
             var fetch = try question(request, terms.entity).fetch
             fetch.includesRows = true
             let rows: [Row]

@@ -4,6 +4,7 @@ import Cairn
 import CairnModel
 import CairnStore
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CairnObjects
@@ -373,6 +374,35 @@ struct FindingOrInsertingTests {
         #expect(context.changed.keys?.notes == 130)
         try context.save()
         #expect(context.changed.keys == nil)
+    }
+
+    @Test("Of many objects that have no key the first are enough")
+    func manyWithOneKey() throws {
+        let limits = Mutex<[Int?]>([])
+        let store = CountingStore(try Backend.log.makeStore(Schema(Models.shop))) { question in
+            limits.withLock { $0.append(question.limit) }
+        }
+        let stack = Stack(store: store)
+        let ids = try stack.store { context in
+            (0..<50).map { context.make("Product", ["name": "\($0)"]) }
+                + [context.make("Product", ["serialCode": "a"])]
+                + (0..<50).map { context.make("Recipe", ["source": "\($0)"]) }
+        }
+        let context = stack.context()
+        limits.withLock { $0 = [] }
+        let rows = store.rows
+        // Nil among other keys: of one property, and of a constraint over several.
+        let found = try context.findOrInsert(
+            entityName: "Product",
+            keys: [["serialCode": "a"], ["serialCode": String?.none as Any], ["serialCode": "b"]])
+        #expect(found.map(\.isNew) == [false, false, true])
+        #expect(found[1].object.objectID == ids[0])
+        #expect(limits.withLock { $0 } == [nil, 1] && store.rows - rows == 2)
+        limits.withLock { $0 = [] }
+        _ = try context.findOrInsert(
+            entityName: "Recipe",
+            keys: ["1", "2"].map { ["source": $0, "externalID": String?.none as Any] })
+        #expect(limits.withLock { $0 } == [2, 2])
     }
 
     @Test("Objects that leave the changed ones are not kept alive")
