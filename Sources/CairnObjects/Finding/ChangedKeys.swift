@@ -22,6 +22,8 @@ final class ChangedKeys {
     var seen = 0
     /// How often the key of an object was noted, for tests of how much work is done.
     private(set) var notes = 0
+    /// How often two objects with one key were compared, for the same.
+    private(set) var compares = 0
 
     /// Objects with one key: mostly there is one.
     enum Group {
@@ -47,13 +49,6 @@ final class ChangedKeys {
             objects[ObjectIdentifier(object)] = nil
             self = .several(objects)
             return !objects.isEmpty
-        }
-
-        var all: [ManagedObject] {
-            switch self {
-            case .one(let object): [object]
-            case .several(let objects): Array(objects.values)
-            }
         }
     }
 
@@ -119,12 +114,29 @@ final class ChangedKeys {
 
     // MARK: Finding
 
-    /// The objects that have a key now, by id, new ones last.
-    func objects(_ key: [Value], _ terms: KeyTerms) -> [ManagedObject] {
-        guard let found = indexes[terms]?.objects[key]?.all else { return [] }
-        let present = found.filter { !$0.isDeleted && !$0.isGone }
-        if present.count < 2 { return present }
-        return present.sorted { SortingOrder.compare($0.objectID, $1.objectID) < 0 }
+    /// The objects that have a key now, by id, new ones last; the first one alone if that is enough.
+    func objects(
+        _ key: [Value], _ terms: KeyTerms, count: Int, where isWanted: (ManagedObject) -> Bool
+    ) -> [ManagedObject] {
+        func isPresent(_ object: ManagedObject) -> Bool {
+            !object.isDeleted && !object.isGone && isWanted(object)
+        }
+        switch indexes[terms]?.objects[key] {
+        case nil: return []
+        case .one(let object)?: return isPresent(object) ? [object] : []
+        case .several(let objects)?:
+            if count > 1 { return objects.values.filter(isPresent).sorted(by: precedes) }
+            var first: ManagedObject?
+            for object in objects.values where isPresent(object) {
+                if first.map({ precedes(object, $0) }) ?? true { first = object }
+            }
+            return first.map { [$0] } ?? []
+        }
+    }
+
+    private func precedes(_ one: ManagedObject, _ other: ManagedObject) -> Bool {
+        compares += 1
+        return SortingOrder.compare(one.objectID, other.objectID) < 0
     }
 }
 

@@ -46,9 +46,14 @@ struct KeyTerms: Hashable {
             columns.append(column)
         }
         if columns.isEmpty { throw Self.wrong(entity, nil, "a key has one property at least") }
-        let asked = Set(columns)
-        let constraints = entity.constraints.filter { Set($0.columns) == asked }
-        let constraint = constraints.first { $0.rule == nil } ?? constraints.first
+        // Neither names a column twice.
+        let same = { (constraint: SchemaConstraint) in
+            constraint.columns.count == columns.count
+                && columns.allSatisfy(constraint.columns.contains)
+        }
+        let constraint =
+            entity.constraints.first { $0.rule == nil && same($0) }
+            ?? entity.constraints.first(where: same)
         self.columns = constraint?.columns ?? columns.sorted()
         hasReferences = columns.contains { entity.columns[$0].relationship != nil }
         isUnique = constraint != nil

@@ -36,10 +36,10 @@ extension ManagedObjectContext {
             let divided = dividedStores
             let index = changedKeys(terms)
             for (place, key) in keys.enumerated() {
-                for object in index.objects(key, terms) {
-                    if let divided, !isFound(object, in: divided) { continue }
-                    matches[place].append(.object(object))
+                let objects = index.objects(key, terms, count: count) { object in
+                    divided.map { isFound(object, in: $0) } ?? true
                 }
+                matches[place] = objects.map { .object($0) }
             }
         }
         let open = keys.indices.filter { matches[$0].count < count }
