@@ -91,7 +91,9 @@ extension ManagedObjectContext {
                 if changed.contains(column) { drop(object, column, stored) }
             } else if !changed.contains(column) || value != ours[column] {
                 // Only attributes are put together.
+                object.willChange(.column(column))
                 object.setEdit(column, value)
+                object.didChange(.column(column))
             }
         }
         object.rebase(on: stored)
@@ -101,7 +103,9 @@ extension ManagedObjectContext {
     private func drop(_ object: ManagedObject, _ column: Int, _ stored: Row) {
         let value = stored.cells.value(column, of: object.entity, in: identity)
         guard let index = object.entity.columns[column].relationship else {
+            object.willChange(.column(column))
             object.setEdit(column, nil)
+            object.didChange(.column(column))
             return
         }
         let root = schema.entities[object.entity.relationships[index].destination]

@@ -4,6 +4,8 @@ import Cairn
 import CairnModel
 import CairnStore
 import Foundation
+import Observation
+import Synchronization
 import Testing
 
 @testable import CairnObjects
@@ -245,6 +247,33 @@ struct DeclaredPolicyTests {
             let error = storeError { try context.save() }
             #expect(error?.code == .invalidRequest && error?.context.key == "visits")
             #expect(try stack.context().all("RuledArticle")[0].int("visits") == 1)
+        }
+    }
+
+    @Test("Who has read what a policy changes is told, whoever carries it out")
+    func observation() throws {
+        for policy in Self.policies + [PlainSubclass(merge: .rollback)] {
+            let stack = try Self.stack(.log)
+            let id = try stack.store { [$0.make("RuledArticle", ["code": "a", "visits": 1])] }[0]
+            let context = stack.context(policy)
+            context.isObservable = true
+            let article = try #require(try context.existingObject(with: id) as? RuledArticle)
+            article.visits = 3
+            article.color = "mine"
+            let other = stack.context()
+            // Under the last policy what is changed here alone goes, too.
+            other.object(with: id)[policy.mergeType == .rollback ? "note" : "visits"] =
+                policy.mergeType == .rollback ? "theirs" : 5
+            try other.save()
+            let told = Atomic<Int>(0)
+            withObservationTracking {
+                _ = article.visits
+            } onChange: {
+                told.add(1, ordering: .relaxed)
+            }
+            try context.save()
+            #expect(told.load(ordering: .relaxed) == 1)
+            #expect(article.visits == (policy.mergeType == .rollback ? 1 : 7))
         }
     }
 }
