@@ -39,6 +39,23 @@ private struct KeyReferences {
     }
 }
 
+/// What objects would have if others were merged into them.
+private struct DeclaredTrial {
+    /// By object: its values, and the columns that were set.
+    var states: [ManagedObject: (values: [Value], isSet: ColumnSet)] = [:]
+    /// Those that were merged into others.
+    var gone: Set<ManagedObject> = []
+
+    func state(of object: ManagedObject) -> (values: [Value], isSet: ColumnSet) {
+        if let known = states[object] { return known }
+        let isSet =
+            object.isInserted
+            ? object.ownSlots?.assigned ?? ColumnSet()
+            : ColumnSet(object.columnsWithEdits.filter { !object.untracked.contains($0) })
+        return (object.entity.columns.indices.map(object.columnValue), isSet)
+    }
+}
+
 extension ManagedObjectContext {
     /// What an absorbed object gives the survivor.
     enum Gift {
@@ -99,6 +116,7 @@ extension ManagedObjectContext {
                 groups.append([conflict])
             }
         }
+        if policy.mergeType == .declared { try checkDeclared(groups) }
         var references = KeyReferences(self, conflicts)
         for group in groups { try fold(members(of: group), by: policy, &references) }
         // Who had the key all along comes first: what goes back to its own key may need it.
@@ -243,6 +261,46 @@ extension ManagedObjectContext {
             }
         }
         return goesBack
+    }
+
+    /// Whether the model's rules can put together what the objects have that will be one, before anything is.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if a sum is greater than its type can hold.
+    private func checkDeclared(_ groups: [[ConstraintConflict]]) throws(StoreError) {
+        let all = groups.map { ($0[0], members(of: $0)) }
+        var trial = DeclaredTrial()
+        for (_, members) in all {
+            let new = members.filter(isNew).filter { !trial.gone.contains($0) }
+            for loser in new.dropFirst() { try tryMerging(loser, into: new[0], &trial) }
+        }
+        for isKept in [true, false] {
+            for (conflict, members) in all {
+                let left = members.filter { !trial.gone.contains($0) }
+                guard let first = left.first, !isNew(first), hasKept(conflict, first) == isKept
+                else { continue }
+                for other in left.dropFirst() { try tryMerging(other, into: first, &trial) }
+            }
+        }
+    }
+
+    private func tryMerging(
+        _ loser: ManagedObject, into survivor: ManagedObject, _ trial: inout DeclaredTrial
+    ) throws(StoreError) {
+        let entity = survivor.entity
+        let columns = commonAncestor(loser.entity, entity)?.columns.indices ?? 0..<0
+        let (values, isSet) = trial.state(of: loser)
+        var (kept, keptSet) = trial.state(of: survivor)
+        var given = [Value](repeating: .null, count: entity.columns.count)
+        for column in columns { given[column] = values[column] }
+        let merged = try ConflictRules.declaredValues(
+            entity, given: given, assigned: ColumnSet(columns.filter(isSet.contains)),
+            isRow: !loser.isInserted, kept: kept, keptAssigned: survivor.isInserted ? keptSet : nil)
+        for column in columns where merged[column] != kept[column] {
+            kept[column] = merged[column]
+            keptSet.insert(column)
+        }
+        trial.states[survivor] = (kept, keptSet)
+        trial.gone.insert(loser)
     }
 
     // MARK: Absorbing

@@ -73,9 +73,21 @@ extension ManagedObjectContext {
         object.rebase(on: stored)
     }
 
-    /// The object gets what the model's rules make of both.
-    private func mergeDeclared(_ object: ManagedObject, with stored: Row) throws(StoreError) {
-        guard let base = object.row else { return object.rebase(on: stored) }
+    /// Whether the model's rules can put together what a conflict is about, before anything is.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if a sum is greater than its type can hold.
+    func checkDeclared(_ conflict: MergeConflict) throws(StoreError) {
+        let object = conflict.sourceObject
+        guard object.managedObjectContext === self, !object.isDeleted,
+            let stored = conflict.conflict.stored, let base = object.row
+        else { return }
+        _ = try declaredValues(of: object, base, stored)
+    }
+
+    /// What the model's rules make of what is here and what is stored.
+    private func declaredValues(
+        of object: ManagedObject, _ base: Row, _ stored: Row
+    ) throws(StoreError) -> (merged: [Value], ours: [Value], theirs: [Value], changed: ColumnSet) {
         let entity = object.entity
         func values(_ row: Row) -> [Value] {
             entity.columns.indices.map { row.cells.value($0, of: entity, in: identity) }
@@ -86,6 +98,13 @@ extension ManagedObjectContext {
         for column in changed { ours[column] = object.presentValue(column) }
         let merged = try ConflictRules.declaredValues(
             entity, base: old, ours: ours, changed: changed, theirs: theirs)
+        return (merged, ours, theirs, changed)
+    }
+
+    /// The object gets what the model's rules make of both.
+    private func mergeDeclared(_ object: ManagedObject, with stored: Row) throws(StoreError) {
+        guard let base = object.row else { return object.rebase(on: stored) }
+        let (merged, ours, theirs, changed) = try declaredValues(of: object, base, stored)
         for (column, value) in merged.enumerated() {
             if value == theirs[column] {
                 if changed.contains(column) { drop(object, column, stored) }

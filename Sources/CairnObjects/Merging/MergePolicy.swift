@@ -95,6 +95,10 @@ open class MergePolicy {
             throw MergePolicy.failure(
                 "objects were changed by somebody else", list.map { .version($0.conflict) })
         }
+        if mergeType == .declared {
+            // What cannot be put together leaves all as it is.
+            for conflict in list { try conflict.context.checkDeclared(conflict) }
+        }
         for conflict in list { try conflict.context.resolve(conflict, by: self) }
     }
 

@@ -250,6 +250,44 @@ struct DeclaredPolicyTests {
         }
     }
 
+    @Test("A sum that fails leaves the others as they are, and the save can be tried again")
+    func failing() throws {
+        for policy in Self.policies {
+            let stack = try Self.stack(.log)
+            let ids = try stack.store { context in
+                (0..<3).map { context.make("RuledArticle", ["code": "\($0)", "visits": 10]) }
+            }
+            let context = stack.context(policy)
+            let articles = ids.map { context.object(with: $0) }
+            for (index, article) in articles.enumerated() {
+                article["visits"] = index == 1 ? Int.max : 11
+            }
+            let other = stack.context()
+            for id in ids { other.object(with: id)["visits"] = 20 }
+            try other.save()
+            #expect(storeError { try context.save() }?.code == .invalidRequest)
+            for article in articles {
+                #expect(article.committedValues(forKeys: ["visits"])["visits"] as? Int == 10)
+            }
+            #expect(articles.map { $0.int("visits") } == [11, .max, 11])
+            articles[1]["visits"] = 12
+            try context.save()
+            #expect(articles.map { $0.int("visits") } == [21, 22, 21])
+            // The same where objects come to have the keys of others, one of several new ones among them.
+            let codes = ["0", "0", "1", "2"]
+            let new = codes.map { context.make("RuledArticle", ["code": $0, "visits": 1]) }
+            new[2]["visits"] = Int.max
+            #expect(storeError { try context.save() }?.context.key == "visits")
+            #expect(Set(context.insertedObjects) == Set(new))
+            #expect(articles.allSatisfy { !$0.hasChanges })
+            #expect(new.map { $0.int("visits") } == [1, 1, .max, 1])
+            new[2]["visits"] = 1
+            try context.save()
+            #expect(articles.map { $0.int("visits") } == [23, 23, 22])
+            #expect(try stack.context().count("RuledArticle") == 3)
+        }
+    }
+
     @Test("Who has read what a policy changes is told, whoever carries it out")
     func observation() throws {
         for policy in Self.policies + [PlainSubclass(merge: .rollback)] {
