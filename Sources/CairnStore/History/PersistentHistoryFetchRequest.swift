@@ -40,6 +40,9 @@ public struct PersistentHistoryFetchRequest: Sendable, Hashable {
     /// after the other: then `fetchHistory(_:)` fails, and all that matches is in memory, or as much as ``fetchLimit`` says.
     public var sortDescriptors: [SortKey] = []
     /// At most so many transactions, or changes; 0: all.
+    ///
+    /// Where changes come in their transactions, the last one has all of them that match, be it more: who goes on behind its token
+    /// misses none.
     public var fetchLimit = 0
 
     /// Asks for transactions, or for changes.

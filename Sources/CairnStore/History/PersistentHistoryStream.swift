@@ -90,7 +90,10 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
     }
 
     /// The next transaction, with its changes.
-    private func advance() throws(StoreError) -> PersistentHistoryTransaction? {
+    ///
+    /// - Parameter cuts: whether the last one has as many as are wanted; else all of its changes come, since its token is
+    ///   behind them.
+    private func advance(cuts: Bool = false) throws(StoreError) -> PersistentHistoryTransaction? {
         if isEnough { sources = [] }
         var oldest: Int?
         for index in sources.indices {
@@ -111,7 +114,7 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
         place = place.merging(transaction.token)
         transaction.token = place
         if let left = changesLeft, let changes = transaction.changes {
-            if changes.count > left { transaction.changes = changes.first(left) }
+            if cuts, changes.count > left { transaction.changes = changes.first(left) }
             changesLeft = max(0, left - changes.count)
         }
         return transaction
@@ -147,7 +150,10 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
         if request.resultType == .statusOnly { return result }
         var known: Set<ObjectID> = []
         guard let filter, filter.isSorted else {
-            while let transaction = try advance() { result.add(transaction, &known) }
+            let cuts =
+                request.resultType != .transactionsAndChanges
+                && request.resultType != .transactionsOnly
+            while let transaction = try advance(cuts: cuts) { result.add(transaction, &known) }
             return result
         }
         if filter.isOfChanges {

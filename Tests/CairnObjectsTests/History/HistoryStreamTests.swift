@@ -1,0 +1,65 @@
+// Up to where a reader of a part of the history has come.
+
+import CairnModel
+import CairnObjects
+import CairnStore
+import Testing
+
+@Suite("Reading a part of the history")
+struct HistoryStreamTests {
+    /// Stores with a history behind a coordinator.
+    private struct Scene {
+        let coordinator: PersistentStoreCoordinator
+        let stores: [any HistoryStore]
+
+        init(_ backend: Backend, stores count: Int) throws {
+            let coordinator = try PersistentStoreCoordinator(Models.shop)
+            stores = try (0..<count).map { _ in
+                try backend.makeStoreWithHistory(coordinator.schema)
+            }
+            for store in stores { try coordinator.add(store) }
+            self.coordinator = coordinator
+        }
+
+        /// Writes a transaction of some changes.
+        func write(_ author: String, _ changes: Int, to store: Int = 0) throws {
+            let context = ManagedObjectContext(store: coordinator)
+            context.transactionAuthor = author
+            for _ in 0..<changes {
+                try context.assign(context.make("Shop"), to: stores[store])
+            }
+            try context.save()
+        }
+    }
+
+    @Test(
+        "A limit of changes does not cut a transaction that comes with its token",
+        arguments: Backend.allCases, [1, 2])
+    func changeLimits(_ backend: Backend, _ count: Int) throws {
+        let scene = try Scene(backend, stores: count)
+        for (index, changes) in [6, 4, 1].enumerated() {
+            try scene.write("a", changes, to: index % count)
+        }
+        var fetch = PersistentHistoryChange.fetchRequest
+        fetch.fetchLimit = 8
+        var request = PersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
+        func follow(_ token: PersistentHistoryToken?) throws -> [PersistentHistoryTransaction] {
+            var next = PersistentHistoryChangeRequest.fetchHistory(after: token)
+            next.fetchRequest = fetch
+            let stream = try scene.coordinator.fetchHistory(next)
+            var all: [PersistentHistoryTransaction] = []
+            while let transaction = try stream.next() { all.append(transaction) }
+            let executed = try scene.coordinator.execute(next).transactions
+            #expect(executed.map { $0.changes?.count } == all.map { $0.changes?.count })
+            return all
+        }
+        let first = try follow(nil)
+        #expect(first.map { $0.changes?.count } == [6, 4])
+        #expect(try follow(first.last?.token).map { $0.changes?.count } == [1])
+        // Changes by themselves are as many as are wanted.
+        request.resultType = .changesOnly
+        #expect(try scene.coordinator.execute(request).changes.count == 8)
+        request.resultType = .count
+        #expect(try scene.coordinator.execute(request).count == 8)
+    }
+}
