@@ -75,7 +75,8 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
                 context: .init(key: request.fetchRequest?.sortDescriptors.first?.key))
         }
         guard var transaction = try advance() else { return nil }
-        if request.resultType == .transactionsOnly { transaction.changes = nil }
+        // Who puts streams together counts the changes.
+        if !isPart, request.resultType == .transactionsOnly { transaction.changes = nil }
         return transaction
     }
 

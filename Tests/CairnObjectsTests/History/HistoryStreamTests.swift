@@ -61,5 +61,10 @@ struct HistoryStreamTests {
         #expect(try scene.coordinator.execute(request).changes.count == 8)
         request.resultType = .count
         #expect(try scene.coordinator.execute(request).count == 8)
+        // Without their changes no more transactions come than with them.
+        request.resultType = .transactionsOnly
+        let alone = try scene.coordinator.execute(request).transactions
+        #expect(alone.map(\.transactionNumber) == first.map(\.transactionNumber))
+        #expect(alone.allSatisfy { $0.changes == nil })
     }
 }
