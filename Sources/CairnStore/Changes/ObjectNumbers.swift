@@ -141,6 +141,20 @@ extension ObjectNumbers: Sequence {
 }
 
 extension ObjectNumbers {
+    /// The first of the numbers.
+    ///
+    /// - Complexity: O(runs).
+    func first(_ count: Int) -> ObjectNumbers {
+        var first = ObjectNumbers()
+        for run in runs {
+            let left = count - first.count
+            if left <= 0 { break }
+            let last = run.count > left ? run.lowerBound + UInt64(left) - 1 : run.upperBound
+            first.append(run.lowerBound...last)
+        }
+        return first
+    }
+
     /// Adds the places that some of the numbers have among these.
     ///
     /// - Parameters:
@@ -165,12 +179,13 @@ extension ObjectNumbers {
 
 /// Numbers that are asked for by their places among them.
 struct ObjectPlaces: Sendable {
-    private let runs: [ClosedRange<UInt64>]
+    private let numbers: ObjectNumbers
+    private var runs: [ClosedRange<UInt64>] { numbers.runs }
     /// The place of the first number of each run.
     private let starts: [Int]
 
     init(_ numbers: ObjectNumbers) {
-        runs = numbers.runs
+        self.numbers = numbers
         var starts: [Int] = []
         var start = 0
         for run in numbers.runs {
@@ -179,6 +194,9 @@ struct ObjectPlaces: Sendable {
         }
         self.starts = starts
     }
+
+    /// The numbers at the first places.
+    func first(_ count: Int) -> ObjectNumbers { numbers.first(count) }
 
     /// The number at a place, which must be there.
     ///

@@ -257,13 +257,28 @@ public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
             places: places.count == count && self.places == nil ? nil : places)
     }
 
-    /// The first of them.
+    /// The first of them. None is made.
+    ///
+    /// - Complexity: O(runs of neighbouring objects), and the values that were kept of those.
     func first(_ count: Int) -> PersistentHistoryChanges {
+        if count <= 0 { return [] }
+        if count >= self.count { return self }
+        var first: [Group] = []
         var left = count
-        return filtered(where: { _ in
-            left -= 1
-            return left >= 0
-        }) ?? []
+        for group in groups where left > 0 {
+            var some = group
+            if group.numbers.count > left {
+                some.numbers = group.numbers.first(left)
+                some.values = Array(group.values.prefix(left * group.names.count))
+            }
+            left -= some.numbers.count
+            first.append(some)
+        }
+        var all = ObjectNumbers()
+        all.append(1...UInt64(count))
+        return PersistentHistoryChanges(
+            first, transaction: transaction, identity: identity,
+            places: places?.first(count) ?? all)
     }
 
     /// How objects are named.
