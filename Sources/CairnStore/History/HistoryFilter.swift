@@ -148,6 +148,20 @@ private final class HistoryRecord: EvaluatedObject {
         return schema
     }()
 
+    /// What stands in a column.
+    private enum Column: String {
+        case author, contextName, bundleID, processID, storeID, timestamp, transactionNumber, token
+        case changeID, changeType, changedEntity, entityName, changedObjectID
+    }
+
+    /// By entity and column: looked up once, as each change is asked for several of them. A relationship to the transaction is
+    /// none of these.
+    private static let columns: [[Column?]] = schema.entities.map { entity in
+        entity.columns.map { Column(rawValue: $0.name) }
+    }
+    /// Where a change leads to its transaction.
+    private static let owner = schema.entities[change].relationshipIndex(named: "transaction")
+
     private var transaction: PersistentHistoryTransaction?
     private var change: PersistentHistoryChange?
     /// What stands for the transaction of a change.
@@ -171,20 +185,20 @@ private final class HistoryRecord: EvaluatedObject {
     func evaluatedColumn(_ index: Int) -> Value {
         guard let transaction else { return .null }
         func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
-        switch evaluatedEntity.columns[index].name {
-        case "author": return text(transaction.author)
-        case "contextName": return text(transaction.contextName)
-        case "bundleID": return text(transaction.bundleID)
-        case "processID": return .integer(Int64(transaction.processID))
-        case "storeID": return .uuid(transaction.storeID)
-        case "timestamp": return .date(transaction.timestamp)
-        case "transactionNumber", "token":
+        switch Self.columns[change == nil ? Self.transaction : Self.change][index] {
+        case .author: return text(transaction.author)
+        case .contextName: return text(transaction.contextName)
+        case .bundleID: return text(transaction.bundleID)
+        case .processID: return .integer(Int64(transaction.processID))
+        case .storeID: return .uuid(transaction.storeID)
+        case .timestamp: return .date(transaction.timestamp)
+        case .transactionNumber, .token:
             return .integer(Int64(clamping: transaction.transactionNumber))
-        case "changeID": return .integer(change?.changeID ?? 0)
-        case "changeType": return .integer(Int64(change?.changeType.rawValue ?? 0))
-        case "changedEntity", "entityName": return text(change?.entityName)
-        case "changedObjectID": return change.map { .objectID($0.changedObjectID) } ?? .null
-        default: return .null
+        case .changeID: return .integer(change?.changeID ?? 0)
+        case .changeType: return .integer(Int64(change?.changeType.rawValue ?? 0))
+        case .changedEntity, .entityName: return text(change?.entityName)
+        case .changedObjectID: return change.map { .objectID($0.changedObjectID) } ?? .null
+        case nil: return .null
         }
     }
 
@@ -192,7 +206,7 @@ private final class HistoryRecord: EvaluatedObject {
 
     func evaluatedTarget(_ relationship: Int) -> (any EvaluatedObject)? {
         guard let transaction, let change else { return nil }
-        if evaluatedEntity.relationships[relationship].description.name == "transaction" {
+        if relationship == Self.owner {
             owner.set(transaction, nil)
             return owner
         }
