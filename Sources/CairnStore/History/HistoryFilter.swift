@@ -102,7 +102,7 @@ struct SortedHistory<Element> {
     mutating func add(_ element: Element, _ keys: [Value]) {
         entries.append((keys, element))
         // No more is kept than twice what is wanted.
-        if let limit = filter.limit, entries.count >= 2 * limit + 64 { cut(limit) }
+        if let limit = filter.limit, (entries.count - 64) / 2 >= limit { cut(limit) }
     }
 
     private mutating func cut(_ limit: Int?) {

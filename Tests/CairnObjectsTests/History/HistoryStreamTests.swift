@@ -67,4 +67,15 @@ struct HistoryStreamTests {
         #expect(alone.map(\.transactionNumber) == first.map(\.transactionNumber))
         #expect(alone.allSatisfy { $0.changes == nil })
     }
+
+    @Test("A limit may be as great as it likes")
+    func greatLimits() throws {
+        let scene = try Scene(.log, stores: 1)
+        for _ in 0..<3 { try scene.write("a", 1) }
+        var fetch = PersistentHistoryTransaction.fetchRequest
+        fetch.sortDescriptors = [SortKey("transactionNumber", ascending: false)]
+        fetch.fetchLimit = .max
+        let all = try scene.coordinator.execute(.fetchHistory(withFetch: fetch)).transactions
+        #expect(all.count == 3)
+    }
 }
