@@ -34,6 +34,18 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
     /// Up to where transactions were given, in all stores that are asked or that the request's token names.
     private var place: PersistentHistoryToken
 
+    /// The point up to which the stream has gone: behind the last transaction that it gave, and behind those that it has
+    /// passed over since, as the request does not want them.
+    ///
+    /// Who asks for a part of the history goes on from here, be it that there was nothing for him: what was passed over need not
+    /// be looked at again, nor be retained for him.
+    ///
+    /// ```swift
+    /// while let transaction = try history.next() { try index.apply(transaction) }
+    /// token = history.token
+    /// ```
+    public var token: PersistentHistoryToken { place }
+
     /// - Parameters:
     ///   - date: only those after it.
     ///   - start: where the cursor begins.
@@ -133,15 +145,26 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
                 sources[index].next = transaction
                 return
             }
-            guard var wanted = request.filtered(transaction) else { continue }
-            if let filter {
-                guard let some = filter.filtered(wanted) else { continue }
-                wanted = some
+            if let wanted = wanted(of: transaction) {
+                sources[index].next = wanted
+                return
             }
-            sources[index].next = wanted
-            return
+            place = place.merging(transaction.token)
         }
         sources[index].isAtEnd = true
+        // What it has passed over before another one's transaction is passed over only now.
+        if let part = sources[index].cursor as? PersistentHistoryStream {
+            place = place.merging(part.place)
+        }
+    }
+
+    /// A transaction as far as the request wants it; nil if it wants nothing of it.
+    private func wanted(of transaction: PersistentHistoryTransaction)
+        -> PersistentHistoryTransaction?
+    {
+        guard let wanted = request.filtered(transaction) else { return nil }
+        guard let filter else { return wanted }
+        return filter.filtered(wanted)
     }
 
     /// All of it, in the form that the request wants.

@@ -78,4 +78,58 @@ struct HistoryStreamTests {
         let all = try scene.coordinator.execute(.fetchHistory(withFetch: fetch)).transactions
         #expect(all.count == 3)
     }
+
+    @Test(
+        "The token of a stream is behind what nobody wanted, and not behind what is still to come",
+        arguments: Backend.allCases, [1, 2])
+    func tokens(_ backend: Backend, _ count: Int) throws {
+        let scene = try Scene(backend, stores: count)
+        let start = try scene.coordinator.currentPersistentHistoryToken()
+        for index in 0..<4 { try scene.write("own", 1, to: index % count) }
+        let now = try scene.coordinator.currentPersistentHistoryToken()
+        #expect(start != now)
+        var excluding = PersistentHistoryChangeRequest.fetchHistory(after: start)
+        excluding.excludedAuthors = ["own"]
+        var matching = PersistentHistoryChangeRequest.fetchHistory(after: start)
+        matching.fetchRequest = PersistentHistoryTransaction.fetchRequest(
+            where: .compare("author", .equal, .string("other")))
+        for request in [excluding, matching] {
+            let stream = try scene.coordinator.fetchHistory(request)
+            #expect(stream.token == start)
+            #expect(try stream.next() == nil)
+            #expect(stream.token == now)
+        }
+    }
+
+    @Test(
+        "Who goes on from a stream's token after each transaction gets all that he wants, each once",
+        arguments: Backend.allCases, SeededRandom.seeds(4))
+    func goingOn(_ backend: Backend, _ seed: UInt64) throws {
+        print("seed \(seed)")
+        var random = SeededRandom(seed: seed)
+        let scene = try Scene(backend, stores: 3)
+        for _ in 0..<40 {
+            try scene.write(
+                random.chance(30) ? "other" : "own", 1 + random.below(3), to: random.below(3))
+        }
+        var request = PersistentHistoryChangeRequest.fetchHistory(after: nil)
+        request.excludedAuthors = ["own"]
+        func name(_ transaction: PersistentHistoryTransaction) -> String {
+            "\(transaction.storeID) \(transaction.transactionNumber)"
+        }
+        let all = try scene.coordinator.execute(request).transactions.map(name)
+        var found: [String] = []
+        var token: PersistentHistoryToken?
+        while true {
+            var next = PersistentHistoryChangeRequest.fetchHistory(after: token)
+            next.excludedAuthors = ["own"]
+            let stream = try scene.coordinator.fetchHistory(next)
+            let transaction = try stream.next()
+            token = stream.token
+            guard let transaction else { break }
+            found.append(name(transaction))
+        }
+        #expect(found == all)
+        #expect(token == (try scene.coordinator.currentPersistentHistoryToken()))
+    }
 }
