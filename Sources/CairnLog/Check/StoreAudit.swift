@@ -54,12 +54,18 @@ struct StoreAudit {
     }
 
     /// How often a check begins again when segments come and go.
-    private static let attempts = 5
+    static let attempts = 5
 
     func run(progress: (CheckStage, Int, Int) -> Void) throws(StoreError) -> StoreCheckReport {
         for _ in 1..<Self.attempts {
             let before = try names()
-            let report = try runOnce(progress)
+            let report: StoreCheckReport
+            do throws(StoreError) {
+                report = try runOnce(progress)
+            } catch {
+                if try names() == before { throw error }
+                continue
+            }
             if report.findingCount == 0 { return report }
             // What is wrong with a store at rest is wrong every time.
             if try names() == before { return report }
@@ -68,14 +74,7 @@ struct StoreAudit {
     }
 
     private func names() throws(StoreError) -> [String] {
-        do {
-            return try options.fileSystem.list(folder).filter { SegmentName.number(in: $0) != nil }
-        } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
-            throw StoreError(
-                .openFailed, "there is no store here", context: .init(path: "\(folder)"))
-        } catch {
-            throw StoreError(error)
-        }
+        try FolderSurvey.segmentNames(in: folder, options.fileSystem)
     }
 
     private func runOnce(_ progress: (CheckStage, Int, Int) -> Void) throws(StoreError)

@@ -6,6 +6,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnStore
 import Synchronization
+import SystemPackage
 
 /// A segment of the log.
 final class Segment: Sendable {
@@ -73,6 +74,38 @@ final class Segment: Sendable {
 
     // MARK: Reading
 
+    /// Opens its file if that rests, so that it can be read also when somebody has removed it.
+    ///
+    /// - Throws: `StoreError` with `.damaged` if it is not there any more.
+    func wake() throws(StoreError) {
+        guard let resting = file as? RestingFile else { return }
+        do {
+            try resting.wake()
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Lets its file rest again, if it is one that can. Nobody who must be able to read it has it.
+    func rest() { (file as? RestingFile)?.rest() }
+
+    /// The bytes of its file.
+    func size() throws(StoreError) -> UInt64 {
+        do {
+            return try file.size()
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// What it means that a call failed: a file that cannot be opened again was removed since it was found.
+    private func failure(_ error: FileSystemError) -> StoreError {
+        if error.operation == .open, error.code == .noSuchFileOrDirectory {
+            return .damaged("segment \(number) is missing (F-216)", segment: number)
+        }
+        return StoreError(error)
+    }
+
     /// What the system reads with a header, about.
     private static let guessedBytes = 8 << 10
 
@@ -127,7 +160,7 @@ final class Segment: Sendable {
         do {
             return try file.read(into: buffer, at: offset)
         } catch {
-            throw StoreError(error)
+            throw failure(error)
         }
     }
 

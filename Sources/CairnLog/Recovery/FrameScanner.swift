@@ -33,15 +33,7 @@ struct FrameScanner: ~Copyable {
     ) throws(StoreError) {
         self.segment = segment
         windowSize = size
-        if let end {
-            self.end = end
-        } else {
-            do {
-                self.end = try segment.file.size()
-            } catch {
-                throw StoreError(error)
-            }
-        }
+        if let end { self.end = end } else { self.end = try segment.size() }
         position = UInt64(SegmentHeader.size)
         expected = FrameHeader.Expectation(
             segment: segment.number, storeTag: storeTag,

@@ -381,6 +381,8 @@ struct LogContent {
                 "\(failure?.what ?? "the adopted part ends elsewhere") (\(failure?.rule ?? "F-652"))",
                 segment: part.segment, offset: scanner.position)
         }
+        // Who has the base must be able to go on reading; of others there may be many.
+        if base?.segments[segment.number] !== segment { segment.rest() }
     }
 
     private mutating func takeSide(

@@ -105,7 +105,7 @@ struct LogReader {
                 UnfinishedLog(storeID: storeID, segments: content.live.mains, end: content.end))
         }
         return .log(
-            OpenedLog(
+            try OpenedLog(
                 files, content, found, restored, durable: durable, pool: pool ?? PagePool()))
     }
 
@@ -129,7 +129,7 @@ struct LogReader {
         guard content.end.lsn == mark.lsn, content.end.chain == mark.chain else {
             throw .damaged("the log does not lead to the mark", segment: mark.segment)
         }
-        return OpenedLog(files, content, found, restored, durable: durable, pool: PagePool())
+        return try OpenedLog(files, content, found, restored, durable: durable, pool: PagePool())
     }
 
     /// Reads the log as it was after a commit: as if it ended there, and nothing was behind.                 F-798
@@ -175,7 +175,7 @@ struct LogReader {
             found.mains, into: &content, after: start, newestEnd: nil, durable: start?.lsn ?? 0)
         try content.finish()
         guard content.commit == commit, content.catalog != nil else { throw lacks(commit) }
-        return OpenedLog(
+        return try OpenedLog(
             files, content, found, restored, durable: durable, pool: pool ?? PagePool())
     }
 
@@ -228,6 +228,8 @@ struct LogReader {
                     "the segment does not end as its successor says (F-216)",
                     segment: segment.number, offset: segment.knownEnd)
             }
+            // On the way to a past state there may be many; the first one is that of the state that is gone on from.
+            if segment.number != start?.segment { segment.rest() }
         }
         return durable
     }

@@ -56,10 +56,12 @@ struct OpenedLog {
 
 extension OpenedLog {
     /// What reading gave, now that the end is known.
+    ///
+    /// - Throws: `StoreError` with `.damaged` if somebody has removed one of its segments since that was found.
     init(
         _ files: StoreFiles, _ content: LogContent, _ found: FoundLog, _ restored: RestoredState?,
         durable: UInt64, pool: PagePool
-    ) {
+    ) throws(StoreError) {
         guard let catalog = content.catalog else {
             preconditionFailure("a log with a commit has a schema")
         }
@@ -86,6 +88,8 @@ extension OpenedLog {
             counters: content.counters, blocks: content.blocks, deaths: content.deaths,
             history: content.history, redirects: content.redirects,
             lacksRetired: !content.members.gone.isEmpty, report: content.report)
+        // Who has the state can read all of it, whatever is removed.
+        for segment in readable { try segment.wake() }
     }
 }
 
@@ -102,7 +106,8 @@ struct HeldSegment: Sendable {
         number = held.segment
         begun = segment.header.commit
         retired = held.commit
-        bytes = (try? segment.file.size()) ?? 0
+        let resting = segment.file as? RestingFile
+        bytes = resting?.restingSize ?? (try? segment.file.size()) ?? 0
     }
 }
 

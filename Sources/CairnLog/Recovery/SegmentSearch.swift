@@ -7,6 +7,7 @@
 //      when its header was written.
 //   3. Its start frame lists the other members of the live set. Each must be there and whole, and what is said
 //      of one main segment must be what its successor's header says.                     (F-216)
+//   4. The files of all others rest, closed: most of them are kept for past states alone, however many there are.
 //
 // A member that is not there may have been retired behind that start frame: whoever reads the frames knows.
 //
@@ -28,6 +29,18 @@ struct FoundSegment {
     let startCommit: UInt64
     /// The LSN behind its start frame.
     let startEnd: UInt64
+
+    /// The same with a file that is closed until somebody reads from it.
+    fileprivate func resting(on fileSystem: any FileSystem) throws(StoreError) -> FoundSegment {
+        do {
+            return FoundSegment(
+                segment: Segment(
+                    header: segment.header, file: try RestingFile(segment.file, on: fileSystem)),
+                chain: chain, start: start, startCommit: startCommit, startEnd: startEnd)
+        } catch {
+            throw StoreError(error)
+        }
+    }
 }
 
 /// What the files of a folder are.
@@ -97,6 +110,8 @@ struct SegmentSearch {
     private var judgements: [UInt32: Judgement] = [:]
     /// The newest file with a valid header, if this version cannot read it.
     private var unreadable: StoreError?
+    /// Whether a file with a valid header was found.
+    private var hasHeader = false
 
     /// The number above which main segments, and what is broken, mean nothing: a copy was not finished.
     private let lastMain: UInt32
@@ -118,22 +133,9 @@ struct SegmentSearch {
         } catch {
             throw StoreError(error)
         }
-        for number in log.numbers { judgements[number] = try judge(number) }
+        let last = try judgeAll(log.numbers)
         // What a writer removed since the folder was listed was no part of the store any more, or is missing.
         log.numbers.removeAll { judgements[$0] == nil }
-        if let unreadable { throw unreadable }
-        var last: FoundSegment?
-        for number in log.numbers.reversed() where last == nil {
-            switch judgements[number] {
-            case .whole where number > lastMain, .broken where number > lastMain: break
-            case .whole(let found) where found.segment.header.kind == .main:
-                if found.segment.header.commit < lastCommit ?? .max { last = found }
-            case .broken(let error):
-                // What is behind a past state is no matter; what it lacks shows when it is read.
-                if lastCommit == nil { throw error }
-            case .whole, .unfinished, nil: break
-            }
-        }
         guard let last else { return log }
         for case (let number, .whole(let found)) in judgements
         where found.segment.header.store == last.segment.header.store {
@@ -157,6 +159,39 @@ struct SegmentSearch {
         }
         collect(last, into: &log)
         return log
+    }
+
+    /// Judges all files, the newest first; gives the log's last segment.
+    private mutating func judgeAll(_ numbers: [UInt32]) throws(StoreError) -> FoundSegment? {
+        var last: FoundSegment?
+        var failure: StoreError?
+        var members: Set<UInt32> = []
+        for number in numbers.reversed() {
+            let judgement = try judge(number)
+            judgements[number] = judgement
+            switch judgement {
+            case .whole(let found):
+                if last == nil, isNewest(found) {
+                    last = found
+                    members = Set(found.start.live.map(\.number))
+                } else if !members.contains(number) {
+                    judgements[number] = .whole(try found.resting(on: files.fileSystem))
+                }
+            case .broken(let error):
+                // What is behind a past state is no matter; what it lacks shows when it is read.
+                if last == nil, number <= lastMain, lastCommit == nil { failure = failure ?? error }
+            case .unfinished, nil: break
+            }
+        }
+        if let error = unreadable ?? failure { throw error }
+        return last
+    }
+
+    /// Whether a segment is the last one if none behind it is.
+    private func isNewest(_ found: FoundSegment) -> Bool {
+        let header = found.segment.header
+        return header.kind == .main && found.segment.number <= lastMain
+            && header.commit < lastCommit ?? .max
     }
 
     // MARK: Files
@@ -184,7 +219,7 @@ struct SegmentSearch {
         var valid: SegmentHeader?
         do {
             let header = try SegmentHeader(decoding: head.bytes)
-            unreadable = nil
+            hasHeader = true
             guard header.number == number else {
                 throw FormatError(
                     .mismatch, "F-204", "the file of this number holds another segment",
@@ -202,7 +237,8 @@ struct SegmentSearch {
             offset = UInt64(SegmentHeader.size)
             return .whole(try whole(segment, chain))
         } catch let error as FormatError {
-            if offset == 0, error.isOfOtherVersion {
+            if offset == 0, error.isOfOtherVersion, !hasHeader {
+                hasHeader = true
                 unreadable = StoreError(
                     ofOtherVersion: error, at: "\(file.path)", segment: number)
             }

@@ -7,6 +7,9 @@
 //      each of them ends; else the header of a successor says it, or the place in the log where one begins.
 //   4. Adopt and retire frames behind that start frame change what it says.
 //
+// A file that is looked at is closed again, unless the newest start frame lists it: of retired segments there may be as many as
+// past states need.
+//
 // Invariants: nothing is written and nothing locked.
 // Threads: one survey in one thread.
 
@@ -111,14 +114,25 @@ struct FolderSurvey {
         }
         let record = lock.flatMap { Self.mark(in: $0) }
         var unreadable: StoreError?
-        for number in numbers {
+        var live: Set<UInt32>?
+        for number in numbers.reversed() {
             do {
-                segments.append(try Self.look(at: number, folder, fileSystem))
+                let segment = try Self.look(at: number, folder, fileSystem)
+                segments.append(segment)
+                if live == nil, segment.role == .main,
+                    let start = (try? Self.start(of: segment, storeTag: segment.storeTag)) ?? nil
+                {
+                    live = Set(start.payload.live.map(\.number)).union([number])
+                } else if live?.contains(number) != true {
+                    segment.file.rest()
+                }
             } catch {
-                unreadable = error
+                unreadable = unreadable ?? error
                 problems.append(error)
             }
         }
+        segments.reverse()
+        problems.reverse()
         if segments.isEmpty, let unreadable { throw unreadable }
         // What another version has written is not damaged, and nothing can be said of it.
         if let newest = segments.last(where: { $0.header != nil || $0.isOfOtherVersion }),
@@ -129,8 +143,9 @@ struct FolderSurvey {
         }
         if let record, record.role == .unfinishedCopy { leaveOutCopied(record) }
         chooseStore(record)
-        for index in segments.indices where segments[index].role == .main {
+        for index in segments.indices.reversed() where segments[index].role == .main {
             try readStart(index)
+            if live?.contains(segments[index].number) != true { segments[index].file.rest() }
         }
         chooseLiveSet()
         stateEnds()
@@ -159,6 +174,22 @@ struct FolderSurvey {
 
     // MARK: Files
 
+    /// The names of the segments in a folder.
+    ///
+    /// - Throws: `StoreError`: `.openFailed` if there is no folder.
+    static func segmentNames(in folder: FilePath, _ fileSystem: any FileSystem) throws(StoreError)
+        -> [String]
+    {
+        do {
+            return try fileSystem.list(folder).filter { SegmentName.number(in: $0) != nil }
+        } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
+            throw StoreError(
+                .openFailed, "there is no store here", context: .init(path: "\(folder)"))
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
     private static func mark(in lock: TolerantFile) -> MarkRecord? {
         let bytes = RawBytes(count: MarkRecord.size)
         guard (try? lock.read(into: bytes.mutable, at: 0)) == MarkRecord.size else { return nil }
@@ -169,8 +200,8 @@ struct FolderSurvey {
         at number: UInt32, _ folder: FilePath, _ fileSystem: any FileSystem
     ) throws(StoreError) -> SurveyedSegment {
         do throws(FileSystemError) {
-            let file = TolerantFile(
-                try fileSystem.open(folder.appending(SegmentName.name(of: number)), .read))
+            let opened = try fileSystem.open(folder.appending(SegmentName.name(of: number)), .read)
+            let file = TolerantFile(try RestingFile(opened, on: fileSystem, stays: true))
             var segment = SurveyedSegment(
                 number: number, file: file, size: try file.size(), storeTag: 0, baseLSN: 0,
                 role: .unfinished)
@@ -273,20 +304,28 @@ struct FolderSurvey {
 
     private mutating func readStart(_ index: Int) throws(StoreError) {
         let segment = segments[index]
-        var walk = FrameWalk(
-            segment.file, segment: segment.number, storeTag: storeTag, baseLSN: segment.baseLSN,
-            chain: segment.chain, to: segment.size, readsPayloads: true)
-        guard case .frame(let frame) = try walk.next(), frame.header.kind == .start,
-            let payload = frame.payload, let start = try? StartPayload(decoding: payload)
-        else {
+        guard let start = try Self.start(of: segment, storeTag: storeTag) else {
             if segment.header != nil, try !Self.holdsFrames(segment) {
                 // Its creation did not finish: an opening passes over it.
                 segments[index].role = .unfinished
             }
             return
         }
-        segments[index].start = start
-        segments[index].startEnd = frame.end
+        segments[index].start = start.payload
+        segments[index].startEnd = start.end
+    }
+
+    /// The start frame of a segment and where it ends; nil if there is none that can be read.
+    private static func start(of segment: SurveyedSegment, storeTag: UInt32) throws(StoreError)
+        -> (payload: StartPayload, end: UInt64)?
+    {
+        var walk = FrameWalk(
+            segment.file, segment: segment.number, storeTag: storeTag, baseLSN: segment.baseLSN,
+            chain: segment.chain, to: segment.size, readsPayloads: true)
+        guard case .frame(let frame) = try walk.next(), frame.header.kind == .start,
+            let payload = frame.payload, let start = try? StartPayload(decoding: payload)
+        else { return nil }
+        return (start, frame.end)
     }
 
     /// Whether a valid frame header of the segment is anywhere behind the place of the start frame.

@@ -115,7 +115,18 @@ extension LogStore {
     public static func status(at path: String, options: LogStoreOptions = LogStoreOptions())
         throws(StoreError) -> StoreStatus
     {
-        try StoreStatus(FilePath(path), options.fileSystem)
+        let folder = FilePath(path)
+        for _ in 1..<StoreAudit.attempts {
+            let before = try FolderSurvey.segmentNames(in: folder, options.fileSystem)
+            do throws(StoreError) {
+                return try StoreStatus(folder, options.fileSystem)
+            } catch {
+                // A writer may take a file away that was to be read.
+                let after = try FolderSurvey.segmentNames(in: folder, options.fileSystem)
+                if after == before { throw error }
+            }
+        }
+        return try StoreStatus(folder, options.fileSystem)
     }
 }
 

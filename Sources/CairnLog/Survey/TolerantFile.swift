@@ -18,6 +18,9 @@ final class TolerantFile: File {
 
     init(_ base: any File) { self.base = base }
 
+    /// Closes the file below until it is read again, if it is one that can rest.
+    func rest() { (base as? RestingFile)?.rest() }
+
     var path: FilePath { base.path }
     var identity: FileIdentity { base.identity }
 

@@ -1,0 +1,95 @@
+// The files that are kept for past states: few of them are open, they are told apart from garbage, and they go.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import CairnLog
+
+@Suite("Segments that are kept for past states")
+struct HeldSegmentTests {
+    /// A closed store with so many of them, and what it held; its checkpoint is the newest state's.
+    private static func make(_ rounds: Int) throws -> (
+        disk: MemoryFileSystem, held: Set<UInt32>, contents: PastContents
+    ) {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk)
+        var contents = PastContents()
+        try PastStateTests.work(store, &contents)
+        for round in 0..<rounds {
+            _ = try store.compact()
+            try contents.note(store)
+            try CompactionTests.update(store, 0..<180, 300 + round)
+            try contents.note(store)
+        }
+        _ = try store.compact()
+        try contents.note(store)
+        try store.engine.takeCheckpoint()
+        let held = store.engine.heldSegments
+        try store.close()
+        return (disk, held, contents)
+    }
+
+    private static func reading(_ disk: any FileSystem) -> LogStoreOptions {
+        var options = FollowingStores.reading(disk)
+        options.sizes = CompactionTests.options(on: disk).sizes
+        return options
+    }
+
+    @Test("However many there are, their files are not open together")
+    func openFiles() throws {
+        let (base, held, contents) = try Self.make(40)
+        var random = RandomSource(seed: 5)
+        #expect(held.count > 30)
+        // The live segments, checkpoints and the lock file: some more while two past states are there.
+        let few = held.count * 3 / 4
+
+        var disk = CountingFileSystem(over: base)
+        let store = try PastStateTests.open(disk, nil)
+        #expect(disk.most < few, "opening to write")
+        disk.beginAnew()
+        #expect(try contents.problems(store, &random, most: 25) == [])
+        let date = Date(timeIntervalSinceReferenceDate: 1e9)
+        #expect(try store.transactionNumber(at: date) == store.snapshot().commit)
+        #expect(disk.most < few, "reading past states")
+        try store.close()
+
+        disk = CountingFileSystem(over: base)
+        let reader = try LogStore.open(at: "/store", options: Self.reading(disk))
+        #expect(try contents.problems(reader, &random, most: 5) == [])
+        #expect(disk.most < few, "opening to read")
+        try reader.close()
+
+        for depth in CheckDepth.allCases {
+            disk = CountingFileSystem(over: base)
+            let report = try LogStore.check(
+                at: "/store", depth: depth, options: Self.reading(disk))
+            #expect(report.findings.isEmpty, "\(report.findings)")
+            #expect(disk.most < few, "checking \(depth)")
+        }
+        disk = CountingFileSystem(over: base)
+        _ = try LogStore.status(at: "/store", options: Self.reading(disk))
+        #expect(disk.most < few, "asking")
+    }
+
+    @Test("Who has a past state can read all of it when its files are gone")
+    func outlives() throws {
+        let (disk, _, contents) = try Self.make(3)
+        let store = try PastStateTests.open(disk, nil)
+        let number = try #require(contents.texts.keys.sorted().dropFirst(3).first)
+        let snapshot = try #require(try store.snapshot(at: number) as? LogSnapshot)
+        let names = Set(try disk.list("/store"))
+        for segment in store.engine.heldSegments {
+            try disk.unlink(FilePath("/store").appending(SegmentName.name(of: segment)))
+        }
+        #expect(Set(try disk.list("/store")).count < names.count)
+        #expect(try PastContents.text(store, snapshot) == contents.texts[number])
+        try store.close()
+    }
+}
