@@ -28,13 +28,24 @@ final class LargeValueReader: Sendable {
         segments.withLock { $0[segment.number] = segment }
     }
 
-    /// Finds values in a segment as long as somebody else has it.
-    func lend(_ segment: Segment) {
+    /// Finds values in segments as long as somebody else has them.
+    ///
+    /// - Complexity: O(segments that are lent).
+    func lend(_ segments: [Segment]) {
         lent.withLock { lent in
-            lent[segment.number, default: []].removeAll { $0.segment == nil }
-            lent[segment.number]?.append(Lent(segment: segment))
+            lent = lent.compactMapValues { known in
+                let rest = known.filter { $0.segment != nil }
+                return rest.isEmpty ? nil : rest
+            }
+            for segment in segments
+            where lent[segment.number]?.contains(where: { $0.segment === segment }) != true {
+                lent[segment.number, default: []].append(Lent(segment: segment))
+            }
         }
     }
+
+    /// How many segments are lent, those included that nobody has any more and that were not met since.
+    var lentSegments: Int { lent.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
     private func segment(_ number: UInt32) -> Segment? {
         segments.withLock { $0[number] }

@@ -30,8 +30,7 @@ struct FollowedSegments {
             number = found.segment.header.predecessor
         }
         guard number == first else { return nil }
-        let known = FoundSegment(
-            segment: base, chain: 0, start: StartPayload(), startCommit: 0, startEnd: 0)
+        let known = FoundSegment(known: base)
         guard follows(known, log.mains.last) else { return nil }
         log.mains.append(known)
         log.mains.reverse()
@@ -41,8 +40,7 @@ struct FollowedSegments {
         }
         // A side segment that is adopted further is the one that the state has.
         for side in state.segments.sides {
-            log.whole[side.segment.number] = FoundSegment(
-                segment: side.segment, chain: 0, start: StartPayload(), startCommit: 0, startEnd: 0)
+            log.whole[side.segment.number] = FoundSegment(known: side.segment)
         }
         return log
     }

@@ -63,20 +63,28 @@ extension Engine {
         let pin = registry.pin()
         if pin.epoch == number { return pin }
         guard let settings = pin.state.catalog.metadata?.asOf else { throw StoreError.noPastStates }
-        try checkPast(number, settings, last: pin.epoch)
+        try Self.checkPast(number, from: settings.horizon, to: pin.epoch)
         do throws(StoreError) {
-            return try past.pin(number, self)
+            return try past.pin(number, self) { () throws(StoreError) in
+                try Self.checkPast(number, from: try pastHorizon(settings), to: pin.epoch)
+            }
         } catch {
-            // Another process may have let go of it meanwhile.
-            if error.code == .damaged { try checkPast(number, settings, last: pin.epoch) }
+            guard error.code == .damaged else { throw error }
+            // Who writes may have let go of it meanwhile, here or in another process.
+            if isReadOnly {
+                _ = try? refreshUntold()
+                changes.deliverElsewhere()
+            }
+            let (now, last) = registry.read { ($0.catalog.metadata?.asOf, $0.commit) }
+            guard let now else { throw StoreError.noPastStates }
+            try Self.checkPast(number, from: try pastHorizon(now), to: last)
             throw error
         }
     }
 
-    private func checkPast(_ number: UInt64, _ settings: AsOfSettings, last: UInt64)
+    private static func checkPast(_ number: UInt64, from horizon: UInt64, to last: UInt64)
         throws(StoreError)
     {
-        let horizon = try pastHorizon(settings)
         if number > last {
             throw StoreError(
                 .pastStateUnavailable, "commit \(number) is still to come: the last one is \(last)")

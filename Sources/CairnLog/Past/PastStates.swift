@@ -2,7 +2,8 @@
 //
 // A past state is made as opening makes one, of the log up to its commit. It has pages of its own, and stays as it is for whoever
 // has it pinned. Another one after it is made from it, by reading on, unless a checkpoint is nearer: as a reader of another
-// process follows a writer.
+// process follows a writer. Who goes from commit to commit pays for what the commits hold: no folder is looked through for the
+// next one, unless it is in another segment.
 //
 // Invariants: HI1: it equals what a snapshot showed that was taken then. Two are kept; more only while somebody reads them.
 // Threads: any; one is made at a time.
@@ -26,6 +27,8 @@ final class PastStates: Sendable {
     }
 
     private static let kept = 2
+    /// So many commits are read without looking whether a checkpoint is nearer.
+    private static let step: UInt64 = 8
 
     private let content = LongLock(Content())
 
@@ -37,8 +40,12 @@ final class PastStates: Sendable {
     /// The numbers of the states that are kept, the one that was asked for last at the end.
     var epochs: [UInt64] { content.withLock { $0.lines.map { $0.read { $0.commit } } } }
 
-    /// The state after a commit, which is kept.
-    func pin(_ number: UInt64, _ engine: Engine) throws(StoreError) -> PinnedState<EngineState> {
+    /// The state after a commit that is not before the horizon.
+    ///
+    /// - Parameter check: throws if its files are not there. What follows a state that is here needs no look at them.
+    func pin(
+        _ number: UInt64, _ engine: Engine, check: () throws(StoreError) -> Void
+    ) throws(StoreError) -> PinnedState<EngineState> {
         try content.withLock { content throws(StoreError) in
             content.known.removeAll { $0.state == nil }
             let index = content.lines.firstIndex { $0.read { $0.commit } == number }
@@ -51,7 +58,10 @@ final class PastStates: Sendable {
             let line: StateRegistry<EngineState>
             if let index {
                 line = content.lines.remove(at: index)
+            } else if let index = stepped(to: number, engine, content) {
+                line = content.lines.remove(at: index)
             } else {
+                try check()
                 line = try self.line(to: number, engine, &content)
             }
             content.lines.append(line)
@@ -61,6 +71,19 @@ final class PastStates: Sendable {
             }
             return pin
         }
+    }
+
+    /// The index of a line that was led on to a state by a few commits; nil if there is none that could be.
+    private func stepped(to number: UInt64, _ engine: Engine, _ content: Content) -> Int? {
+        let near = content.lines.indices.filter {
+            let commit = content.lines[$0].read { $0.commit }
+            return commit < number && number - commit <= Self.step
+        }.max { content.lines[$0].read { $0.commit } < content.lines[$1].read { $0.commit } }
+        // What is wrong with it, reading from the beginning shows.
+        guard let near, (try? engine.step(content.lines[near], to: number)) == true else {
+            return nil
+        }
+        return near
     }
 
     /// A line that ends with a state: one that is led on, or a new one.
@@ -101,7 +124,26 @@ extension Engine {
     fileprivate func lead(_ line: StateRegistry<EngineState>, to number: UInt64) throws(StoreError)
     {
         let state = line.published()
-        var log = try LogReader.past(files, after: number, from: state, pool: nil)
+        try lead(
+            line, by: try LogReader.past(files, after: number, from: state, pool: nil), to: number)
+    }
+
+    /// The same if all commits up to it are in the segment that the line's state ends in; else false.
+    fileprivate func step(_ line: StateRegistry<EngineState>, to number: UInt64) throws(StoreError)
+        -> Bool
+    {
+        guard let log = try LogReader.past(files, after: number, within: line.published()) else {
+            return false
+        }
+        try lead(line, by: log, to: number)
+        return true
+    }
+
+    private func lead(
+        _ line: StateRegistry<EngineState>, by log: OpenedLog, to number: UInt64
+    ) throws(StoreError) {
+        let state = line.published()
+        var log = log
         try prepare(&log, for: number)
         let next = try StateBuilder.advance(
             log, cache: cache, largeValues: largeValues, pool: line.pool, hashSeed: state.hashSeed,
@@ -110,7 +152,7 @@ extension Engine {
     }
 
     /// A line of past states that begins with the state after a commit.
-    fileprivate func pastLine(to number: UInt64, usesCheckpoints: Bool) throws(StoreError)
+    func pastLine(to number: UInt64, usesCheckpoints: Bool) throws(StoreError)
         -> StateRegistry<EngineState>
     {
         var log = try LogReader.past(
@@ -135,6 +177,7 @@ extension Engine {
                 context: .init(path: "\(files.folder)"))
         }
         log.catalog = catalog.with(log.catalog.metadata, at: log.catalog.place)
-        for segment in log.segments.all { largeValues.lend(segment) }
+        // Rows of the base that died since may have values in segments that were retired since.
+        largeValues.lend(log.readable)
     }
 }

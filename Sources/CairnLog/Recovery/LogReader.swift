@@ -179,6 +179,40 @@ struct LogReader {
             files, content, found, restored, durable: durable, pool: pool ?? PagePool())
     }
 
+    /// The same from a base, if all that lies between is in the segment that the base ends in; else nil.
+    ///
+    /// - Complexity: O(what lies between): the folder is not looked through.
+    static func past(
+        _ files: StoreFiles, after commit: UInt64, within base: EngineState
+    ) throws(StoreError) -> OpenedLog? {
+        guard let segment = base.segments[base.commitEnd.segment] else { return nil }
+        let storeID = segment.header.store
+        var found = FoundLog()
+        found.mains = [FoundSegment(known: segment)]
+        // A side segment that is adopted further is the one that the base has.
+        for side in base.segments.sides {
+            found.whole[side.segment.number] = FoundSegment(known: side.segment)
+        }
+        let restored = RestoredState(
+            state: base, image: nil, hashSeed: base.hashSeed, bytes: 0,
+            lastSegment: segment.number, time: 0, author: "")
+        var content = LogContent(
+            storeID, after: restored, members: LiveMembers(found, followingIn: files))
+        var scanner = try FrameScanner(
+            segment, chain: 0, storeTag: storeID.tag, end: segment.knownEnd, window: 64 << 10)
+        scanner.skip(to: base.commitEnd)
+        // The file may go on behind what is written, and somebody may be writing there.
+        while content.commit < commit, let (header, payload) = try scanner.next(),
+            header.commit <= commit
+        {
+            try content.take(header, payload, segment)
+        }
+        guard content.commit == commit else { return nil }
+        try content.finish()
+        return try OpenedLog(
+            files, content, found, restored, durable: content.end.lsn, pool: PagePool())
+    }
+
     private static func lacks(_ commit: UInt64) -> StoreError {
         .damaged("the log does not lead to commit \(commit), whose state is kept (F-794)")
     }

@@ -30,6 +30,22 @@ struct FoundSegment {
     /// The LSN behind its start frame.
     let startEnd: UInt64
 
+    init(
+        segment: Segment, chain: UInt32, start: StartPayload, startCommit: UInt64, startEnd: UInt64
+    ) {
+        self.segment = segment
+        self.chain = chain
+        self.start = start
+        self.startCommit = startCommit
+        self.startEnd = startEnd
+    }
+
+    /// A segment that somebody has already, whose beginning is no matter.
+    init(known segment: Segment) {
+        self.init(
+            segment: segment, chain: 0, start: StartPayload(), startCommit: 0, startEnd: 0)
+    }
+
     /// The same with a file that is closed until somebody reads from it.
     fileprivate func resting(on fileSystem: any FileSystem) throws(StoreError) -> FoundSegment {
         do {

@@ -1,0 +1,120 @@
+// How past states are made: what going from one to the next costs, which checkpoints they begin with, and what is said when they
+// are gone.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import CairnLog
+
+@Suite("Reading past states")
+struct PastReadingTests {
+    private static func code(_ body: () throws -> Void) -> StoreError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? StoreError)?.code
+        }
+    }
+
+    @Test("Who goes from commit to commit reads what they hold, and looks through no folder")
+    func steps() throws {
+        let disk = FaultInjectingFileSystem(over: MemoryFileSystem())
+        let store = try PastStateTests.open(disk) {
+            $0.sizes.segmentBytes = 8 << 20
+            $0.sizes.fillBytes = 8 << 20
+        }
+        var contents = PastContents()
+        try PastStateTests.work(store, &contents)
+        let bounds = try #require(try store.pastStateBounds())
+        _ = try store.snapshot(at: bounds.horizon + 1)
+        let calls = disk.history.count
+        for number in bounds.horizon + 2...bounds.horizon + 12 {
+            #expect(try store.snapshot(at: number).commit == number)
+        }
+        let made = disk.history.dropFirst(calls)
+        #expect(!made.contains { $0.operation == .list || $0.operation == .open }, "\(made)")
+        let bytes = made.reduce(0) { $0 + ($1.length ?? 0) }
+        #expect(bytes < 11 * (200 << 10), "\(bytes)")
+        for number in bounds.horizon + 2...bounds.horizon + 12 {
+            guard let text = contents.texts[number] else { continue }
+            #expect(try PastContents.text(store, try store.snapshot(at: number)) == text)
+        }
+        // However often they are read, each segment is lent once to a state.
+        #expect(store.engine.largeValues.lentSegments <= 4)
+        try store.close()
+    }
+
+    /// A text that has a frame of its own, as the key of an object.
+    private static func longKey(_ store: LogStore, _ round: Int) throws {
+        var request = BatchInsertRequest(
+            entityName: "Airport",
+            objects: [
+                ["code": String(repeating: "key", count: 3000), "elevation": round]
+            ])
+        request.mergePolicy = .mergeByPropertyObjectTrump
+        _ = try store.execute(request)
+    }
+
+    @Test("A checkpoint is read on from, whose segments were retired since")
+    func retiredSinceCheckpoint() throws {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk) { $0.sizes.checkpointBytes = 1 << 30 }
+        var contents = PastContents()
+        try PastStateTests.work(store, &contents)
+        try Self.longKey(store, 1)
+        try store.engine.takeCheckpoint()
+        let first = try store.snapshot().commit
+        try store.engine.rollSegment()
+        try Self.longKey(store, 2)
+        _ = try store.compact()
+        let last = try store.snapshot().commit
+        try CompactionTests.update(store, 0..<3, 500)
+        try store.close()
+
+        let again = try PastStateTests.open(disk, nil)
+        let commits = try CheckpointReader.commits(in: again.engine.files)
+        #expect(commits.contains(first), "\(commits)")
+        // It is not made anew from the whole log.
+        for number in first...last {
+            _ = try again.engine.pastLine(to: number, usesCheckpoints: true)
+        }
+        try again.close()
+    }
+
+    private static func checking(_ disk: any FileSystem) -> LogStoreOptions {
+        var options = FollowingStores.reading(disk)
+        options.sizes = CompactionTests.options(on: disk).sizes
+        return options
+    }
+
+    @Test("Who reads beside a writer is told that a state is not kept any more")
+    func besideWriter() throws {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk)
+        var contents = PastContents()
+        try PastStateTests.work(store, &contents)
+        try store.synchronize()
+        let reader = try LogStore.open(at: "/store", options: Self.checking(disk))
+        let bounds = try #require(try reader.pastStateBounds())
+        _ = try store.compact()
+        try CompactionTests.update(store, 0..<180, 800)
+        _ = try store.compact()
+        try store.purgePastStates(before: try store.snapshot().commit)
+        try store.engine.takeCheckpoint()
+        store.engine.sweepRetired()
+        for number in bounds.horizon...bounds.last - 1 {
+            #expect(
+                Self.code { _ = try reader.snapshot(at: number) } == .pastStateUnavailable,
+                "commit \(number)")
+        }
+        try reader.close()
+        try store.close()
+    }
+}
