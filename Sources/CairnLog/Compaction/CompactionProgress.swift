@@ -53,10 +53,12 @@ struct CompactionProgress: Sendable {
         lookedLSN = measuredLSN
         lookBytes = StoreSizes.idleFloor(floor)
         for held in opened.held {
+            // The log is read on from the checkpoint with it, if it was retired behind that.
+            let isNeeded = opened.base.map { held.retired > $0.commit } ?? false
             retired.append(
                 RetiredSegment(
                     number: held.number, begun: held.begun, commit: held.retired,
-                    lsn: opened.commitEnd.lsn, bytes: held.bytes))
+                    lsn: isNeeded ? opened.commitEnd.lsn : 0, bytes: held.bytes))
         }
         let held = Set(opened.held.map(\.number))
         for segment in opened.base?.segments.all ?? []

@@ -17,7 +17,8 @@ import Synchronization
 
 /// What a compaction did.
 public struct CompactionResult: Sendable, Equatable {
-    /// Bytes of the store's segments before, those that waited to be removed included.
+    /// Bytes of the store's segments before, those that waited to be removed included, and those not that are kept for past
+    /// states (``PastStateBounds/bytes``).
     public internal(set) var bytesBefore: UInt64 = 0
     /// The same after it.
     public internal(set) var bytesAfter: UInt64 = 0
@@ -147,8 +148,13 @@ extension Engine {
     private func releaseRetired() {
         // What cannot be let go of now is when there is more of it.
         try? releasePast()
+        giveBackReleased()
+    }
+
+    /// Removes what was retired and is not kept for past states, and replaces a checkpoint that needs it.
+    func giveBackReleased() {
         let lsn = checkpoint.withLock { $0.lsn }
-        let isNeeded = compaction.withLock { $0.retired.contains { $0.lsn > lsn } }
+        let isNeeded = unheldRetired.contains { $0.lsn > lsn }
         if isNeeded, sizes.checkpointBytes != .max { try? takeCheckpoint() }
         sweepRetired()
     }
@@ -236,7 +242,7 @@ extension Engine {
             }
         }
         try releasePast()
-        if result.retiredSegments > 0 || compaction.withLock({ !$0.retired.isEmpty }) {
+        if !unheldRetired.isEmpty {
             // Both make the retirement durable: without that no file goes.
             if sizes.checkpointBytes == .max { try synchronize() } else { try takeCheckpoint() }
             sweepRetired()
@@ -297,11 +303,10 @@ extension Engine {
         }
     }
 
-    /// Bytes of the segments' files, as far as they hold content.
+    /// Bytes of the segments' files, as far as they hold content, but for those that are kept for past states.
     private var segmentBytes: UInt64 {
         let state = registry.published()
-        return state.segments.bytes(to: state.end)
-            + compaction.withLock { $0.retired.reduce(0) { $0 + $1.bytes } }
+        return state.segments.bytes(to: state.end) + unheldRetired.reduce(0) { $0 + $1.bytes }
     }
 
     // MARK: Retired segments
@@ -335,7 +340,7 @@ extension Engine {
     }
 
     /// Retired segments but for those that are kept for past states, whoever has snapshots.
-    private var unheldRetired: [RetiredSegment] {
+    var unheldRetired: [RetiredSegment] {
         let held = heldSegments
         return compaction.withLock { $0.retired.filter { !held.contains($0.number) } }
     }
@@ -404,8 +409,10 @@ extension LogStore {
     ///
     /// ```swift
     /// let result = try store.compact()
-    /// print(result.bytesBefore - result.bytesAfter, "bytes given back")
+    /// print(result.bytesBefore, "bytes before,", result.bytesAfter, "bytes after")
     /// ```
+    ///
+    /// Snapshots and past states keep what they need: as long as there are some, it may be more after than before.
     ///
     /// - Parameter progress: told the bytes written so far, from time to time. It must not compact the store itself; if it
     ///   closes it, the compaction ends with `.unusable`.

@@ -40,7 +40,7 @@ extension Engine {
         guard !isReadOnly, retention != PastStateRetention(pastSettings) else { return }
         if retention == .off {
             try changePast { settings, _ in settings = nil }
-            return sweepRetired()
+            return giveBackReleased()
         }
         let isNew = pastSettings == nil
         if isNew { try allowPastStates() }
@@ -130,6 +130,7 @@ extension Engine {
             ($0.end.lsn, $0.commit, $0.catalog.metadata?.asOf?.horizon)
         }
         noteRelease(of: gone, lsn: end)
+        past.removeAll(before: horizon ?? .max)
         try? inFolder { () throws(StoreError) in
             CheckpointShelf(files: files, storeID: storeID).prune(
                 upTo: last, horizon: horizon, step: sizes.checkpointStep)

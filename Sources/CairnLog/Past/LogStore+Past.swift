@@ -33,7 +33,7 @@ extension LogStore: PastStore {
         guard engine.pastSettings != nil else { throw StoreError.noPastStates }
         try engine.releasePast(before: number)
         if durability == .full { try engine.synchronize() }
-        engine.sweepRetired()
+        engine.giveBackReleased()
     }
 }
 

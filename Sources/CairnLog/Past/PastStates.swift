@@ -5,7 +5,8 @@
 // process follows a writer. Who goes from commit to commit pays for what the commits hold: no folder is looked through for the
 // next one, unless it is in another segment.
 //
-// Invariants: HI1: it equals what a snapshot showed that was taken then. Two are kept; more only while somebody reads them.
+// Invariants: HI1: it equals what a snapshot showed that was taken then. Two are kept; more only while somebody reads them, and
+// none before the horizon: the files that they have open would take their space for nothing.
 // Threads: any; one is made at a time.
 
 import CairnFormat
@@ -35,6 +36,13 @@ final class PastStates: Sendable {
     /// Lets go of all that nobody reads.
     func removeAll() {
         content.withLock { $0 = Content() }
+    }
+
+    /// The same of those before a commit.
+    func removeAll(before number: UInt64) {
+        content.withLock { content in
+            content.lines.removeAll { $0.read { $0.commit } < number }
+        }
     }
 
     /// The numbers of the states that are kept, the one that was asked for last at the end.

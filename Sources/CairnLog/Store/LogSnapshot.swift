@@ -13,18 +13,25 @@ import Synchronization
 final class LogSnapshot: RowStream {
     let engine: Engine
     private let pin: SnapshotPin
+    /// Whether it is of a past state, of which the registry of the engine knows nothing.
+    private let isPast: Bool
     let schema: Schema
 
     /// - Parameter state: a past one; nil: the newest one that is published.
     init(engine: Engine, name: String? = nil, state: PinnedState<EngineState>? = nil) {
         self.engine = engine
+        isPast = state != nil
         let state = state ?? engine.registry.pin()
         schema = state.state.catalog.schema
         pin = SnapshotPin(state, name: name)
         engine.snapshots.add(pin)
     }
 
-    deinit { engine.snapshots.remove(pin) }
+    deinit {
+        engine.snapshots.remove(pin)
+        // What it kept may go now.
+        if isPast, engine.registry.tellsOfReleases { engine.scheduleSweep() }
+    }
 
     var commit: UInt64 { pin.commit }
 

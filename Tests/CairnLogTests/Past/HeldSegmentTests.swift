@@ -92,4 +92,67 @@ struct HeldSegmentTests {
         #expect(try PastContents.text(store, snapshot) == contents.texts[number])
         try store.close()
     }
+
+    @Test("States that were read keep no files open before the horizon, and none when it is over")
+    func released() throws {
+        for isOver in [false, true] {
+            let disk = CountingFileSystem(over: try Self.make(2).disk)
+            let store = try PastStateTests.open(disk, nil)
+            let bounds = try #require(try store.pastStateBounds())
+            _ = try store.snapshot(at: (bounds.horizon + bounds.last) / 2)
+            _ = try store.snapshot(at: bounds.horizon)
+            #expect(store.engine.past.epochs.count == 2)
+            if isOver {
+                try store.engine.setPastStates(.off)
+            } else {
+                try store.purgePastStates(before: bounds.last)
+            }
+            #expect(store.engine.past.epochs.isEmpty)
+            let files = Set(try disk.list("/store"))
+            #expect(disk.names.subtracting(files).isEmpty, "open and gone: \(disk.names)")
+            try store.close()
+        }
+    }
+
+    @Test("What a snapshot of the past kept goes when it is let go")
+    func swept() throws {
+        let disk = try Self.make(2).disk
+        let scheduler = ManualScheduler()
+        let store = try PastStateTests.open(disk, nil) {
+            $0.makeScheduler = { scheduler }
+            $0.sizes.idleSeconds = .infinity
+        }
+        let bounds = try #require(try store.pastStateBounds())
+        var snapshot: (any StoreSnapshot)? = try store.snapshot(at: bounds.horizon)
+        try store.purgePastStates(before: bounds.last)
+        #expect(!store.engine.compaction.withLock { $0.retired.isEmpty })
+        withExtendedLifetime(snapshot) {}
+        snapshot = nil
+        scheduler.runOnce()
+        #expect(store.engine.compaction.withLock { $0.retired.isEmpty })
+        try store.close()
+    }
+
+    @Test("Giving back does not count what is kept, and writes no checkpoint for it")
+    func compacting() throws {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk)
+        var contents = PastContents()
+        try PastStateTests.work(store, &contents)
+        let result = try store.compact()
+        #expect(result.retiredSegments > 2)
+        #expect(result.bytesAfter * 2 < result.bytesBefore, "\(result)")
+        let again = try store.compact()
+        #expect(again.bytesBefore == result.bytesAfter)
+        try store.close()
+
+        // Opened again, there is nothing that a checkpoint must be taken for.
+        let next = try PastStateTests.open(disk, nil)
+        #expect(!next.engine.heldSegments.isEmpty)
+        try CompactionTests.update(next, 0..<3, 900)
+        let commits = try CheckpointReader.commits(in: next.engine.files)
+        _ = try next.compact()
+        #expect(try CheckpointReader.commits(in: next.engine.files) == commits)
+        try next.close()
+    }
 }
