@@ -3,6 +3,7 @@
 //   1. Segments: headers, start frames, the live set, ends and chains.                        (SG1, SG3)
 //   2. Frames in order: checksums, chain, marks, commits that lie together.                   (SG3, SG4, SG5)
 //   3. With payloads: what each frame says must be possible by itself.
+//   4. Segments that are kept for past states: that their frames are whole, up to where they end.       (F-793)
 //
 // What lies behind the end of the log means nothing and is not judged (SG2).
 // Invariants: nothing is written and nothing locked.
@@ -99,6 +100,11 @@ struct LogAudit {
         blocks.removeAll { !$0.isSide && $0.lsn >= end }
         commits.removeAll { $0.endLSN > end }
         resolveDeaths()
+        for segment in folder.segments where segment.role == .held {
+            try checkHeld(segment)
+            bytes += segment.end
+            progress(min(bytes, total), total)
+        }
         progress(total, total)
     }
 
@@ -188,6 +194,40 @@ struct LogAudit {
                     note("\(problem.what) (\(problem.rule))", segment, frame.offset)
                 }
                 if let payload = frame.payload { takePayload(payload, frame, segment) }
+            }
+        }
+    }
+
+    /// What past states are read from. Nobody says how much of a side segment counted, and what was written behind that may
+    /// have broken off: it is damage if frames follow it.
+    private mutating func checkHeld(_ segment: SurveyedSegment) throws(StoreError) {
+        // There may be many.
+        defer { segment.file.rest() }
+        if let end = segment.statedEnd, end > segment.size {
+            find(
+                .damaged(
+                    "the file is shorter than its content was (F-303)", segment: segment.number,
+                    offset: segment.size))
+        }
+        var walk = FrameWalk(
+            segment.file, segment: segment.number, storeTag: folder.storeTag,
+            baseLSN: segment.baseLSN, chain: segment.chain, to: segment.end,
+            readsPayloads: depth > .headers)
+        while let event = try walk.next() {
+            let problem: (FormatError, UInt64)?
+            switch event {
+            case .gap(let range, let error):
+                let isTail = range.upperBound >= segment.end && segment.statedEnd == nil
+                problem = isTail ? nil : (error, range.lowerBound)
+            case .frame(let frame):
+                frames += 1
+                problem = frame.problem.map { ($0, frame.offset) }
+            }
+            if let (error, offset) = problem {
+                find(
+                    .damaged(
+                        "\(error.what) (\(error.rule)); past states need the segment",
+                        segment: segment.number, offset: offset))
             }
         }
     }
@@ -376,6 +416,11 @@ struct LogAudit {
         guard segment.header?.flags.allowsMetadata ?? true else {
             throw FormatError(
                 .malformed, "F-755", "metadata in a segment that does not say that it has some")
+        }
+        guard found.asOf == nil || segment.header?.flags.allowsPastStates ?? true else {
+            throw FormatError(
+                .malformed, "F-797",
+                "past states are kept by a segment that does not say so")
         }
         if segment.role == .side { return }
         guard found.revision > lastRevision else {

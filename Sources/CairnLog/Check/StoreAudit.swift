@@ -87,6 +87,7 @@ struct StoreAudit {
         var report = StoreCheckReport()
         report.depth = depth
         report.segments = survey.segments.count { $0.role == .main || $0.role == .side }
+        report.heldSegments = survey.segments.count { $0.role == .held }
         report.frames = audit.frames
         report.commits = audit.outline.progress.commits
         for finding in audit.findings { report.find(finding) }
@@ -96,7 +97,7 @@ struct StoreAudit {
             case .retired, .unfinished:
                 report.notes.append(
                     "segment \(segment.number) is no part of the store; the next writer removes it")
-            case .main, .side, .foreign: break
+            case .main, .side, .held, .foreign: break
             }
         }
         if depth >= .blocks {
@@ -146,22 +147,33 @@ struct StoreAudit {
                 "the checkpoint of commit \(probe.commit) would be passed over: \(probe.problem ?? "")"
             )
         }
-        let usable = probes.filter { $0.problem == nil }.map(\.commit)
+        let usable = probes.filter { $0.problem == nil }
+        let newest = usable.first { !$0.isPast }?.commit
         do throws(StoreError) {
-            for commit in usable.dropFirst() {
-                try compare(commit, &report, progress) { _, _, _ in }
-            }
-            try compare(usable.first, &report, progress) { built, state, report in
-                var checker = StoreChecker(engine: built, state: state)
-                let found = withoutActuallyEscaping(progress) { progress in
-                    checker.run { progress(.indexes, $0, $1) }
+            var built: Engine?
+            defer { try? built?.close() }
+            try compare(newest, &built, nil, &report, progress)
+            for commit in usable.map(\.commit) where commit != newest {
+                if built?.pastSettings == nil {
+                    try compare(commit, &built, survey, &report, progress)
+                } else {
+                    try comparePast(commit, &built, survey, &report, progress)
                 }
-                report.indexEntries = found.indexEntries
-                report.references = found.references
-                for finding in found.findings { report.find(finding) }
-                report.findingCount += found.findingCount - found.findings.count
-                built.checkRedirects(state, &report)
             }
+            guard let engine = built else {
+                preconditionFailure("a comparison needs a state to compare with")
+            }
+            let state = engine.registry.published()
+            var checker = StoreChecker(engine: engine, state: state)
+            let found = withoutActuallyEscaping(progress) { progress in
+                checker.run { progress(.indexes, $0, $1) }
+            }
+            report.indexEntries = found.indexEntries
+            report.references = found.references
+            for finding in found.findings { report.find(finding) }
+            report.findingCount += found.findingCount - found.findings.count
+            engine.checkRedirects(state, &report)
+            engine.checkPast(state, &report)
         } catch {
             // What keeps the store from being opened is in the report, if it was met before.
             guard report.findingCount > 0, error.code == .damaged else { return report.find(error) }
@@ -169,11 +181,15 @@ struct StoreAudit {
         }
     }
 
-    /// Builds a state from the log alone, compares the one that a checkpoint gives, if any, and hands it on.
+    /// Compares the state that opening with a checkpoint gives, if any, with one that is built from the log alone.
+    ///
+    /// - Parameters:
+    ///   - built: has that one; made if it is not there, or of another commit than the checkpoint's by now.
+    ///   - survey: what is there, if there is a newer checkpoint, so that nobody needs the log behind this one.
     private func compare(
-        _ commit: UInt64?, _ report: inout StoreCheckReport,
-        _ progress: (CheckStage, Int, Int) -> Void,
-        then body: (Engine, EngineState, inout StoreCheckReport) -> Void
+        _ commit: UInt64?, _ built: inout Engine?, _ survey: FolderSurvey?,
+        _ report: inout StoreCheckReport,
+        _ progress: (CheckStage, Int, Int) -> Void
     ) throws(StoreError) {
         // A writer may go on between the two; a few attempts meet it at one commit.
         for attempt in 1...Self.attempts {
@@ -186,37 +202,89 @@ struct StoreAudit {
                 failure = error
             }
             defer { try? restored?.close() }
-            let built = try engine(hashSeed: restored?.registry.published().hashSeed)
-            defer { try? built.close() }
-            let state = built.registry.published()
-            if let commit, let failure {
-                guard failure.code == .damaged else { throw failure }
-                report.checkpoints += 1
-                find("the log does not go on from it, \(failure.message)", commit, &report)
-            } else if let commit, let restored {
-                let other = restored.registry.published()
-                if other.commit != state.commit {
-                    if attempt < Self.attempts { continue }
-                    report.notes.append(
-                        "the checkpoint of commit \(commit) could not be compared: the writer was too fast"
-                    )
-                } else {
-                    compare(state, other, restored, commit, &report, progress)
-                }
+            let wanted = restored?.registry.read { ($0.commit, $0.hashSeed) }
+            let there = built?.registry.read { ($0.commit, $0.hashSeed) }
+            if there == nil || wanted.map({ $0 != there ?? (0, 0) }) ?? false {
+                try build(&built, hashSeed: wanted?.1)
             }
-            return body(built, state, &report)
+            guard let commit else { return }
+            if let failure {
+                return try findBreak(behind: commit, failure, survey, &report)
+            }
+            guard let state = built?.registry.published(), let restored else { return }
+            guard restored.recovery.checkpoint == commit else {
+                report.notes.append(
+                    "the checkpoint of commit \(commit) would be passed over: it is broken inside")
+                return
+            }
+            let other = restored.registry.published()
+            if other.commit == state.commit {
+                return compare(state, other, commit, &report, progress)
+            }
+            if attempt < Self.attempts { continue }
+            report.notes.append(
+                "the checkpoint of commit \(commit) could not be compared: the writer was too fast")
         }
     }
 
-    private func compare(
-        _ state: EngineState, _ other: EngineState, _ restored: Engine, _ commit: UInt64,
+    /// The same for a checkpoint that is kept for past states, from which the newest state is made as a past one is.
+    private func comparePast(
+        _ commit: UInt64, _ built: inout Engine?, _ survey: FolderSurvey,
         _ report: inout StoreCheckReport, _ progress: (CheckStage, Int, Int) -> Void
-    ) {
-        guard restored.recovery.checkpoint == commit else {
+    ) throws(StoreError) {
+        guard let number = built?.registry.read({ $0.commit }) else { return }
+        var line: StateRegistry<EngineState>?
+        do throws(StoreError) {
+            line = try built?.pastLine(to: number, ofCheckpoint: commit)
+        } catch {
+            return try findBreak(behind: commit, error, survey, &report)
+        }
+        guard let line else {
             report.notes.append(
-                "the checkpoint of commit \(commit) would be passed over: it is broken inside")
+                "the checkpoint of commit \(commit) would be passed over: it is broken inside, or leads nowhere"
+            )
             return
         }
+        let other = line.published()
+        if other.hashSeed != built?.registry.read({ $0.hashSeed }) {
+            try build(&built, hashSeed: other.hashSeed)
+        }
+        guard let state = built?.registry.published(), state.commit == number else {
+            report.notes.append(
+                "the checkpoint of commit \(commit) could not be compared: the writer was too fast")
+            return
+        }
+        withExtendedLifetime(line) { compare(state, other, commit, &report, progress) }
+    }
+
+    /// Makes an engine of the log alone.
+    private func build(_ built: inout Engine?, hashSeed: UInt64?) throws(StoreError) {
+        try? built?.close()
+        built = nil
+        built = try engine(hashSeed: hashSeed)
+    }
+
+    /// Reports that the log does not lead on from a checkpoint. Of an old one that is no damage if segments are gone: something
+    /// that was retired behind it can be among them, that nobody needs.
+    private func findBreak(
+        behind commit: UInt64, _ failure: StoreError, _ survey: FolderSurvey?,
+        _ report: inout StoreCheckReport
+    ) throws(StoreError) {
+        guard failure.code == .damaged else { throw failure }
+        if let survey, survey.segments.count < Int(survey.segments.last?.number ?? 0) {
+            report.notes.append(
+                "the checkpoint of commit \(commit) would be passed over: the log does not go on from it"
+            )
+            return
+        }
+        report.checkpoints += 1
+        find("the log does not go on from it, \(failure.message)", commit, &report)
+    }
+
+    private func compare(
+        _ state: EngineState, _ other: EngineState, _ commit: UInt64,
+        _ report: inout StoreCheckReport, _ progress: (CheckStage, Int, Int) -> Void
+    ) {
         report.checkpoints += 1
         for text in CheckpointAudit.differences(
             state, other, progress: { progress(.checkpoint, $0, $1) })

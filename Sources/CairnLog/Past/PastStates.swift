@@ -163,8 +163,26 @@ extension Engine {
     func pastLine(to number: UInt64, usesCheckpoints: Bool) throws(StoreError)
         -> StateRegistry<EngineState>
     {
-        var log = try LogReader.past(
-            files, after: number, from: nil, pool: usesCheckpoints ? PagePool() : nil)
+        try pastLine(
+            try LogReader.past(
+                files, after: number, from: nil, pool: usesCheckpoints ? PagePool() : nil),
+            to: number)
+    }
+
+    /// The same from a checkpoint and no other; nil if it cannot be used.
+    func pastLine(to number: UInt64, ofCheckpoint commit: UInt64) throws(StoreError)
+        -> StateRegistry<EngineState>?
+    {
+        let log = try LogReader.past(
+            files, after: number, from: nil, pool: PagePool(), checkpoint: commit)
+        guard log.base?.commit == commit else { return nil }
+        return try pastLine(log, to: number)
+    }
+
+    private func pastLine(_ log: OpenedLog, to number: UInt64) throws(StoreError)
+        -> StateRegistry<EngineState>
+    {
+        var log = log
         try prepare(&log, for: number)
         let state = try StateBuilder.build(
             log, cache: cache, largeValues: largeValues, pool: log.pool,

@@ -137,8 +137,10 @@ struct LogReader {
     /// - Parameters:
     ///   - base: a state before it to go on from.
     ///   - pool: the pages that the state of a checkpoint may be put in, if there is no base; nil if none is to be used.
+    ///   - checkpoint: the commit of the only checkpoint that may be used; nil: the newest one that can be.
     static func past(
-        _ files: StoreFiles, after commit: UInt64, from base: EngineState?, pool: PagePool?
+        _ files: StoreFiles, after commit: UInt64, from base: EngineState?, pool: PagePool?,
+        checkpoint: UInt64? = nil
     ) throws(StoreError) -> OpenedLog {
         var search = SegmentSearch(files, through: commit)
         var found = try search.run()
@@ -156,8 +158,8 @@ struct LogReader {
         } else {
             restored = pool.flatMap {
                 CheckpointReader.newest(
-                    files, found: line, storeID: storeID, limit: nil, through: commit, pool: $0,
-                    rebuild: nil)
+                    files, found: line, storeID: storeID, limit: nil, through: commit,
+                    only: checkpoint, pool: $0, rebuild: nil)
             }
         }
         var content: LogContent

@@ -130,6 +130,7 @@ struct SalvageInventory {
     private static func problem(_ segment: SurveyedSegment) -> String? {
         switch segment.role {
         case .foreign: "it belongs to another store"
+        case .held: "it is no part of the newest state: past ones are not saved"
         case .retired: "it is no part of the store any more"
         case .unfinished:
             segment.size == 0 ? "it is empty" : "it holds nothing: its creation did not finish"

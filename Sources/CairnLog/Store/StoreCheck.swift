@@ -31,6 +31,8 @@ public struct StoreCheckReport: Sendable {
     public internal(set) var redirects = 0
     /// Segments that were gone through; 0 if a state was checked that is open.
     public internal(set) var segments = 0
+    /// Segments beside them that are kept for past states, and were gone through too.
+    public internal(set) var heldSegments = 0
     /// Frames that were gone through, if files were.
     public internal(set) var frames: UInt64 = 0
     /// Commits that were gone through, if files were.

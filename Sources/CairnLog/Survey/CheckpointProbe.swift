@@ -12,6 +12,8 @@ struct CheckpointProbe {
     let bytes: UInt64
     /// Where the log goes on behind it; nil if it cannot be used.
     let end: LogEnd?
+    /// Whether only past states can be made from it: the segment of its commit has left the store.
+    let isPast: Bool
     /// Where its commit's frame is.
     let commitPlace: Place
     /// Why it cannot be used.
@@ -37,10 +39,14 @@ struct CheckpointProbe {
                 try fileSystem.open(
                     survey.folder.appending(CheckpointName.name(of: commit)), .read))
             bytes = try file.size()
-            (end, commitPlace) = try Self.end(of: file, length: bytes, commit, survey)
+            let (end, place) = try Self.end(of: file, length: bytes, commit, survey)
+            self.end = end
+            commitPlace = place
+            isPast = survey.segments.contains { $0.number == end.segment && $0.role == .held }
             problem = nil
         } catch {
             end = nil
+            isPast = false
             commitPlace = .none
             problem =
                 switch error {
@@ -65,7 +71,8 @@ struct CheckpointProbe {
         let contents = try CheckpointContents(decoding: raw.bytes, fileLength: length)
         guard header.commit == commit, let store = survey.storeID, header.store == store,
             let segment = survey.segments.first(where: {
-                $0.number == header.segment && $0.role == .main
+                $0.number == header.segment
+                    && ($0.role == .main || $0.role == .held && $0.header?.kind == .main)
             }), header.endOffset <= segment.end
         else { throw FormatError(.mismatch, "F-857", "it is of another log") }
         let (frame, _) = try segment.segment(of: store).frame(

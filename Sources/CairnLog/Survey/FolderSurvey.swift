@@ -6,6 +6,7 @@
 //   3. Start frames are read. The newest one that can be read says which segments make up the store, and where
 //      each of them ends; else the header of a successor says it, or the place in the log where one begins.
 //   4. Adopt and retire frames behind that start frame change what it says.
+//   5. The metadata in force say which of the retired segments are kept for past states.            (F-793)
 //
 // A file that is looked at is closed again, unless the newest start frame lists it: of retired segments there may be as many as
 // past states need.
@@ -26,6 +27,8 @@ struct SurveyedSegment {
         case main
         /// What compaction moved; it counts as far as the log has adopted it.
         case side
+        /// No part of the store any more, and kept for past states.
+        case held
         /// No part of the store any more.
         case retired
         /// Its creation did not finish.
@@ -150,6 +153,7 @@ struct FolderSurvey {
         chooseLiveSet()
         stateEnds()
         try takeLaterChanges()
+        try takeHeld()
     }
 
     /// What lies above the mark of a copy that was not finished means nothing.                           F-220
@@ -434,6 +438,54 @@ struct FolderSurvey {
         guard segments[index].role == .side || segments[index].header == nil else { return }
         segments[index].role = .side
         segments[index].statedEnd = max(part.end, segments[index].statedEnd ?? 0)
+    }
+
+    // MARK: Past states
+
+    /// Tells retired segments that past states need from those that nobody does. Whoever retires some writes which ones those
+    /// are into the log, so the newest metadata of a main segment are those in force.
+    private mutating func takeHeld() throws(StoreError) {
+        guard segments.contains(where: { $0.role == .retired }) else { return }
+        for segment in segments.reversed() where segment.role == .main {
+            // Before it no segment says that past states are kept.
+            guard segment.header?.flags.allowsPastStates ?? true else { return }
+            guard let metadata = try metadata(in: segment) else { continue }
+            for held in metadata.asOf?.held ?? [] {
+                guard
+                    let index = segments.firstIndex(where: {
+                        $0.number == held.segment && $0.role == .retired
+                    })
+                else { continue }
+                segments[index].role = .held
+                segments[index].statedEnd =
+                    segments.first { $0.header?.predecessor == held.segment }?.header?
+                    .predecessorEnd
+            }
+            return
+        }
+    }
+
+    /// The metadata of the last commit in a main segment that has some.
+    private func metadata(in segment: SurveyedSegment) throws(StoreError) -> StoredMetadata? {
+        var found: StoredMetadata?
+        var open: FrameWalk.Frame?
+        var walk = FrameWalk(
+            segment.file, segment: segment.number, storeTag: storeTag, baseLSN: segment.baseLSN,
+            chain: segment.chain, to: segment.end, readsPayloads: false)
+        while let event = try walk.next() {
+            guard case .frame(let frame) = event else { continue }
+            if frame.header.kind == .metadata { open = frame }
+            guard frame.header.kind == .commit, let metadata = open else { continue }
+            open = nil
+            if let payload = payload(metadata, of: segment),
+                let stored = try? StoredMetadata(
+                    payload.bytes,
+                    at: Place(exactSegment: segment.number, byteOffset: metadata.offset) ?? .none)
+            {
+                found = stored
+            }
+        }
+        return found
     }
 
     /// What is missing, as errors.

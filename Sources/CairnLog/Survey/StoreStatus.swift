@@ -23,6 +23,8 @@ public struct StoreStatus: Sendable {
             case main
             /// What compaction has moved.
             case side
+            /// No part of the store any more, and kept for past states.
+            case held
             /// No part of the store any more; the next writer removes it.
             case retired
             /// Its creation did not finish; it holds nothing.
@@ -137,7 +139,7 @@ extension StoreStatus {
         let writer = survey.lock.flatMap { try? $0.lockHolder(byte: 0) }
         // Behind the mark a writer may be at work.
         let limit = writer == nil ? nil : survey.mark?.lsn
-        let base = probes.first { $0.end.map { $0.lsn <= limit ?? .max } ?? false }
+        let base = probes.first { !$0.isPast && $0.end.map { $0.lsn <= limit ?? .max } ?? false }
         var log = LogSurvey(survey, readsPayloads: false, limit: limit)
         let outline = try log.run(from: base?.end)
         let progress = outline.progress
@@ -200,6 +202,7 @@ extension StoreStatus.Segment {
             switch segment.role {
             case .main: .main
             case .side: .side
+            case .held: .held
             case .retired: .retired
             case .unfinished: .unfinished
             case .foreign: .foreign

@@ -50,6 +50,7 @@ struct CheckCommand: ParsableCommand {
                 JSONValue.object([
                     "store": .string(place.store), "sound": .boolean(true),
                     "depth": .string(depth.rawValue), "segments": .count(report.segments),
+                    "heldSegments": .count(report.heldSegments),
                     "frames": .count(report.frames), "commits": .count(report.commits),
                     "blocks": .count(report.blocks), "rows": .count(report.rows),
                     "indexEntries": .count(report.indexEntries),
@@ -69,6 +70,10 @@ struct CheckCommand: ParsableCommand {
             "\(PlainText.count(report.frames, "frame")) of"
                 + " \(PlainText.count(report.commits, "commit"))"
         ]
+        if report.heldSegments > 0 {
+            parts.append(
+                "\(PlainText.count(report.heldSegments, "segment")) kept for past states")
+        }
         if report.depth >= .blocks {
             parts.append(
                 "\(PlainText.count(report.rows, "row")) in"

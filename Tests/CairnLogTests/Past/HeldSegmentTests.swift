@@ -71,6 +71,7 @@ struct HeldSegmentTests {
             let report = try LogStore.check(
                 at: "/store", depth: depth, options: Self.reading(disk))
             #expect(report.findings.isEmpty, "\(report.findings)")
+            #expect(report.heldSegments == held.count)
             #expect(disk.most < few, "checking \(depth)")
         }
         disk = CountingFileSystem(over: base)
@@ -91,6 +92,50 @@ struct HeldSegmentTests {
         #expect(Set(try disk.list("/store")).count < names.count)
         #expect(try PastContents.text(store, snapshot) == contents.texts[number])
         try store.close()
+    }
+
+    @Test("They are told apart from what the next writer removes, and gone through (F-793)")
+    func told() throws {
+        let (disk, held, _) = try Self.make(2)
+        let options = Self.reading(disk)
+        let status = try LogStore.status(at: "/store", options: options)
+        #expect(Set(status.segments.filter { $0.kind == .held }.map(\.number)) == held)
+        #expect(!status.segments.contains { $0.kind == .retired })
+        for depth in CheckDepth.allCases {
+            let report = try LogStore.check(at: "/store", depth: depth, options: options)
+            #expect(report.findings.isEmpty, "\(report.findings)")
+            #expect(report.heldSegments == held.count)
+            #expect(!report.notes.contains { $0.contains("removes it") }, "\(report.notes)")
+        }
+        // A byte in the middle of one is damage, though no reader of the newest state would notice.
+        let image = try DiskImage(of: disk)
+        for number in held {
+            let name = SegmentName.name(of: number)
+            var damaged = image
+            let place = try #require(image.files[name]).count / 2
+            damaged.files[name]?[place] ^= 1
+            let report = try LogStore.check(
+                at: "/store", depth: .frames, options: Self.reading(try damaged.disk()))
+            #expect(report.findings.contains { $0.context.segment == number }, "\(number)")
+        }
+    }
+
+    @Test("A check looks at the settings, and whether the segment says so (F-792, F-797)")
+    func settings() throws {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk)
+        try PastStateTests.lie(store, AsOfSettings(horizon: 1 << 20))
+        try store.close()
+        var report = try LogStore.check(at: "/store", options: Self.reading(disk))
+        #expect(report.findings.contains { $0.message.contains("F-792") }, "\(report.findings)")
+
+        let other = MemoryFileSystem()
+        let plain = try PastStateTests.open(other, nil)
+        try plain.engine.allowMetadata()
+        try PastStateTests.lie(plain, AsOfSettings(horizon: 1))
+        try plain.close()
+        report = try LogStore.check(at: "/store", depth: .frames, options: Self.reading(other))
+        #expect(report.findings.contains { $0.message.contains("F-797") }, "\(report.findings)")
     }
 
     @Test("States that were read keep no files open before the horizon, and none when it is over")

@@ -7,6 +7,7 @@ import CairnModel
 import CairnStore
 import CairnTestSupport
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -88,10 +89,55 @@ struct PastReadingTests {
         try again.close()
     }
 
-    private static func checking(_ disk: any FileSystem) -> LogStoreOptions {
-        var options = FollowingStores.reading(disk)
-        options.sizes = CompactionTests.options(on: disk).sizes
-        return options
+    @Test("A checkpoint that leads nowhere any more is no damage, but worth a note")
+    func uselessCheckpoint() throws {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk) { $0.sizes.checkpointBytes = 1 << 30 }
+        var contents = PastContents()
+        try PastStateTests.work(store, &contents)
+        try store.engine.takeCheckpoint()
+        let commit = try store.snapshot().commit
+        let name = CheckpointName.name(of: commit)
+        // What is adopted behind it is retired again, and gone in the end.
+        for round in 0..<3 {
+            try CompactionTests.update(store, 0..<180, 700 + round)
+            _ = try store.compact()
+        }
+        let old = try #require(try DiskImage(of: disk).files[name])
+        let segments = store.engine.registry.published().segments.all.map(\.number)
+        try store.purgePastStates(before: try store.snapshot().commit)
+        try store.engine.takeCheckpoint()
+        try store.close()
+        var image = try DiskImage(of: disk)
+        #expect(image.files[name] == nil)
+        image.files[name] = old
+        let report = try LogStore.check(at: "/store", options: Self.checking(try image.disk()))
+        #expect(report.findings.isEmpty, "\(report.findings)")
+        #expect(report.notes.contains { $0.contains("passed over") }, "\(report.notes)")
+        #expect(!segments.isEmpty)
+    }
+
+    @Test("A check builds one state from the log, however many checkpoints it compares")
+    func engines() throws {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk) { $0.sizes.checkpointBytes = 12 << 10 }
+        for round in 0..<12 {
+            try CompactionTests.update(store, 0..<180, round)
+            try store.engine.takeCheckpoint()
+        }
+        let checkpoints = try CheckpointReader.commits(in: store.engine.files).count
+        #expect(checkpoints > 2)
+        try store.close()
+        let made = CallCount()
+        var options = Self.checking(disk)
+        options.makeScheduler = {
+            made.add()
+            return ManualScheduler()
+        }
+        let report = try LogStore.check(at: "/store", options: options)
+        #expect(report.checkpoints == checkpoints && report.findings.isEmpty, "\(report)")
+        // One is opened with the newest checkpoint; each has two.
+        #expect(made.count == 2 * 2)
     }
 
     @Test("Who reads beside a writer is told that a state is not kept any more")
@@ -117,4 +163,13 @@ struct PastReadingTests {
         try reader.close()
         try store.close()
     }
+}
+
+/// How often something was called.
+private final class CallCount: Sendable {
+    private let calls = Atomic(0)
+
+    var count: Int { calls.load(ordering: .relaxed) }
+
+    func add() { calls.add(1, ordering: .relaxed) }
 }
