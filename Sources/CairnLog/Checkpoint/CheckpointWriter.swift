@@ -32,11 +32,10 @@ struct CheckpointWriter: ~Copyable {
     ///
     /// - Parameters:
     ///   - lastSegment: the largest number that a segment was given.
-    ///   - horizon: the oldest commit whose state is kept; nil: none is.
-    ///   - step: bytes of log between two checkpoints that both stay for past states.
+    ///   - shelf: which of the others stay; nil: none does.
     static func write(
         _ state: EngineState, storeID: StoreID, files: StoreFiles, lastSegment: UInt32,
-        horizon: UInt64? = nil, step: UInt64 = .max
+        shelf: CheckpointShelf? = nil
     ) throws(StoreError) -> UInt64 {
         do throws(FileSystemError) {
             let path = files.folder.appending(CheckpointName.name(of: state.commit))
@@ -47,8 +46,8 @@ struct CheckpointWriter: ~Copyable {
             do throws(FileSystemError) {
                 let bytes = try writer.write(state, storeID, lastSegment)
                 // What an older one holds can be had from the log, and nothing refers to it.
-                CheckpointShelf(files: files, storeID: storeID).prune(
-                    upTo: state.commit, horizon: horizon, step: step)
+                (shelf ?? CheckpointShelf(files: files, storeID: storeID)).prune(
+                    upTo: state.commit)
                 return bytes
             } catch {
                 try? files.fileSystem.unlink(path)

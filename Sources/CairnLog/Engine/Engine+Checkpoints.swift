@@ -110,8 +110,7 @@ extension Engine {
         let volume = volume(at: state.commitEnd.lsn)
         let bytes = try CheckpointWriter.write(
             state, storeID: storeID, files: files,
-            lastSegment: lastSegment.load(ordering: .relaxed), horizon: pastSettings?.horizon,
-            step: sizes.checkpointStep)
+            lastSegment: lastSegment.load(ordering: .relaxed), shelf: checkpointShelf)
         writes.addCheckpoint(bytes)
         checkpoint.withLock {
             $0.lsn = state.commitEnd.lsn

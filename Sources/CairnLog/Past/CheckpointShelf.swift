@@ -1,8 +1,12 @@
 // Which of several checkpoints stay, where past states are kept.                                  Format 79, 85
 //
-// A past state is made from the newest checkpoint before it. So one at or before the horizon stays, if all its segments are
-// there, and of those behind it as many as keep the log between two of them from growing beyond what opening would read.
+// A past state is made from the newest checkpoint before it. So one at or before the horizon stays, if the log can be read from
+// it on, and of those behind it as many as keep the log between two of them from growing beyond what opening would read.
 // The newest one always stays. Without past states it is the only one.
+//
+//   The log can be read from a checkpoint on if nothing is gone that was retired behind it: all its segments are there, the main
+//   segments follow each other up to the horizon, and every side segment is there that was adopted on the way. Behind the horizon
+//   nothing is gone (PS1).
 //
 // Threads: one at a time, as the folder is.
 
@@ -15,40 +19,41 @@ struct CheckpointShelf {
     /// What a checkpoint says of itself.
     private struct Entry {
         let commit: UInt64
-        let lsn: UInt64
+        let end: LogEnd
         let bytes: UInt64
         let segments: [UInt32]
     }
 
     let files: StoreFiles
     let storeID: StoreID
+    /// The oldest commit whose state is kept; nil: none is.
+    var horizon: UInt64?
+    /// Bytes of log from one to the next.
+    var step = UInt64.max
+    /// Segments whose files are there, but soon not any more.
+    var leaving: Set<UInt32> = []
 
     /// Removes those that are not worth their space.
     ///
-    /// - Parameters:
-    ///   - newest: the commit behind which there can be none: of those up to it the last one stays.
-    ///   - horizon: the oldest commit whose state is kept; nil: none is.
-    ///   - step: bytes of log from one to the next.
-    func prune(upTo newest: UInt64, horizon: UInt64?, step: UInt64) {
-        guard let commits = try? CheckpointReader.commits(in: files),
-            let last = commits.first(where: { $0 <= newest })
-        else { return }
-        if commits.count == 1 { return }
+    /// - Parameter newest: of those up to this commit the last one stays. One behind it, which is another's, is left alone.
+    func prune(upTo newest: UInt64) {
+        guard let all = try? CheckpointReader.commits(in: files) else { return }
+        let commits = all.filter { $0 <= newest }
+        guard commits.count > 1, let last = commits.first else { return }
         var kept: Set<UInt64> = [last]
         if let horizon {
-            let present = Set((try? files.segmentNumbers()) ?? [])
-            let usable = commits.reversed().filter { $0 <= newest }.compactMap(entry).filter {
+            let present = Set((try? files.segmentNumbers()) ?? []).subtracting(leaving)
+            let usable = commits.compactMap(entry).filter {
                 present.isSuperset(of: $0.segments)
             }
-            let base = usable.last { $0.commit <= horizon }
+            let base = usable.first { $0.commit <= horizon && leads($0, to: horizon, present) }
             if let base { kept.insert(base.commit) }
-            var last = base?.lsn
-            for entry in usable where entry.commit > horizon {
-                if let last, entry.lsn - min(entry.lsn, last) < max(step, 2 * entry.bytes) {
-                    continue
-                }
+            var last = base?.end.lsn
+            for entry in usable.reversed() where entry.commit > horizon {
+                let lsn = entry.end.lsn
+                if let last, lsn - min(lsn, last) < max(step, 2 * entry.bytes) { continue }
                 kept.insert(entry.commit)
-                last = entry.lsn
+                last = lsn
             }
         }
         for commit in commits where !kept.contains(commit) {
@@ -74,7 +79,55 @@ struct CheckpointShelf {
             let contents = try? CheckpointContents(decoding: raw.bytes, fileLength: size)
         else { return nil }
         return Entry(
-            commit: commit, lsn: header.lsn, bytes: size, segments: contents.live.map(\.number))
+            commit: commit,
+            end: LogEnd(
+                segment: header.segment, offset: header.endOffset, lsn: header.lsn,
+                chain: header.chain),
+            bytes: size, segments: contents.live.map(\.number))
+    }
+
+    // MARK: The log
+
+    /// Whether nothing is gone that is needed to read the log from a checkpoint on up to a commit. Of most frames the headers
+    /// are read alone.
+    private func leads(_ entry: Entry, to commit: UInt64, _ present: Set<UInt32>) -> Bool {
+        let numbers = present.sorted()
+        var reached = entry.commit
+        var start = entry.end
+        while reached < commit {
+            guard let main = whole(start.segment) else { return false }
+            let next = numbers.lazy.filter { $0 > start.segment }.compactMap(whole)
+                .first { $0.segment.header.predecessor == start.segment }
+            var walk = FrameWalk(
+                main.segment.file, segment: start.segment, storeTag: storeID.tag,
+                baseLSN: main.segment.baseLSN, from: start.offset, chain: start.chain,
+                to: next?.segment.header.predecessorEnd ?? (try? main.segment.size()) ?? 0,
+                readsPayloads: false)
+            while reached < commit, case .frame(let frame)? = try? walk.next() {
+                if frame.header.kind == .commit { reached = frame.header.commit }
+                guard frame.header.kind == .adopt else { continue }
+                guard
+                    let payload = try? main.segment.payload(
+                        at: frame.offset, kind: .adopt, storeTag: storeID.tag),
+                    let adopt = try? AdoptPayload(decoding: payload.bytes),
+                    adopt.parts.allSatisfy({ present.contains($0.segment) })
+                else { return false }
+            }
+            guard let next else { break }
+            start = LogEnd(
+                segment: next.segment.number, offset: UInt64(SegmentHeader.size),
+                lsn: next.segment.baseLSN + UInt64(SegmentHeader.size), chain: next.chain)
+        }
+        return reached >= commit
+    }
+
+    /// A main segment of the store.
+    private func whole(_ number: UInt32) -> FoundSegment? {
+        var search = SegmentSearch(files)
+        guard let found = (try? search.whole(number)) ?? nil, found.segment.header.kind == .main,
+            found.segment.header.store == storeID
+        else { return nil }
+        return found
     }
 }
 

@@ -126,15 +126,24 @@ extension Engine {
             throw error
         }
         // It ends here at the latest.
-        let (end, last, horizon) = registry.read {
-            ($0.end.lsn, $0.commit, $0.catalog.metadata?.asOf?.horizon)
+        let (end, horizon) = registry.read {
+            ($0.end.lsn, $0.catalog.metadata?.asOf?.horizon)
         }
         noteRelease(of: gone, lsn: end)
         past.removeAll(before: horizon ?? .max)
         try? inFolder { () throws(StoreError) in
-            CheckpointShelf(files: files, storeID: storeID).prune(
-                upTo: last, horizon: horizon, step: sizes.checkpointStep)
+            // Here, where nobody takes one: there is none of a later commit.
+            checkpointShelf.prune(upTo: registry.read { $0.commit })
         }
+    }
+
+    /// Which checkpoints stay, as things are now.
+    var checkpointShelf: CheckpointShelf {
+        let settings = pastSettings
+        return CheckpointShelf(
+            files: files, storeID: storeID,
+            horizon: settings.map { (try? pastHorizon($0)) ?? $0.horizon },
+            step: sizes.checkpointStep, leaving: Set(unheldRetired.map(\.number)))
     }
 
     private func noteRelease(of segments: Set<UInt32>, lsn: UInt64) {

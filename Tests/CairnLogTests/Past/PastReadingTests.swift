@@ -89,6 +89,68 @@ struct PastReadingTests {
         try again.close()
     }
 
+    @Test("Only checkpoints stay that the log can be read from, and the newest one in any case")
+    func shelf() throws {
+        let disk = MemoryFileSystem()
+        var random = RandomSource(seed: 9)
+        let store = try PastStateTests.open(disk) { $0.sizes.checkpointBytes = 12 << 10 }
+        var contents = PastContents()
+        try PastStateTests.work(store, &contents)
+        for round in 0..<6 {
+            try store.engine.takeCheckpoint()
+            try CompactionTests.update(store, 0..<180, 600 + round)
+            try contents.note(store)
+            _ = try store.compact()
+            try contents.note(store)
+        }
+        try store.engine.takeCheckpoint()
+        let before = try CheckpointReader.commits(in: store.engine.files)
+        #expect(before.count > 2, "\(before)")
+        // Behind the oldest segments were adopted and retired that are gone then.
+        let bounds = try #require(try store.pastStateBounds())
+        for part in [UInt64(3), 2] {
+            try store.purgePastStates(before: bounds.last - (bounds.last - bounds.horizon) / part)
+            let now = try #require(try store.pastStateBounds())
+            let commits = try CheckpointReader.commits(in: store.engine.files)
+            #expect(commits.first == before.first)
+            for commit in commits {
+                _ = try store.engine.pastLine(
+                    to: max(commit, now.horizon), usesCheckpoints: true)
+            }
+            #expect(commits.dropFirst().allSatisfy { $0 >= now.horizon || $0 == commits.last })
+            #expect(try contents.problems(store, &random) == [])
+            try store.engine.synchronize()
+            let report = try LogStore.check(
+                at: "/store", options: Self.checking(try DiskImage(of: disk).disk()))
+            #expect(report.findings.isEmpty, "\(report.findings)")
+            #expect(report.notes.isEmpty, "\(report.notes)")
+        }
+        try store.close()
+    }
+
+    private static func checking(_ disk: any FileSystem) -> LogStoreOptions {
+        var options = FollowingStores.reading(disk)
+        options.sizes = CompactionTests.options(on: disk).sizes
+        return options
+    }
+
+    @Test("A checkpoint of a later commit than is known is left alone")
+    func laterCheckpoint() throws {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk)
+        let first = try store.snapshot().commit
+        try CompactionTests.update(store, 0..<9, 1)
+        try store.engine.takeCheckpoint()
+        let newest = try store.snapshot().commit
+        var shelf = store.engine.checkpointShelf
+        shelf.horizon = nil
+        shelf.prune(upTo: first)
+        #expect(try CheckpointReader.commits(in: store.engine.files).first == newest)
+        shelf.prune(upTo: newest)
+        #expect(try CheckpointReader.commits(in: store.engine.files) == [newest])
+        try store.close()
+    }
+
     @Test("A checkpoint that leads nowhere any more is no damage, but worth a note")
     func uselessCheckpoint() throws {
         let disk = MemoryFileSystem()
