@@ -169,6 +169,10 @@ struct PastGenerationTests {
             return false
         }
         #expect(count == 1)
+        // The same number is another one in another store.
+        let other = try Market()
+        let foreign = #expect(throws: StoreError.self) { _ = try other.store.values(of: last) }
+        #expect(foreign?.code == .invalidRequest)
         try market.store.purgePastStates(before: last.transactionNumber)
         let error = #expect(throws: StoreError.self) { _ = try market.store.values(of: last) }
         #expect(error?.code == .pastStateUnavailable)

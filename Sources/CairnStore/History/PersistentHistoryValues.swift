@@ -27,11 +27,14 @@ extension PastStore {
     /// Who goes through one transaction after the other does not begin anew with each: their states follow each other.
     ///
     /// - Parameter body: told each object; goes on as long as it returns true.
-    /// - Throws: As ``snapshot(at:)``.
+    /// - Throws: As ``snapshot(at:)``; `.invalidRequest` if the transaction is one of another store.
     /// - Complexity: O(changes), and what the two states take.
     public func readValues(
         of transaction: PersistentHistoryTransaction, _ body: (PersistentHistoryValues) -> Bool
     ) throws(StoreError) {
+        guard transaction.storeID == identity.identifier else {
+            throw StoreError(.invalidRequest, "the transaction is one of another store")
+        }
         guard let changes = transaction.changes, transaction.transactionNumber > 0 else { return }
         let before = try snapshot(at: transaction.transactionNumber - 1)
         let after = try snapshot(at: transaction.transactionNumber)

@@ -64,14 +64,23 @@ struct HistoryCommand: ParsableCommand {
             let history = try session.store.fetchHistory(request)
             while let transaction = try history.next() {
                 let isKept = values && first < transaction.transactionNumber
-                let objects = isKept ? try session.store.values(of: transaction) : []
                 if output.json {
-                    console.print(Self.json(transaction, isKept ? objects : nil).line)
-                } else {
-                    for line in Self.lines(transaction) { console.print(line) }
-                    for object in objects {
-                        for line in Self.lines(object) { console.print(line) }
+                    var objects: [JSONValue]? = isKept ? [] : nil
+                    if isKept {
+                        try session.store.readValues(of: transaction) {
+                            objects?.append(Self.json($0))
+                            return true
+                        }
                     }
+                    console.print(Self.json(transaction, objects).line)
+                    continue
+                }
+                for line in Self.lines(transaction) { console.print(line) }
+                guard isKept else { continue }
+                // A batch may have changed a million: what is printed is not kept.
+                try session.store.readValues(of: transaction) {
+                    for line in Self.lines($0) { console.print(line) }
+                    return true
                 }
             }
         }
@@ -149,7 +158,7 @@ struct HistoryCommand: ParsableCommand {
     // MARK: JSON
 
     private static func json(
-        _ transaction: PersistentHistoryTransaction, _ objects: [PersistentHistoryValues]?
+        _ transaction: PersistentHistoryTransaction, _ objects: [JSONValue]?
     ) -> JSONValue {
         var members: [JSONValue.Member] = []
         func add(_ key: String, _ value: JSONValue) {
@@ -162,7 +171,7 @@ struct HistoryCommand: ParsableCommand {
         add("program", .text(transaction.bundleID))
         add("process", .count(transaction.processID))
         add("changes", .array((transaction.changes?.groups ?? []).map(json)))
-        if let objects { add("values", .array(objects.map(json))) }
+        if let objects { add("values", .array(objects)) }
         return .object(members)
     }
 
