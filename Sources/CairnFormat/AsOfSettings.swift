@@ -16,6 +16,11 @@ package struct AsOfSettings: Codable, Sendable, Hashable {
             self.commit = commit
             self.time = time
         }
+
+        /// The bytes that it takes in a document, with what sets it apart from the next one.
+        fileprivate var documentBytes: Int {
+            #"{"commit":\#(commit),"segment":\#(segment),"time":\#(time)},"#.utf8.count
+        }
     }
 
     /// The oldest commit whose state is kept.
@@ -68,6 +73,23 @@ package struct AsOfSettings: Codable, Sendable, Hashable {
                 $0.segment > 0 && $0.commit > 0 && $0.commit < FormatLimits.maximumLSN
                     && $0.time.magnitude < Self.limit
             }
+    }
+
+    /// Gives up the oldest states, so many that the segments that are held for them take so many bytes less among the metadata;
+    /// gives the numbers of those segments, none if none are held.
+    package mutating func giveUp(bytes: Int) -> Set<UInt32> {
+        var last: UInt64 = 0
+        var freed = 0
+        // Those that one commit retired go together.
+        for one in held.sorted(by: { $0.commit < $1.commit })
+        where freed < bytes || one.commit == last {
+            last = one.commit
+            freed += one.documentBytes
+        }
+        horizon = max(horizon, last)
+        let gone = held.filter { $0.commit <= horizon }
+        held.removeAll { $0.commit <= horizon }
+        return Set(gone.map(\.segment))
     }
 
     /// Adds a segment that was just retired.

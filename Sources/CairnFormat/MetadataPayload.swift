@@ -7,6 +7,8 @@ package struct MetadataPayload: Sendable, Hashable {
     package static let headSize = 8
     /// The longest document.
     package static let maximumDocument = FormatLimits.maximumPayload - headSize
+    /// Bytes of it that programs leave to the store: for who reads the history, and some thousand segments that past states need.
+    package static let ownDocument = 256 << 10
 
     /// Revisions are less.                                                                          F-751
     package static let endOfRevisions: UInt64 = 1 << 62

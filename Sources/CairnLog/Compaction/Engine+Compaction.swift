@@ -365,6 +365,7 @@ extension Engine {
     /// - Parameter isClosing: that what is still read is read through files that are open.
     func sweepRetired(isClosing: Bool = false) {
         if isReadOnly { return }
+        settleReleases()
         if !isClosing { expireSnapshots() }
         try? inFolder { () throws(StoreError) in removeRetired(isClosing: isClosing) }
     }

@@ -140,7 +140,8 @@ extension CommitBuilder {
             asOf: before?.asOf)
     }
 
-    /// Makes metadata those in force.
+    /// Makes metadata those in force. If they are too long, with all that is held for past states, the oldest of those are given
+    /// up: a commit does not fail for them.
     mutating func write(
         _ values: [String: Value], identifier: UUID?, history: HistorySettings?,
         asOf: AsOfSettings?
@@ -149,10 +150,21 @@ extension CommitBuilder {
         guard revision < MetadataPayload.endOfRevisions else {
             throw StoreError(.invalidRequest, "the metadata have been written too often")
         }
-        let metadata = StoredMetadata(
-            place: .none, revision: revision, identifier: identifier, values: values,
-            history: history, asOf: asOf)
-        state.catalog = catalog.with(metadata.placed(at: try log.append(metadata)))
+        func metadata(_ settings: AsOfSettings?) -> StoredMetadata {
+            StoredMetadata(
+                place: .none, revision: revision, identifier: identifier, values: values,
+                history: history, asOf: settings)
+        }
+        var written = metadata(asOf)
+        var json = try written.json()
+        while json.count > MetadataPayload.maximumDocument, var settings = written.asOf {
+            let gone = settings.giveUp(bytes: json.count - MetadataPayload.maximumDocument)
+            if gone.isEmpty { break }
+            engine.noteRelease(of: gone, lsn: .max)
+            written = metadata(settings)
+            json = try written.json()
+        }
+        state.catalog = catalog.with(written.placed(at: try log.append(written, json)))
         hasChanges = true
     }
 }

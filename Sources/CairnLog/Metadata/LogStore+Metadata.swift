@@ -30,7 +30,8 @@ extension LogStore: MetadataStore {
     ///
     /// - Parameter identifier: what the store is to be called by when it is opened the next time: ids of objects bear it
     ///   then, and ids from before are foreign. Nil: as before.
-    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if a value is an object id, or all together do not fit in 16 MiB.
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if a value is an object id, or all together do not fit in 16 MiB
+    ///   less 256 KiB, which the store keeps for its own.
     public func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
         try checkOpen()
         try engine.setMetadata(values, identifier: identifier)
@@ -75,7 +76,7 @@ extension LogStore: MetadataStore {
     /// - Parameter identifier: what the store is to be called by from now on; nil: as before. A store that is open in this
     ///   process keeps its own until it is closed.
     /// - Throws: `StoreError`: `.storeInUse` if another process writes to the store; what opening it throws; `.invalidRequest`
-    ///   if a value is an object id, or all together do not fit in 16 MiB.
+    ///   if a value is an object id, or all together do not fit in 16 MiB less 256 KiB, which the store keeps for its own.
     public static func setMetadata(
         _ values: [String: Value], identifier: UUID? = nil, forStoreAt path: String
     ) throws(StoreError) {

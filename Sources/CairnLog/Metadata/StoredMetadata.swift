@@ -78,6 +78,11 @@ final class StoredMetadata: Sendable {
             history: history, asOf: asOf)
     }
 
+    /// Their JSON, which may be too long for a frame.
+    func json() throws(StoreError) -> [UInt8] {
+        try MetadataDocument.encode(values, identifier: identifier, history: history, asOf: asOf)
+    }
+
     /// Which of two are in force. What compaction has written once more is in a segment with a larger number.  F-753
     func newer(than other: StoredMetadata?) -> StoredMetadata {
         guard let other else { return self }
@@ -105,7 +110,7 @@ extension Value {
 }
 
 extension MetadataDocument<Value> {
-    /// The JSON of a metadata frame.
+    /// The JSON of a metadata frame, which may be too long for one.
     static func encode(
         _ values: [String: Value], identifier: UUID?, history: HistorySettings? = nil,
         asOf: AsOfSettings? = nil
@@ -114,23 +119,22 @@ extension MetadataDocument<Value> {
             identifier: identifier?.uuidString, values: values, history: history, asOf: asOf)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let json: [UInt8]
         do {
-            json = Array(try encoder.encode(document))
+            return Array(try encoder.encode(document))
         } catch {
             throw StoreError(.invalidRequest, "the metadata cannot be written: \(error)")
         }
-        guard json.count <= MetadataPayload.maximumDocument else {
-            throw StoreError(.invalidRequest, "the metadata of a store exceed 16 MiB")
-        }
-        return json
     }
 }
 
 extension MetadataDocument<Value> {
-    /// Refuses what cannot be written, or read again.
+    /// Refuses what cannot be written, or read again. Some room is left for what the store itself keeps there.
     static func check(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
         let json = try encode(values, identifier: identifier)
+        guard json.count <= MetadataPayload.maximumDocument - MetadataPayload.ownDocument else {
+            throw StoreError(
+                .invalidRequest, "the metadata of a store exceed 16 MiB, less 256 KiB of its own")
+        }
         do {
             _ = try JSONDecoder().decode(Self.self, from: Data(json))
         } catch {
@@ -154,9 +158,14 @@ extension MetadataDocument<Value> {
 extension LogWriter {
     /// Appends a metadata frame; gives its place.
     mutating func append(_ metadata: StoredMetadata) throws(StoreError) -> Place {
-        let json = try MetadataDocument.encode(
-            metadata.values, identifier: metadata.identifier, history: metadata.history,
-            asOf: metadata.asOf)
+        try append(metadata, try metadata.json())
+    }
+
+    /// The same for metadata whose JSON is known.
+    mutating func append(_ metadata: StoredMetadata, _ json: [UInt8]) throws(StoreError) -> Place {
+        guard json.count <= MetadataPayload.maximumDocument else {
+            throw StoreError(.invalidRequest, "the metadata of a store exceed 16 MiB")
+        }
         return try append(.metadata, flags: FrameHeader.skippable) { writer throws(StoreError) in
             json.withUnsafeBytes {
                 MetadataPayload(revision: metadata.revision).encode(document: $0, to: &writer)

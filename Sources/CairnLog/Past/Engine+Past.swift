@@ -146,12 +146,27 @@ extension Engine {
             step: sizes.checkpointStep, leaving: Set(unheldRetired.map(\.number)))
     }
 
-    private func noteRelease(of segments: Set<UInt32>, lsn: UInt64) {
+    /// Says where the log ends behind the commit that lets go of segments; the largest number while that is made.
+    func noteRelease(of segments: Set<UInt32>, lsn: UInt64) {
         if segments.isEmpty { return }
         compaction.withLock { compaction in
             for index in compaction.retired.indices
             where segments.contains(compaction.retired[index].number) {
                 compaction.retired[index].releaseLSN = lsn
+            }
+        }
+    }
+
+    /// Finds out which commits that were to let go of segments are published: their end is not behind that of the log.
+    func settleReleases() {
+        let (end, settings) = registry.read { ($0.end.lsn, $0.catalog.metadata?.asOf) }
+        let held = Set(settings?.held.map(\.segment) ?? [])
+        compaction.withLock { compaction in
+            for index in compaction.retired.indices
+            where compaction.retired[index].releaseLSN == .max
+                && !held.contains(compaction.retired[index].number)
+            {
+                compaction.retired[index].releaseLSN = end
             }
         }
     }

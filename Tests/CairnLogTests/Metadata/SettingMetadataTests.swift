@@ -1,6 +1,7 @@
 // Metadata that are set while others save, copy and fail; and values that cannot be kept.
 
 import CairnFileSystem
+import CairnFormat
 import CairnModel
 import CairnStore
 import CairnTestSupport
@@ -131,7 +132,7 @@ struct SettingMetadataTests {
         try store.writeMetadata()
         var refused = 0
         for size in stride(from: 0, to: 60, by: 10) {
-            let count = (16 << 20) - 130 + size
+            let count = (16 << 20) - MetadataPayload.ownDocument - 130 + size
             do throws(StoreError) {
                 try store.setMetadata(["a": .string(String(repeating: "x", count: count))])
             } catch {

@@ -200,4 +200,62 @@ struct HeldSegmentTests {
         #expect(try CheckpointReader.commits(in: next.engine.files) == commits)
         try next.close()
     }
+
+    @Test("Metadata leave room for them, and if there is none the oldest states are given up")
+    func room() throws {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk)
+        let most = MetadataPayload.maximumDocument - MetadataPayload.ownDocument
+        func metadata(_ bytes: Int) -> [String: Value] {
+            ["text": .string(String(repeating: "a", count: bytes))]
+        }
+        #expect(throws: StoreError.self) { try store.setMetadata(metadata(most)) }
+        try store.setMetadata(metadata(most - 200))
+        try store.writeMetadata()
+        // More than what is left for them.
+        let values = try store.metadata().values
+        let held = (1...12_000).map {
+            AsOfSettings.Held(segment: 1000 + UInt32($0), commit: 2 + UInt64($0), time: 800_000_000)
+        }
+        _ = try store.engine.commit(author: nil, contextName: nil, isSilent: true) {
+            builder throws(StoreError) in
+            try builder.write(
+                values, identifier: nil, history: nil, asOf: AsOfSettings(horizon: 1, held: held))
+        }
+        let kept = try #require(store.engine.pastSettings)
+        #expect(kept.held.count > 3000 && kept.held.count < 12_000)
+        #expect(kept.held == Array(held.suffix(kept.held.count)))
+        #expect(kept.horizon == 2 + UInt64(12_000 - kept.held.count))
+        #expect(try store.metadata().values == values)
+        try store.close()
+    }
+
+    @Test("What is given up goes when that is durable")
+    func givenUp() throws {
+        let disk = MemoryFileSystem()
+        let store = try PastStateTests.open(disk) { $0.durability = .relaxed }
+        var contents = PastContents()
+        try PastStateTests.work(store, &contents)
+        _ = try store.compact()
+        let held = store.engine.heldSegments
+        #expect(!held.isEmpty)
+        let rest = try MetadataDocument.encode(
+            ["text": .string("")], identifier: nil, asOf: store.engine.pastSettings)
+        // A little too much.
+        let filler = MetadataPayload.maximumDocument - rest.count + 20
+        _ = try store.engine.commit(author: nil, contextName: nil, isSilent: true) {
+            builder throws(StoreError) in
+            try builder.write(
+                ["text": .string(String(repeating: "a", count: filler))], identifier: nil,
+                history: nil, asOf: builder.catalog.metadata?.asOf)
+        }
+        #expect(!store.engine.heldSegments.isSuperset(of: held))
+        store.engine.sweepRetired()
+        func present() throws -> Set<UInt32> { Set(try store.engine.files.segmentNumbers()) }
+        #expect(try present().isSuperset(of: held))
+        try store.engine.takeCheckpoint()
+        store.engine.sweepRetired()
+        #expect(try present().intersection(held) == store.engine.heldSegments)
+        try store.close()
+    }
 }
