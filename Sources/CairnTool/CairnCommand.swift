@@ -21,8 +21,8 @@ struct CairnCommand: ParsableCommand {
         subcommands: [
             ImportCommand.self, QueryCommand.self, CountCommand.self, GetCommand.self,
             FindCommand.self, DeleteCommand.self, DuplicatesCommand.self, InfoCommand.self,
-            SchemaCommand.self, SpaceCommand.self, HistoryCommand.self, FramesCommand.self,
-            CheckCommand.self,
+            SchemaCommand.self, SpaceCommand.self, HistoryCommand.self, PastCommand.self,
+            FramesCommand.self, CheckCommand.self,
             SalvageCommand.self, CompactCommand.self, BackupCommand.self, ExportCommand.self,
             HashCommand.self, DiffCommand.self, ModelCommand.self,
             PredicateCommand.self, QuickstartCommand.self,

@@ -22,11 +22,15 @@ struct StoreSession {
     }
 
     /// Opens a store that exists to change it.
+    ///
+    /// - Parameter pastStates: how far back states are kept from now on; nil: as before.
     static func writing<Result>(
-        _ path: String, _ body: (StoreSession) throws -> Result
+        _ path: String, pastStates: PastStateRetention? = nil,
+        _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         var options = LogStoreOptions()
         options.createsIfMissing = false
+        options.pastStates = pastStates
         return try with(path, nil, options, body)
     }
 
@@ -72,13 +76,18 @@ struct StoreSession {
     /// The state that was asked for; without that the newest one.
     func snapshot(_ moment: MomentOptions) throws -> any StoreSnapshot {
         guard let text = moment.at else { return try store.snapshot() }
-        if let number = UInt64(text) { return try store.snapshot(at: number) }
+        return try store.snapshot(at: try commit(text, option: "--at"))
+    }
+
+    /// The commit of that number, or the last one up to that time.
+    func commit(_ text: String, option: String) throws -> UInt64 {
+        if let number = UInt64(text) { return number }
         guard case .value(.date(let date)) = CellConversion(text: text, as: .date) else {
             throw Failure(
-                "--at is the number of a commit or a time, not \(PlainText.visible(text))",
+                "\(option) is the number of a commit or a time, not \(PlainText.visible(text))",
                 code: .usage)
         }
-        return try store.snapshot(at: try store.transactionNumber(at: date))
+        return try store.transactionNumber(at: date)
     }
 
     /// A fetch of an entity with the condition that a person wrote.

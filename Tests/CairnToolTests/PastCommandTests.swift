@@ -88,4 +88,51 @@ struct PastCommandTests {
         #expect(space?["pastStateBytes"] as? Int == 0)
         #expect(cairn("check", work.store).code == 0)
     }
+
+    @Test("query reads a past state too, and tables of it")
+    func query() throws {
+        let work = try Workplace()
+        let (first, second) = try Self.makeStore(work)
+        let early = cairn("query", work.store, "Thing", "--columns", "name", "--at", "\(first)")
+        #expect(early.code == 0 && early.output.contains("early"), "\(early.errors)")
+        #expect(!early.output.contains("late"))
+        let table = try cairn(
+            "query", work.store, "Thing", "--columns", "n=@count", "--at", "\(second)", "--json"
+        ).json
+        #expect(table.first?["n"] as? Int == 2, "\(table)")
+        #expect(cairn("query", work.store, "Thing", "--at", "1").code == 1)
+    }
+
+    @Test("past turns them on and off, says what is kept, and purges")
+    func past() throws {
+        let work = try Workplace()
+        _ = try work.importing("1.json", #"[{"code":"a","name":"early"}]"#)
+        let none = cairn("past", work.store)
+        #expect(none.code == 0 && none.output.contains("no past states"), "\(none.errors)")
+        #expect(try cairn("past", work.store, "--json").json.first?["keep"] as? String == "off")
+        for wrong in ["soon", "-1", "3w", "d"] {
+            let refused = cairn("past", work.store, "--keep=\(wrong)")
+            #expect(refused.code == 2 && refused.errors.contains("--keep"), "\(wrong)")
+        }
+        #expect(cairn("past", work.store, "--purge", "1").code == 1)
+
+        let on = cairn("past", work.store, "--keep", "30d")
+        #expect(on.code == 0 && on.output.contains("30 days"), "\(on.output)\(on.errors)")
+        let kept = try #require(try cairn("past", work.store, "--json").json.first)
+        #expect(kept["keep"] as? String == "seconds" && kept["seconds"] as? Int == 2_592_000)
+        let horizon = try #require(kept["horizon"] as? Int)
+        #expect(cairn("past", work.store, "--keep", "20").output.contains("20 commits"))
+        #expect(cairn("past", work.store, "--keep", "all").code == 0)
+        _ = try work.importing("2.json", #"[{"code":"b","name":"late"}]"#)
+        #expect(cairn("count", work.store, "Thing", "--at", "\(horizon)").output == "1\n")
+
+        let last = try #require(
+            try cairn("past", work.store, "--json").json.first?["last"] as? Int)
+        let purged = try cairn("past", work.store, "--purge", "\(last)", "--json").json.first
+        #expect(purged?["horizon"] as? Int == last)
+        #expect(cairn("count", work.store, "Thing", "--at", "\(horizon)").code == 1)
+        #expect(cairn("past", work.store, "--keep", "off", "--purge", "1").code == 2)
+        #expect(cairn("past", work.store, "--keep", "off").output.contains("no past states"))
+        #expect(cairn("check", work.store).code == 0)
+    }
 }

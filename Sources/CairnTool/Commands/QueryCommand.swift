@@ -59,6 +59,8 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Say how the objects are found instead.")
     var explain = false
 
+    @OptionGroup var moment: MomentOptions
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -79,7 +81,7 @@ struct QueryCommand: ParsableCommand {
             fetch.limit = limit
             fetch.offset = offset
             fetch.sort = sort
-            let snapshot = try session.store.snapshot()
+            let snapshot = try session.snapshot(moment)
             if TableQuery.isNeeded(options, entity) {
                 try TableQuery(options, fetch, entity, session)
                     .run(snapshot, json: output.json, explain: explain, to: console)

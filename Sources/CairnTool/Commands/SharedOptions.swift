@@ -32,7 +32,9 @@ struct MomentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Read the state after the commit of that number, or at that time (2026-01-31T10:00:00Z).",
-            discussion: "A store keeps past states if a program asked for them when it opened it."))
+            discussion:
+                "A store keeps past states if a program asked for them when it opened it, or cairn past did."
+        ))
     var at: String?
 }
 
