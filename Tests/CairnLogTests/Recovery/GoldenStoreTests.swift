@@ -118,6 +118,28 @@ struct GoldenStoreTests {
         #expect(!segments.isDisjoint(with: sides) && !segments.isSubset(of: sides))
     }
 
+    @Test("A past state is what the file beside says, in the words of the reader in Format")
+    func past() throws {
+        let stored = try DiskImage(of: POSIXFileSystem(), path("past.cairn"))
+        let store = try LogStore.open(
+            at: "/store", options: FollowingStores.reading(try stored.disk()))
+        defer { try? store.close() }
+        let settings = try #require(store.engine.pastSettings)
+        #expect(settings.held.count > 1 && settings.seconds == 86_400)
+        // Some of it lies in segments that have left the store.
+        let number: UInt64 = 7
+        let snapshot = try #require(try store.snapshot(at: number) as? LogSnapshot)
+        let segments = try snapshot.readable().state.segments.all.map(\.number)
+        #expect(!store.engine.heldSegments.isDisjoint(with: segments))
+        let found = try PastContents.text(store, snapshot)
+        if Self.isWriting {
+            try Data(found.utf8)
+                .write(to: GoldenStore.folder.appending(path: "past.at-\(number).jsonl"))
+        }
+        #expect(try found == text("past.at-\(number).jsonl"))
+        #expect(try found != text("past.jsonl"))
+    }
+
     @Test("The broken ones are reported in the same words", arguments: GoldenStore.all)
     func broken(golden: GoldenStore) throws {
         let stored = try DiskImage(of: POSIXFileSystem(), path("\(golden.name).broken.cairn"))

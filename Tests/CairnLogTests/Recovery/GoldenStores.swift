@@ -257,6 +257,34 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
             image.files[name]![at + 20] ^= 1
         },
         GoldenStore(
+            name: "past",
+            make: {
+                let disk = MemoryFileSystem()
+                var options = GoldenStore.options(
+                    on: disk, rowsPerBlock: 20, segmentBytes: 8000)
+                options.sizes.askedCompactionFloor = 1
+                options.sizes.compactionBlocks = 2
+                options.sizes.checkpointBytes = .max
+                options.pastStates = .seconds(86_400)
+                let store = try LogStore.open(
+                    at: "/store", schema: try SampleStore.schema(), options: options)
+                for step in SampleStore.steps { try step(store) }
+                try store.engine.rollSegment()
+                try SampleStore.changedRows(store)
+                // All that was written so far is kept for past states alone afterwards.
+                _ = try store.compact()
+                try SampleStore.secondRows(store)
+                try store.close()
+                return try DiskImage(of: disk)
+            }
+        ) { image in
+            // The name of the key that says what is kept, in the newest metadata.
+            let key = Array("\"held\":".utf8)
+            let name = image.segments.last { image.files[$0]!.firstRange(of: key) != nil }!
+            let at = image.files[name]!.firstRange(of: key)!.lowerBound
+            image.files[name]![at + 1] ^= 0x20
+        },
+        GoldenStore(
             name: "constraints",
             make: {
                 let disk = MemoryFileSystem()
