@@ -22,8 +22,12 @@ public import FoundationEssentials
 ///
 /// Rows may say where to-one relationships lead: to an object by its id, or by a key that is unique, whose object may come later
 /// in the batch; see ``RowTarget``. What a row does not name stays as it is stored, and is nil in a new object, which is refused
-/// if the relationship is mandatory and no later row about the object names a target. Relationships that are to-one or ordered
-/// at their other end are refused, as are to-many ones: their other side can be set.
+/// if the relationship is mandatory and no later row about the object names a target.
+///
+/// To-many relationships get all of their members, or some more; see ``RowTargets``. That is done when all rows are there, in
+/// their order, as it is for relationships that are to-one or ordered at their other end: where two rows say something of both
+/// ends of one of these, the last one counts. What they say of such a relationship counts more than what rows say of its other
+/// end, if that is to-one and this one not ordered. Under the policy `declared` members are added in any case.
 public struct BatchInsertRequest: Sendable {
     /// What the result should contain.
     public enum ResultType: Int, Sendable {
@@ -132,7 +136,7 @@ public struct BatchInsertRequest: Sendable {
     /// `NSNull` or an optional without value. What `JSONSerialization` returns can be given as it is.
     ///
     /// The value of a to-one relationship says its target: an `ObjectID`, the value of a key, or a dictionary of the values of
-    /// one; see ``RowTarget``.
+    /// one; see ``RowTarget``. That of a to-many relationship is a list of such values, or ``RowTargets``.
     public init(entityName: String, objects: [[String: Any]]) {
         self.entityName = entityName
         source = .dictionaries(DictionaryRows(objects))
@@ -144,7 +148,7 @@ public struct BatchInsertRequest: Sendable {
     /// leaves of a composite attribute. Numbers are converted if that is exact. A key that is not encoded,
     /// as an optional property that is nil is not by default, counts as not named by the row; `encodeNil`
     /// sets nil. A to-one relationship is encoded as an `ObjectID`, as the value of its target's key, or as an object with the
-    /// values of one.
+    /// values of one; a to-many one as a list of these.
     public init<Rows: Sequence & Sendable>(entityName: String, encodable rows: Rows)
     where Rows.Element: Encodable {
         self.entityName = entityName
@@ -192,19 +196,10 @@ public struct BatchInsertResult: Sendable {
 }
 
 extension BatchInsertRequest {
-    /// The request as a store carries it out: under the declared policy a row changes what it names alone, and where the model
-    /// has no rules for its object it is as under object trump.
-    package func declared(in schema: Schema) -> BatchInsertRequest {
-        guard mergePolicy == .declared, let entity = schema.entity(named: entityName) else {
-            return self
-        }
+    /// The request as a store carries it out: under the declared policy a row changes what it names alone.
+    package var carriedOut: BatchInsertRequest {
         var request = self
-        request.setOnly = true
-        // A row may find an object of another entity by a key that both inherit.
-        let hasRules = schema.entities.contains {
-            $0.root == entity.root && $0.mergeRules.isDeclared
-        }
-        if !hasRules { request.mergePolicy = .mergeByPropertyObjectTrump }
+        if mergePolicy == .declared { request.setOnly = true }
         return request
     }
 }

@@ -71,3 +71,34 @@ extension SchemaEntity {
         return TargetColumn(index: index, layout: layout)
     }
 }
+
+/// A to-many relationship of an entity, for the rows of batch inserts.
+public struct MembersColumn: Sendable {
+    /// The relationship's index in its entity.
+    public let index: Int
+    /// Which columns the entity has; see `SchemaEntity.layout`.
+    let layout: UInt64
+}
+
+extension SchemaEntity {
+    /// A to-many relationship, for rows that give it members.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` if the entity has no such stored relationship.
+    public func membersColumn(_ name: String) throws(StoreError) -> MembersColumn {
+        guard let index = listIndex(name) else {
+            throw StoreError(
+                .invalidRequest, "the entity has no to-many relationship of this name",
+                context: .init(entity: self.name, key: name))
+        }
+        return MembersColumn(index: index, layout: layout)
+    }
+
+    /// The index of a to-many relationship that is stored; nil if there is none of the name.
+    func listIndex(_ name: String) -> Int? {
+        guard let index = relationshipIndex(named: name) else { return nil }
+        switch relationships[index].storage {
+        case .inverseColumn, .pairs: return index
+        case .column, .transient: return nil
+        }
+    }
+}

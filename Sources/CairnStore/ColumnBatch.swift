@@ -35,6 +35,8 @@ package final class ColumnBatch: @unchecked Sendable {
         set { count.pointee = newValue }
     }
     @usableFromInline let count: UnsafeMutablePointer<Int>
+    /// What its rows say of to-many relationships, which have no columns.
+    package let lists: UnsafeMutablePointer<RowLists>
     private let reserved: UnsafeMutablePointer<Int>
     /// The room that its values had before there were any.
     private var emptyRoom: Int
@@ -58,6 +60,8 @@ package final class ColumnBatch: @unchecked Sendable {
         reserved.initialize(to: 0)
         count = .allocate(capacity: 1)
         count.initialize(to: 0)
+        lists = .allocate(capacity: 1)
+        lists.initialize(to: RowLists())
         // At least one, so that there is an address even for an entity without columns.
         let room = UnsafeMutableBufferPointer<ColumnBuffer>.allocate(
             capacity: max(width, 1))
@@ -82,11 +86,14 @@ package final class ColumnBatch: @unchecked Sendable {
         columns.baseAddress?.deallocate()
         reserved.deallocate()
         count.deallocate()
+        lists.deinitialize(count: 1)
+        lists.deallocate()
     }
 
     /// Makes it empty.
     package func reset() {
         for index in columns.indices { columns[index].reset(rows: rows, capacity: Self.capacity) }
+        lists.pointee.removeAll()
         rows = 0
         emptyRoom = reserved.pointee
     }
@@ -94,15 +101,16 @@ package final class ColumnBatch: @unchecked Sendable {
     /// Makes the cells of a row untouched that is not to be there after all.
     func forget(row: Int) {
         for column in columns { column.states[row] = ColumnBuffer.State.untouched }
+        lists.pointee.forget(row: row)
     }
 
     /// Whether its values needed so much room that no more rows should come. An empty batch is never large,
     /// however many columns it has: it would take no row at all.
-    var isLarge: Bool { reserved.pointee - emptyRoom > Self.largeSize }
+    var isLarge: Bool { reserved.pointee - emptyRoom + lists.pointee.bytes > Self.largeSize }
 
     /// The bytes that its values take.
     package var byteCount: Int {
-        var sum = 0
+        var sum = lists.pointee.bytes
         for index in columns.indices {
             sum += columns[index].used + rows * columns[index].kind.widthOfRow
         }

@@ -18,6 +18,8 @@ package struct DictionaryRows: Sendable {
         case group
         /// The target of a relationship.
         case target(RowTarget)
+        /// Several of them.
+        case targets(RowTargets)
     }
 
     struct Cell: Sendable {
@@ -54,10 +56,39 @@ package struct DictionaryRows: Sendable {
                 add(group, prefix: keys[index] + ".")
             } else if let target = any as? RowTarget {
                 cells.append(Cell(key: index, content: .target(target)))
+            } else if let list = any as? [Any] {
+                cells.append(Cell(key: index, content: Self.targets(list)))
+            } else if let targets = any as? RowTargets {
+                cells.append(Cell(key: index, content: .targets(targets)))
             } else {
                 cells.append(Cell(key: index, content: .unknown("\(type(of: any))")))
             }
         }
+    }
+
+    /// The targets that a list names.
+    private static func targets(_ list: [Any]) -> Content {
+        var targets: [RowTarget] = []
+        for any in list {
+            if let value = Value(any: any) {
+                guard let target = RowTarget(value) else { return .unknown("list with nil in it") }
+                targets.append(target)
+            } else if let target = any as? RowTarget {
+                targets.append(target)
+            } else if let keys = any as? [String: Any] {
+                var values: [String: Value] = [:]
+                for (name, part) in keys {
+                    guard let value = Value(any: part) else {
+                        return .unknown("list of \(type(of: part))")
+                    }
+                    values[name] = value
+                }
+                targets.append(.keys(values))
+            } else {
+                return .unknown("list of \(type(of: any))")
+            }
+        }
+        return .targets(.replacing(targets))
     }
 
     private mutating func index(_ key: String) -> Int {
@@ -79,6 +110,8 @@ struct DictionaryFiller: RowFiller {
         case reference(Int)
         /// A part of the key of a relationship's target.
         case part(Int, name: String)
+        /// A to-many relationship, by its index.
+        case list(Int)
         case refused(String)
     }
 
@@ -103,6 +136,7 @@ struct DictionaryFiller: RowFiller {
         }
         if let leaves = entity.compositeColumns(key) { return .composite(leaves) }
         if let (column, name) = entity.targetPart(key) { return .part(column, name: name) }
+        if let list = entity.listIndex(key) { return .list(list) }
         return .refused(entity.reasonForUnknownKey(key))
     }
 
@@ -112,6 +146,12 @@ struct DictionaryFiller: RowFiller {
             guard position < rows.ends.count else { return true }
             let start = position == 0 ? 0 : rows.ends[position - 1]
             for cell in rows.cells[start..<rows.ends[position]] {
+                if case .list(let list) = targets[cell.key],
+                    let members = Self.members(cell.content)
+                {
+                    batch.lists.pointee.append(members, relationship: list, row: batch.rows)
+                    continue
+                }
                 if let message = set(cell.content, targets[cell.key], columns, batch.rows) {
                     batch.forget(row: batch.rows)
                     parts = [:]
@@ -141,6 +181,17 @@ struct DictionaryFiller: RowFiller {
         return false
     }
 
+    /// The members that a row says; nil if it says none.
+    private static func members(_ content: DictionaryRows.Content) -> RowTargets? {
+        switch content {
+        case .targets(let targets): targets
+        case .value(.null): []
+        // An empty list of anything is one of bytes too.
+        case .value(.binary(let data)) where data.isEmpty: []
+        case .value, .unknown, .group, .target: nil
+        }
+    }
+
     /// Sets what a key stands for; a sentence if that is not possible.
     private mutating func set(
         _ content: DictionaryRows.Content, _ target: Target,
@@ -156,6 +207,8 @@ struct DictionaryFiller: RowFiller {
             return "a \(name) is not a value of type \(type.rawValue)"
         case (.column(_, let type), .group):
             return "a dictionary is not a value of type \(type.rawValue)"
+        case (.column(_, let type), .targets):
+            return "a list is not a value of type \(type.rawValue)"
         case (.column(_, let type), .target):
             return "the target of a relationship is not a value of type \(type.rawValue)"
         case (.reference(let column), .value(let value)):
@@ -168,6 +221,8 @@ struct DictionaryFiller: RowFiller {
             // Its parts follow; an empty one names nothing.
             parts[column, default: [:]] = [:]
             return nil
+        case (.reference, .targets):
+            return "a list does not name the target of a to-one relationship"
         case (.reference, .unknown(let name)):
             return "a \(name) does not name the target of a relationship"
         case (.part(let column, let name), .value(let value)):
@@ -179,6 +234,9 @@ struct DictionaryFiller: RowFiller {
             for column in leaves { columns[column].setNil(row: row) }
             return nil
         case (.composite, _): return "a composite attribute takes a dictionary, not a single value"
+        case (.list, .unknown(let name)):
+            return "a \(name) does not name the members of a relationship"
+        case (.list, _): return "the members of a to-many relationship are a list"
         case (.refused(let reason), _): return reason
         }
     }

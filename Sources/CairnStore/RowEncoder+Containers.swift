@@ -70,7 +70,7 @@ struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        row.refuseList(key: name(key))
+        row.list(key: name(key))
     }
 
     /// A superclass encodes into the same row: its properties are attributes of the same entity.
@@ -96,7 +96,7 @@ struct CellEncoder: Encoder {
         return KeyedEncodingContainer(RowContainer<Key>(row: row, prefix: name + "."))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { row.refuseList(key: name) }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { row.list(key: name) }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
         CellContainer(row: row, name: name)
@@ -182,7 +182,7 @@ private struct RefusingSingleContainer: SingleValueEncodingContainer {
     mutating func encode<T: Encodable>(_ value: T) throws { throw error }
 }
 
-private struct RefusingEncoder: Encoder {
+struct RefusingEncoder: Encoder {
     let error: StoreError
 
     var codingPath: [any CodingKey] { [] }

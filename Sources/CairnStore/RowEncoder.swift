@@ -39,6 +39,8 @@ final class RowEncoder: Encoder {
         var parts: [(column: Int, name: String)] = []
         /// By column of a reference, what the row says of its target's key.
         var targets: [Int: [String: Value]] = [:]
+        /// What the row says of to-many relationships, by their indexes.
+        var lists: [(relationship: Int, members: EncodedMembers)] = []
     }
 
     let entity: SchemaEntity
@@ -81,10 +83,15 @@ final class RowEncoder: Encoder {
             state.pointee.expected = state.pointee.order.count
         }
         if !state.pointee.targets.isEmpty { state.pointee.targets = [:] }
+        if !state.pointee.lists.isEmpty { state.pointee.lists = [] }
         try value.encode(to: self)
         if let failure = state.pointee.failure { throw failure }
         for (column, values) in state.pointee.targets {
             columns[column].setLink(.keys(values), row: row)
+        }
+        for (relationship, members) in state.pointee.lists {
+            batch.lists.pointee.append(
+                .replacing(members.targets), relationship: relationship, row: row)
         }
     }
 
@@ -92,7 +99,7 @@ final class RowEncoder: Encoder {
         KeyedEncodingContainer(RowContainer<Key>(row: self, prefix: ""))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { refuseList(key: nil) }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { list(key: nil) }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
         CellContainer(row: self, name: "")
@@ -238,6 +245,8 @@ final class RowEncoder: Encoder {
                 try checkMayBeSet(column)
                 columns[column].setNil(row: row)
             }
+        } else if row >= 0, let list = entity.listIndex(name) {
+            state.pointee.lists.append((list, EncodedMembers()))
         } else {
             let column = try column(name)
             switch state.pointee.types[column] {
@@ -268,10 +277,27 @@ final class RowEncoder: Encoder {
         if let failure = state.pointee.failure { throw failure }
     }
 
+    // MARK: Lists
+
+    /// Takes the members of a to-many relationship; under another key, and for the row itself, a container that takes nothing.
+    func list(key: String?) -> any UnkeyedEncodingContainer {
+        guard row >= 0, let key, let list = entity.listIndex(key) else {
+            return refuseList(key: key)
+        }
+        let members = EncodedMembers()
+        state.pointee.lists.append((list, members))
+        return MembersContainer(
+            members: members,
+            error: error(
+                key,
+                "a member of the relationship is not named by a value, an id or an object with keys"
+            ))
+    }
+
     // MARK: What a row cannot have
 
     /// Notes that a list was given, and returns a container that takes nothing.
-    func refuseList(key: String?) -> any UnkeyedEncodingContainer {
+    private func refuseList(key: String?) -> any UnkeyedEncodingContainer {
         let isMany = key.map { entity.columnIndex(named: $0) == nil } ?? false
         let error = error(
             key,
@@ -345,8 +371,10 @@ extension SchemaEntity {
         if attributeIndex(named: name) != nil {
             return "the attribute is transient: it has no place in a store"
         }
-        if relationshipIndex(named: name) != nil {
-            return "a batch insert sets no to-many relationship: set the other side"
+        if let index = relationshipIndex(named: name) {
+            return relationships[index].storage == .transient
+                ? "the relationship is transient: it has no place in a store"
+                : "the members of a to-many relationship are a list"
         }
         return "the entity has no stored attribute of this name"
     }

@@ -49,13 +49,15 @@ private struct WriterFiller: RowFiller {
     func fill(_ batch: ColumnBatch, firstRow: Int) throws(StoreError) -> Bool {
         guard let columns = batch.columns.baseAddress else { return true }
         let layout = batch.layout
+        let lists = batch.lists
         // A local number: a stored property of a class is checked for exclusive access at each use.
         var row = batch.rows
         defer { batch.rows = row }
         while row < ColumnBatch.capacity, !batch.isLarge {
             let isEnd: Bool
             do {
-                isEnd = try body(RowWriter(columns: columns, row: row, layout: layout))
+                isEnd = try body(
+                    RowWriter(columns: columns, lists: lists, row: row, layout: layout))
             } catch {
                 batch.forget(row: row)
                 throw StoreError(rowsFailed: error, entity: batch.entity, row: firstRow + row)

@@ -1,9 +1,8 @@
 // Which objects the rows of a batch name as targets: the part of it that needs no store.
 //
-//   1. A relationship that a batch may set is to-one, and its other side is neither to-one nor ordered.
-//   2. An id is taken as it is. Values belong to a uniqueness constraint without options of the target's entity: one value to
+//   1. An id is taken as it is. Values belong to a uniqueness constraint without options of the target's entity: one value to
 //      the first that is about one property, several to the one that is about just these.
-//   3. The values become those of the attributes' types.
+//   2. The values become those of the attributes' types.
 //
 // Threads: one owner.
 
@@ -18,38 +17,37 @@ package struct RowLinkPlan {
         case key(SchemaConstraint, values: [Value])
     }
 
-    package let column: Int
     /// The entity that the relationship leads to.
     package let destination: SchemaEntity
     package let isOptional: Bool
     private let entity: SchemaEntity
+    private let name: String
     private let constraints: [SchemaConstraint]
     /// The constraint that was meant last, and by which names.
     private var last: (names: Set<String>, constraint: SchemaConstraint)?
 
-    /// - Throws: `StoreError` naming a relationship that no batch can set.
-    package init(_ column: Int, of entity: SchemaEntity, in schema: Schema) throws(StoreError) {
+    /// For a to-one relationship, by its column.
+    package init(_ column: Int, of entity: SchemaEntity, in schema: Schema) {
         guard let index = entity.columns[column].relationship else {
             preconditionFailure("a column of references is one of a relationship")
         }
+        self.init(relationship: index, of: entity, in: schema)
+    }
+
+    /// For a relationship, by its index.
+    package init(relationship index: Int, of entity: SchemaEntity, in schema: Schema) {
         let relationship = entity.relationships[index]
-        self.column = column
         self.entity = entity
+        name = relationship.description.name
         destination = schema.entities[relationship.destination]
-        isOptional = entity.columns[column].isOptional
+        // A list may be without any one of its members.
+        isOptional =
+            if case .column(let column) = relationship.storage {
+                entity.columns[column].isOptional
+            } else {
+                true
+            }
         constraints = destination.plainConstraints
-        if schema.isOneToOne(relationship) {
-            throw StoreError(
-                .invalidRequest,
-                "a batch sets no relationship that is to-one at both ends: save the objects",
-                context: .init(entity: entity.name, key: relationship.description.name))
-        }
-        if schema.orderedReferences[entity.index].contains(column) {
-            throw StoreError(
-                .invalidRequest,
-                "a batch sets no relationship whose other end is ordered: save the objects",
-                context: .init(entity: entity.name, key: relationship.description.name))
-        }
     }
 
     /// What a row's target is to be looked for by; nil if the relationship is to lead nowhere.
@@ -89,7 +87,7 @@ package struct RowLinkPlan {
         if isOptional { return nil }
         throw StoreError(
             .missingMandatory, "a mandatory relationship is nil",
-            context: .init(entity: entity.name, key: entity.columns[column].name, row: row))
+            context: .init(entity: entity.name, key: name, row: row))
     }
 
     private func key(_ constraint: SchemaConstraint, _ given: [String: Value], _ row: Int)
@@ -118,7 +116,7 @@ package struct RowLinkPlan {
     /// The error for a target that is not there, or is none.
     package func missing(_ wanted: Wanted, row: Int) -> StoreError {
         var context = StoreError.Context(
-            entity: entity.name, key: entity.columns[column].name, row: row)
+            entity: entity.name, key: name, row: row)
         switch wanted {
         case .object(let id):
             context.objectID = id
@@ -139,13 +137,13 @@ package struct RowLinkPlan {
         StoreError(
             .foreignObject, "the object that is pointed at is of another store or entity",
             context: .init(
-                entity: entity.name, key: entity.columns[column].name, row: row, objectID: id))
+                entity: entity.name, key: name, row: row, objectID: id))
     }
 
     private func error(_ message: String, _ row: Int, _ value: Value? = nil) -> StoreError {
         StoreError(
             .invalidRequest, message,
             context: .init(
-                entity: entity.name, key: entity.columns[column].name, row: row, value: value))
+                entity: entity.name, key: name, row: row, value: value))
     }
 }

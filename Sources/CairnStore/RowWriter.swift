@@ -9,6 +9,7 @@ import FoundationEssentials
 /// `setOnly`. The writer is valid only inside the closure it is given to.
 public struct RowWriter: ~Copyable {
     @usableFromInline let columns: UnsafeMutablePointer<ColumnBuffer>
+    @usableFromInline let lists: UnsafeMutableRawPointer
     @usableFromInline let row: Int
     @usableFromInline let layout: UInt64
 
@@ -17,11 +18,15 @@ public struct RowWriter: ~Copyable {
         guard let base = batch.columns.baseAddress else {
             preconditionFailure("a batch has room for columns")
         }
-        self.init(columns: base, row: batch.rows, layout: batch.layout)
+        self.init(columns: base, lists: batch.lists, row: batch.rows, layout: batch.layout)
     }
 
-    init(columns: UnsafeMutablePointer<ColumnBuffer>, row: Int, layout: UInt64) {
+    init(
+        columns: UnsafeMutablePointer<ColumnBuffer>, lists: UnsafeMutablePointer<RowLists>,
+        row: Int, layout: UInt64
+    ) {
         self.columns = columns
+        self.lists = UnsafeMutableRawPointer(lists)
         self.row = row
         self.layout = layout
     }
@@ -55,9 +60,25 @@ public struct RowWriter: ~Copyable {
         columns[column].setLink(target, row: row)
     }
 
+    /// Gives a to-many relationship members.
+    ///
+    /// - Precondition: the relationship is one of the request's entity.
+    public func set(_ relationship: MembersColumn, _ members: RowTargets) {
+        precondition(
+            relationship.layout == layout, "the relationship belongs to another entity")
+        _setMembers(relationship.index, members)
+    }
+
+    /// Gives a to-many relationship members, by its index among the relationships of the row's entity.
+    public func _setMembers(_ relationship: Int, _ members: RowTargets) {
+        lists.assumingMemoryBound(to: RowLists.self).pointee.append(
+            members, relationship: relationship, row: row)
+    }
+
     /// The same row once more, for a wrapper of another type.
     @inlinable public init(_copying other: borrowing RowWriter) {
         columns = other.columns
+        lists = other.lists
         row = other.row
         layout = other.layout
     }

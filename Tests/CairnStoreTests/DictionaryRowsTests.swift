@@ -144,7 +144,7 @@ struct DictionaryRowsTests {
         #expect(try failure("flag", 2, entity).message.contains("boolean"))
         #expect(try failure("text", true, entity).message.contains("string"))
         #expect(try failure("text", Odd(), entity).message.contains("Odd"))
-        #expect(try failure("text", ["a"], entity).message.contains("Array"))
+        #expect(try failure("text", ["a"], entity).message.contains("list"))
         #expect(try failure("text", ["a": 1], entity).message.contains("dictionary"))
         #expect(try failure("text", [String: Any](), entity).message.contains("dictionary"))
         let rich = try Samples.rich()

@@ -149,7 +149,6 @@ struct WhatAPropertyCanBe {
         RefusedCode(
             "rows",
             says: "a row of a batch can only be written",
-            "a batch insert sets no to-many relationship: set the other side",
             source: """
                 @Entity
                 final class Ticket: ManagedObject {
@@ -161,7 +160,7 @@ struct WhatAPropertyCanBe {
                     // WhatAPropertyCanBe 6 begins
                     let request = BatchInsertRequest(Ticket.self, from: 0..<10) { row, number in
                         row.number = number
-                        if row.number > 5 { row.buyers = [] }
+                        if row.number > 5 { row.buyers = .keys(["Anna"]) }
                     }
                     // WhatAPropertyCanBe 6 ends
                     try context.execute(request)

@@ -6,7 +6,10 @@ import CairnStore
 extension BatchInserter {
     /// Does what is to be done about objects that no row named, and refuses the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
-        if links != nil { try finishLinks(&builder) }
+        if links != nil {
+            try finishLinks(&builder)
+            try finishLateLinks(&builder)
+        }
         if !lacking.isEmpty { try checkLacking(&builder) }
         var deletion: DeletePlanner?
         if let missing, refusedCount == 0 || missing.isDeletion {

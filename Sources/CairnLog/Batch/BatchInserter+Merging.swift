@@ -11,8 +11,8 @@
 //      maximum, minimum composite attribute) get their defaults
 //      sum              the cell gets the sum
 //
-// A target that the batch has not brought yet is greater than any other: its number will be. What an object waits for is what
-// it has.
+// A target that the batch has not brought yet is greater than any other: its number will be. One that is looked for at the end
+// only is taken to be such a one. What an object waits for is what it has.
 //
 // Invariants: nothing but cells of the row and what it waits for changes.
 // Threads: within the turn, in one thread.
@@ -75,7 +75,7 @@ extension BatchInserter {
     private func names(_ property: MergedProperty, _ row: Int, of batch: ColumnBatch) -> Bool {
         for column in property.columns {
             if batch.columns[column].states[row] != ColumnBuffer.State.untouched { return true }
-            if let links, links.awaits(row, column) { return true }
+            if let links, links.wait(row, column) != nil { return true }
         }
         return false
     }
@@ -104,7 +104,7 @@ extension BatchInserter {
     private func isNil(_ column: Int, _ number: UInt32, of batch: ColumnBatch, _ kept: Kept)
         -> Bool
     {
-        if let links, links.open[BatchLinks.Cell(number, column)] != nil { return false }
+        if let open = links?.open[BatchLinks.Cell(number, column)] { return open.wanted == nil }
         return switch kept {
         case .stored(let view, let slot): view.cells[column].isNil(slot)
         case .staged(let row): !batch.columns[column].hasValue(row)
@@ -126,13 +126,14 @@ extension BatchInserter {
             if result != 0 { return result > 0 }
         }
         for column in property.columns {
-            if let links {
-                let awaits = links.awaits(row, column)
-                let awaited = links.open[BatchLinks.Cell(number, column)] != nil
-                if awaits || awaited { return awaits && !awaited }
-            }
-            let result = SortingOrder.compare(
-                value(column, row, of: batch), try value(column, of: batch, kept))
+            let open = links?.open[BatchLinks.Cell(number, column)]
+            let (awaits, awaited) = (
+                links?.wait(row, column)?.open.wanted != nil, open?.wanted != nil
+            )
+            if awaits || awaited { return awaits && !awaited }
+            // An object that waits for nothing is to lead nowhere.
+            let known: Value = open == nil ? try value(column, of: batch, kept) : .null
+            let result = SortingOrder.compare(value(column, row, of: batch), known)
             if result != 0 { return result > 0 }
         }
         return false

@@ -72,6 +72,7 @@ struct BatchInserter: ~Copyable {
         let reportsOutcomes: Bool
         let listsIDs: Bool
         let ignoresMissingTargets: Bool
+        let validates: Bool
     }
 
     /// A batch for an entity of the catalog. What time it is, is asked only if an attribute is derived from it or others.
@@ -87,7 +88,8 @@ struct BatchInserter: ~Copyable {
             setOnly: request.setOnly, allowsEmpty: request.allowsEmpty,
             failsOnConflict: request.failsOnConflict, reportsOutcomes: request.reportsOutcomes,
             listsIDs: request.resultType == .objectIDs,
-            ignoresMissingTargets: request.ignoresMissingTargets)
+            ignoresMissingTargets: request.ignoresMissingTargets,
+            validates: request.validatesValues)
         self.entityIndex = entity
         self.entity = catalog.entities[entity]
         identity = builder.engine.identity
@@ -146,7 +148,9 @@ struct BatchInserter: ~Copyable {
         throws(StoreError)
     {
         self.firstRow = firstRow
-        if !entity.references.isEmpty { try resolveLinks(batch, firstRow: firstRow, &builder) }
+        if !entity.references.isEmpty || !batch.lists.pointee.all.isEmpty {
+            try resolveLinks(batch, firstRow: firstRow, &builder)
+        }
         var row = 0
         while row < batch.rows {
             // A block takes as many rows as its budget of bytes allows. Derived texts are not in the batch yet.
@@ -164,8 +168,13 @@ struct BatchInserter: ~Copyable {
                     continue
                 }
                 while row < last {
+                    let unchanged = result.unchangedCount
                     try insert(row, of: batch, &builder)
-                    if let links, lastNumber != 0 { links.settle(row, lastNumber) }
+                    if let links, lastNumber != 0 {
+                        links.settle(
+                            row, lastNumber, requestRow: firstRow + row,
+                            isUnchanged: result.unchangedCount > unchanged)
+                    }
                     row += 1
                 }
             }

@@ -4,7 +4,9 @@
 //   2. What has a key that nobody has is noted with the row's object: the target may come later.
 //   3. Before a block is written, those of its rows are looked for again that may be in it themselves. Keys were made of the rows
 //      as they came: what a key is made of waits for the end, where keys are moved.
-//   4. At the end what is left is looked for once more, and its rows written anew. Who is missing then refuses the batch, or is
+//   4. Where the other side has to follow, as it is to-one or ordered too, a target waits for the end in any case; so do the
+//      members of to-many relationships. See `LateLinks`.
+//   5. At the end what is left is looked for once more, and its rows written anew. Who is missing then refuses the batch, or is
 //      nobody, as the request says.
 //
 // If several rows are about one object, the last that names a relationship counts, unless the model's merge rules are followed
@@ -18,11 +20,33 @@ import CairnStore
 
 /// What a batch has to do about relationships. There is one only where a row names a target.
 final class BatchLinks {
-    /// A target that was not there.
+    /// A target that was not there, or is not looked for before the end.
     struct Open {
         /// The row's number in the request.
         let row: Int
-        let wanted: RowLinkPlan.Wanted
+        /// Nil if the relationship is to lead nowhere.
+        let wanted: RowLinkPlan.Wanted?
+        /// Whether the row said what was stored but for this.
+        var isUnchanged = false
+    }
+
+    /// What a row says of a to-one relationship whose target waits for the end in any case.
+    struct LateTarget {
+        let number: UInt32
+        let column: Int
+        let open: Open
+    }
+
+    /// What a row says of a to-many relationship.
+    struct List {
+        /// The row's number in the request.
+        let row: Int
+        let number: UInt32
+        /// The relationship, as an index of the batch's entity.
+        let relationship: Int
+        let targets: RowTargets
+        /// Whether the row said what was stored but for this.
+        let isUnchanged: Bool
     }
 
     /// A target that is not there when a row of the column batch is looked at.
@@ -49,6 +73,17 @@ final class BatchLinks {
         static func < (one: Cell, other: Cell) -> Bool { one.bits < other.bits }
     }
 
+    /// The columns whose targets wait for the end in any case.
+    let late: ColumnSet
+    /// What rows that were carried out say of these: all of it, as each may have taken a target from another object.
+    private(set) var lateTargets: [LateTarget] = []
+    /// What they say of to-many relationships.
+    private(set) var lists: [List] = []
+    /// What the rows of the column batch say of them, and how much of it is done with.
+    private var given: [RowLists.List] = []
+    private var givenCount = 0
+    /// Rows of the request that were unchanged, and are counted as updates as what they waited for came.
+    var counted: Set<Int> = []
     /// By column.
     var plans: [Int: RowLinkPlan] = [:]
     /// By column: which rows of the column batch name a target, or none.
@@ -60,11 +95,22 @@ final class BatchLinks {
     /// Targets that were not there when the rows of their objects came.
     private(set) var open: [Cell: Open] = [:]
 
+    init(_ entity: SchemaEntity, in schema: Schema) {
+        let ordered = schema.orderedReferences[entity.index]
+        late = ColumnSet(
+            entity.columns.indices.filter { column in
+                guard let index = entity.columns[column].relationship else { return false }
+                return schema.isOneToOne(entity.relationships[index]) || ordered.contains(column)
+            })
+    }
+
     /// Whether nobody waits for anything.
-    var isIdle: Bool { waits.isEmpty && open.isEmpty }
+    var isIdle: Bool { waits.isEmpty && open.isEmpty && given.isEmpty }
 
     /// Begins with another column batch.
-    func begin() {
+    func begin(_ lists: RowLists) {
+        given = lists.all
+        givenCount = 0
         if !named.isEmpty { named.removeAll(keepingCapacity: true) }
         if waits.isEmpty { return }
         waits.removeAll(keepingCapacity: true)
@@ -83,14 +129,16 @@ final class BatchLinks {
     /// The place among all of the first that a row waits for; -1 for none.
     func firstWait(_ row: Int) -> Int { row < firstWaits.count ? firstWaits[row] : -1 }
 
-    /// Whether a row waits for a target.
-    func awaits(_ row: Int, _ column: Int) -> Bool {
+    /// What a row waits for in a column; nil if it does not.
+    func wait(_ row: Int, _ column: Int) -> Wait? {
         var place = firstWait(row)
         while place >= 0 {
-            if waits[place].column == column { return !waits[place].isDropped }
+            if waits[place].column == column {
+                return waits[place].isDropped ? nil : waits[place]
+            }
             place = waits[place].next
         }
-        return false
+        return nil
     }
 
     /// A row is to name no target in a column, as its object keeps the one that it has.
@@ -108,16 +156,37 @@ final class BatchLinks {
     func close(_ number: UInt32, _ column: Int) { open[Cell(number, column)] = nil }
 
     /// A row was carried out; what it names is now what its object is to have.
-    func settle(_ row: Int, _ number: UInt32) {
+    ///
+    /// - Parameters:
+    ///   - requestRow: its number in the request.
+    ///   - isUnchanged: whether it said what was stored.
+    func settle(_ row: Int, _ number: UInt32, requestRow: Int, isUnchanged: Bool) {
         if !open.isEmpty {
             for (column, rows) in named where rows[row] { open[Cell(number, column)] = nil }
         }
         var place = firstWait(row)
         while place >= 0 {
             if !waits[place].isDropped {
-                open[Cell(number, waits[place].column)] = waits[place].open
+                var target = waits[place].open
+                target.isUnchanged = isUnchanged
+                let column = waits[place].column
+                open[Cell(number, column)] = target
+                if late.contains(column) {
+                    lateTargets.append(
+                        LateTarget(number: number, column: column, open: target))
+                }
             }
             place = waits[place].next
+        }
+        // Those of rows that were left out are passed over.
+        while givenCount < given.count, given[givenCount].row <= row {
+            let list = given[givenCount]
+            givenCount += 1
+            guard list.row == row else { continue }
+            lists.append(
+                List(
+                    row: requestRow, number: number, relationship: list.relationship,
+                    targets: list.targets, isUnchanged: isUnchanged))
         }
     }
 }
@@ -127,13 +196,20 @@ extension BatchInserter {
     mutating func resolveLinks(_ batch: ColumnBatch, firstRow: Int, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
-        links?.begin()
+        let isLinked = entity.references.contains {
+            batch.columns[builder.catalog.references[$0].column].mayBeLinked
+        }
+        if links == nil, isLinked || !batch.lists.pointee.all.isEmpty {
+            links = BatchLinks(
+                builder.catalog.description(of: entityIndex), in: builder.catalog.schema)
+        }
+        guard let links else { return }
+        links.begin(batch.lists.pointee)
+        if !isLinked { return }
         for reference in entity.references {
             let column = builder.catalog.references[reference].column
             guard batch.columns[column].mayBeLinked else { continue }
-            let known = links ?? BatchLinks()
-            links = known
-            try resolve(column, batch, firstRow, known, &builder)
+            try resolve(column, batch, firstRow, links, &builder)
         }
     }
 
@@ -147,17 +223,21 @@ extension BatchInserter {
         if let known = links.plans[column] {
             plan = known
         } else {
-            plan = try RowLinkPlan(column, of: description, in: builder.catalog.schema)
+            plan = RowLinkPlan(column, of: description, in: builder.catalog.schema)
         }
+        let isLate = links.late.contains(column)
         var named = [Bool](repeating: false, count: batch.rows)
         for row in 0..<batch.rows
         where batch.columns[column].states[row] == ColumnBuffer.State.linked {
             named[row] = true
             let requestRow = firstRow + row
-            guard
-                let wanted = try plan.wanted(
-                    batch.columns[column].link(row: row), row: requestRow)
-            else {
+            let target = try plan.wanted(batch.columns[column].link(row: row), row: requestRow)
+            if isLate {
+                batch.columns[column].states[row] = ColumnBuffer.State.untouched
+                links.wait(row, column, BatchLinks.Open(row: requestRow, wanted: target))
+                continue
+            }
+            guard let wanted = target else {
                 batch.columns[column].setNil(row: row)
                 continue
             }
@@ -185,7 +265,7 @@ extension BatchInserter {
     }
 
     /// The number of a target; nil if it is not there.
-    private mutating func find(
+    mutating func find(
         _ wanted: RowLinkPlan.Wanted, _ plan: RowLinkPlan, _ row: Int,
         _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32? {
@@ -240,11 +320,12 @@ extension BatchInserter {
                 let column = wait.column
                 place = wait.next
                 // A later row about the object may have named another one.
-                guard !room.keyColumns.contains(column),
+                guard !room.keyColumns.contains(column), !links.late.contains(column),
+                    let wanted = wait.open.wanted,
                     links.open[BatchLinks.Cell(number, column)]?.row == wait.open.row,
                     let plan = links.plans[column],
                     builder.catalog.entities[plan.destination.index].tree == entity.tree,
-                    let found = try findHere(wait.open.wanted, plan, &builder)
+                    let found = try findHere(wanted, plan, &builder)
                 else { continue }
                 let before = batch.columns[column].target(row)
                 for reference in entity.references
@@ -324,8 +405,7 @@ extension BatchInserter {
     /// Looks again for targets that were not there, and writes the rows that lead to them.
     mutating func finishLinks(_ builder: inout CommitBuilder) throws(StoreError) {
         guard let links, !links.open.isEmpty else { return }
-        var missing: [StoreError] = []
-        var missingCount = 0
+        var missing = MissingTargets()
         var pending = PendingRows()
         var rest = links.open.keys.sorted()[...]
         while let number = rest.first?.number {
@@ -338,32 +418,24 @@ extension BatchInserter {
             var row = 0
             for cell in cells {
                 let column = cell.column
-                guard let plan = links.plans[column], let open = links.open[cell],
+                guard !links.late.contains(column), let plan = links.plans[column],
+                    let open = links.open[cell], let wanted = open.wanted,
                     case .reference(let root) = builder.catalog.description(of: concrete)
                         .columns[column].kind
                 else { continue }
                 row = open.row
-                if let target = try find(open.wanted, plan, open.row, &builder) {
+                if let target = try find(wanted, plan, open.row, &builder) {
                     values[column] = .objectID(identity.id(UInt64(target), entity: root))
                 } else if request.ignoresMissingTargets, plan.isOptional {
                     values[column] = .null
                 } else {
-                    missingCount += 1
-                    if missing.count < 100 {
-                        missing.append(plan.missing(open.wanted, row: open.row))
-                    }
+                    missing.note(plan, wanted, row: open.row)
                 }
             }
-            if values == old.values || missingCount > 0 { continue }
+            if values == old.values || missing.count > 0 { continue }
             try write(values, over: old, concrete, number, row: row, &pending, &builder)
         }
-        if missingCount == 1 { throw missing[0] }
-        if missingCount > 1 {
-            missing.sort { ($0.context.row ?? 0) < ($1.context.row ?? 0) }
-            throw StoreError(
-                .multiple, "\(missingCount) targets of relationships are not there",
-                context: .init(entity: entity.name), details: missing)
-        }
+        try missing.check(entity.name)
         for (concrete, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
             try builder.write(rows, entity: concrete)
         }
@@ -414,15 +486,43 @@ extension BatchInserter {
             else { continue }
             suspects.append((row, unique, number, room.key.hash(seed: builder.seed)))
         }
-        if !isYoung {
-            result.updatedCount += 1
-            result.unchangedCount -= 1
-            if request.reportsOutcomes { result.outcomes[row] = .updated }
-            listID(number)
-        }
+        if !isYoung { countUpdate(row, number) }
         if let rows = pending.byEntity[concrete], rows.count >= builder.engine.sizes.rowsPerBlock {
             pending.byEntity[concrete] = nil
             try builder.write(rows, entity: concrete)
+        }
+    }
+}
+
+extension BatchInserter {
+    /// Counts a row as an update that was counted as unchanged: what it waited for has changed its object.
+    mutating func countUpdate(_ row: Int, _ number: UInt32) {
+        guard let links, links.counted.insert(row).inserted else { return }
+        result.updatedCount += 1
+        result.unchangedCount -= 1
+        if request.reportsOutcomes { result.outcomes[row] = .updated }
+        listID(number)
+    }
+}
+
+/// Targets that are not there at the end of a batch; the first hundred are listed.
+struct MissingTargets {
+    private var errors: [StoreError] = []
+    private(set) var count = 0
+
+    mutating func note(_ plan: RowLinkPlan, _ wanted: RowLinkPlan.Wanted, row: Int) {
+        count += 1
+        if errors.count < 100 { errors.append(plan.missing(wanted, row: row)) }
+    }
+
+    /// - Throws: the error, or all of them in the order of the rows.
+    func check(_ entity: String) throws(StoreError) {
+        if count == 1 { throw errors[0] }
+        if count > 1 {
+            throw StoreError(
+                .multiple, "\(count) targets of relationships are not there",
+                context: .init(entity: entity),
+                details: errors.sorted { ($0.context.row ?? 0) < ($1.context.row ?? 0) })
         }
     }
 }

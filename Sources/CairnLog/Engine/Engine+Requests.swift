@@ -79,7 +79,7 @@ extension Engine {
     func insert(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         // A copy of the request counts the references to all it has, so it is made only if it says something else.
         guard request.mergePolicy == .declared else { return try insertRows(request) }
-        return try insertRows(request.declared(in: schema))
+        return try insertRows(request.carriedOut)
     }
 
     /// Rows are filled and checked before the turn is taken, as long as they fit the staging memory; what is

@@ -18,10 +18,10 @@ extension SavePlanner {
         try agreeOnOneToOne(&builder)
         try planPairs(&builder)
         if !catalog.schema.derivations.isEmpty {
-            try derive(StaleDerivations(), isTold: true, &builder)
+            try derive(StaleDerivations(), isTold: !isPartOfBatch, &builder)
         }
         if catalog.schema.hasOrder { try planOrder(&builder) }
-        try checkMandatory()
+        if !isPartOfBatch { try checkMandatory() }
         try planRedirects(builder.state)
     }
 
@@ -119,7 +119,7 @@ extension SavePlanner {
     // MARK: One-to-one
 
     /// The column of the other side, if both sides of a relationship are to-one.
-    private func backColumn(of column: Int, _ entity: Int) -> Int? {
+    func backColumn(of column: Int, _ entity: Int) -> Int? {
         guard let relationship = relationship(column, entity), let inverse = relationship.inverse,
             case .column(let back) = catalog.schema.entities[relationship.destination]
                 .relationships[inverse].storage

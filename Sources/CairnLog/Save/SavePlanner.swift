@@ -24,7 +24,7 @@ import CairnStore
 
 struct SavePlanner {
     let catalog: Catalog
-    let request: SaveRequest
+    var request: SaveRequest
     let identity: StoreIdentity
     var rows: [WorkingRow] = []
     /// Working rows by tree and number.
@@ -45,6 +45,9 @@ struct SavePlanner {
     var redirections: [Redirection] = []
     /// Rows that the overwrite policy deleted.
     var displaced: [Int] = []
+    /// Whether it writes a part of what a batch does: whether mandatory properties are there is asked when all is written then, and
+    /// nobody is told of rows.
+    var isPartOfBatch = false
     /// Rows besides, which are written already as derived attributes of theirs were computed anew.
     var recomputed: RecomputedRows?
 

@@ -144,11 +144,31 @@ public struct TargetToken<Target: ManagedObject>: ColumnToken {
     }
 }
 
-/// Nothing: a batch insert sets no to-many relationship.
+/// A to-many relationship, whose members a row names.
+public struct MembersToken<Target: ManagedObject>: ColumnToken {
+    private var index = 0
+
+    init() {}
+
+    /// Binds the token to a relationship.
+    public mutating func _bind(_ binding: EntityBinding, _ property: Int) {
+        guard case .members(let relationship) = binding.slot(property) else {
+            binding.misuse(property, "is no to-many relationship")
+        }
+        index = relationship
+    }
+
+    /// Names the members in the row.
+    public func _store(_ value: RowTargets, in row: borrowing RowWriter) {
+        row._setMembers(index, value)
+    }
+}
+
+/// Nothing: a batch insert cannot set the property.
 public struct RelationshipToken<Value>: Sendable {
     init() {}
 
-    /// A relationship has no column to set.
+    /// The property has no column to set.
     public mutating func _bind(_ binding: EntityBinding, _ property: Int) {}
 }
 
@@ -190,13 +210,13 @@ extension TypedKind {
     }
 
     /// A to-many relationship.
-    public static func column<T: ManagedObject>(_ type: Set<T>.Type) -> RelationshipToken<Set<T>> {
-        RelationshipToken()
+    public static func column<T: ManagedObject>(_ type: Set<T>.Type) -> MembersToken<T> {
+        MembersToken()
     }
 
     /// An ordered to-many relationship.
-    public static func column<T: ManagedObject>(_ type: [T].Type) -> RelationshipToken<[T]> {
-        RelationshipToken()
+    public static func column<T: ManagedObject>(_ type: [T].Type) -> MembersToken<T> {
+        MembersToken()
     }
 
     /// Everything else: its misuse is reported where the property is described.

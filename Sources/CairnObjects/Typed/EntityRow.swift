@@ -15,7 +15,8 @@ public import CairnStore
 /// }
 /// ```
 ///
-/// A to-one relationship is set to a ``CairnStore/RowTarget``: `row.shop = .id(id)`, `row.shop = .key("corner")`, or nil.
+/// A to-one relationship is set to a ``CairnStore/RowTarget``: `row.shop = .id(id)`, `row.shop = .key("corner")`, or nil; a
+/// to-many one to ``CairnStore/RowTargets``: `row.tags = .keys(item.tagNames)`, or `row.tags = .adding([.key("new")])`.
 ///
 /// Properties that are not set take the default that the model has, or keep what is stored when the request
 /// says `setOnly`. The row is valid only inside the closure it is given to.
@@ -65,10 +66,8 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
         }
     }
 
-    /// A to-many relationship, which has no column here.
-    @available(
-        *, unavailable, message: "a batch insert sets no to-many relationship: set the other side"
-    )
+    /// A property that is none which could be stored, as is said where it is declared.
+    @available(*, unavailable, message: "a batch insert cannot set the property")
     public subscript<Value>(
         dynamicMember path: KeyPath<Columns, RelationshipToken<Value>>
     ) -> Value {

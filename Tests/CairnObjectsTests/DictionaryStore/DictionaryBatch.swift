@@ -26,6 +26,13 @@ struct DictionaryRowReader {
             isEnd = try filler.fill(batch, firstRow: rows.count)
             try batch.seal(
                 firstRow: rows.count, setOnly: request.setOnly, validates: request.validatesValues)
+            if let list = batch.lists.pointee.all.first {
+                throw StoreError(
+                    .invalidRequest, "the plain store has no way to set such a relationship",
+                    context: .init(
+                        entity: entity.name,
+                        key: entity.relationships[list.relationship].description.name))
+            }
             for row in 0..<batch.rows {
                 for column in entity.columns.indices
                 where batch.columns[column].states[row] == ColumnBuffer.State.linked {
@@ -254,7 +261,15 @@ struct DictionaryBatch {
         _ target: RowTarget?, _ column: Int, _ row: Int, _ entity: SchemaEntity
     ) throws(StoreError) -> RowLinkPlan.Wanted? {
         if plans[column] == nil {
-            plans[column] = try RowLinkPlan(column, of: entity, in: schema)
+            let index = entity.columns[column].relationship ?? 0
+            if schema.isOneToOne(entity.relationships[index])
+                || schema.orderedReferences[entity.index].contains(column)
+            {
+                throw StoreError(
+                    .invalidRequest, "the plain store has no way to set such a relationship",
+                    context: .init(entity: entity.name, key: entity.columns[column].name))
+            }
+            plans[column] = RowLinkPlan(column, of: entity, in: schema)
         }
         return try plans[column]?.wanted(target, row: row)
     }

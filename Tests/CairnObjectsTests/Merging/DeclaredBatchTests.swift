@@ -319,6 +319,39 @@ struct DeclaredBatchTests {
         #expect(try stack.context().all("Item").allSatisfy { $0.int("visits") == 6 })
     }
 
+    @Test("Rows in the order in which their objects are stored are merged in runs")
+    func runs() throws {
+        var model = Models.shop
+        model.entities[1].mergeRule = .newest(by: "price")
+        model.entities[1].attributes[4].mergeRule = .fillNil
+        let stack = try Stack(model, .log)
+        try stack.store { context in
+            (0..<200).map {
+                context.make(
+                    "Product",
+                    [
+                        "serialCode": "c\($0)", "name": "old", "price": 5,
+                        "note": $0 == 70 ? nil : "n",
+                    ])
+            }
+        }
+        // Some are newer, some older, one has a note where there is none, and most say what is stored.
+        let rows: [[String: Any]] = (0..<200).map {
+            let price = $0 % 50 == 7 ? 6.0 : $0 % 50 == 8 ? 4.0 : 5.0
+            return [
+                "serialCode": "c\($0)", "name": price == 5 ? "old" : "new", "price": price,
+                "note": $0 == 70 ? "row" : "n",
+            ]
+        }
+        let result = try stack.context(.declared).execute(
+            BatchInsertRequest(entityName: "Product", objects: rows))
+        #expect(result.updatedCount == 5 && result.unchangedCount == 195)
+        let products = try stack.context().all("Product")
+        #expect(products.count { $0.string("name") == "new" && $0["price"] as? Double == 6 } == 4)
+        #expect(products.count { $0.string("name") == "old" && $0["price"] as? Double == 5 } == 196)
+        #expect(products.compactMap { $0.string("note") }.filter { $0 == "row" }.count == 1)
+    }
+
     @Test("A key that is a sum moves")
     func summedKeys() throws {
         var number = AttributeDescription("number", .integer64)

@@ -1,0 +1,150 @@
+// Relationships of a batch's rows that are set when all of them are there.
+//
+// Rows count in their order: where two say something of one relationship, or of both ends of one, the last one does.
+//
+// Threads: within the turn, in one thread.
+
+import CairnModel
+import CairnStore
+
+extension BatchInserter {
+    /// Sets to-many relationships, and those to-one ones whose other side has to follow.
+    mutating func finishLateLinks(_ builder: inout CommitBuilder) throws(StoreError) {
+        guard let links else { return }
+        let targets = links.lateTargets
+        if targets.isEmpty && links.lists.isEmpty { return }
+        let description = builder.catalog.description(of: entityIndex)
+        // Of one row to-one relationships come first.
+        var all: [(row: Int, order: Int, place: Int)] = []
+        for (place, target) in targets.enumerated() {
+            all.append((target.open.row, target.column, place))
+        }
+        for (place, list) in links.lists.enumerated() {
+            all.append((list.row, description.columns.count + list.relationship, place))
+        }
+        all.sort { $0 < $1 }
+        var late = LateLinks(description, builder.catalog, identity)
+        var missing = MissingTargets()
+        var plans: [Int: RowLinkPlan] = [:]
+        for (_, order, place) in all {
+            if order < description.columns.count {
+                try lead(targets[place], links, &late, &missing, &builder)
+            } else {
+                let list = links.lists[place]
+                var plan =
+                    plans[list.relationship]
+                    ?? RowLinkPlan(
+                        relationship: list.relationship, of: description, in: builder.catalog.schema
+                    )
+                let members = try members(list, &plan, &missing, &builder)
+                plans[list.relationship] = plan
+                if missing.count > 0 { continue }
+                // To-many relationships know no other merge rule than that all members stay.
+                let isChanged = try late.set(
+                    list.relationship, of: list.number, to: members,
+                    replaces: list.targets.replaces && !room.merges, row: list.row, &builder)
+                if isChanged, list.isUnchanged { countUpdate(list.row, list.number) }
+            }
+            if late.isLarge, missing.count == 0 { try late.write(&builder) }
+        }
+        try missing.check(entity.name)
+        try late.write(&builder)
+        try check(late, &builder)
+        if request.validates { try checkCounts(links, late, &builder) }
+    }
+
+    private mutating func lead(
+        _ given: BatchLinks.LateTarget, _ links: BatchLinks, _ late: inout LateLinks,
+        _ missing: inout MissingTargets, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        guard let plan = links.plans[given.column] else { return }
+        let open = given.open
+        var target: UInt32?
+        if let wanted = open.wanted {
+            target = try find(wanted, plan, open.row, &builder)
+            if target == nil, !request.ignoresMissingTargets || !plan.isOptional {
+                missing.note(plan, wanted, row: open.row)
+            }
+        }
+        if missing.count > 0 { return }
+        let isChanged = try late.lead(
+            given.number, given.column, to: target, row: open.row, &builder)
+        if isChanged, open.isUnchanged { countUpdate(open.row, given.number) }
+    }
+
+    /// The numbers of members that a row names, each once.
+    private mutating func members(
+        _ list: BatchLinks.List, _ plan: inout RowLinkPlan, _ missing: inout MissingTargets,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> [UInt32] {
+        var members: [UInt32] = []
+        var known: Set<UInt32> = []
+        for target in list.targets.targets {
+            guard let wanted = try plan.wanted(target, row: list.row) else { continue }
+            if let number = try find(wanted, plan, list.row, &builder) {
+                if known.insert(number).inserted { members.append(number) }
+            } else if !request.ignoresMissingTargets {
+                missing.note(plan, wanted, row: list.row)
+            }
+        }
+        return members
+    }
+
+    /// Whether objects have lost what they must lead to, or come to a key that another one has.
+    private mutating func check(_ late: LateLinks, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        for loose in late.loosened {
+            let stored = builder.catalog.entities[loose.entity]
+            guard
+                let value = try builder.value(
+                    tree: stored.tree, number: loose.number, column: loose.column),
+                value.isNull
+            else { continue }
+            throw StoreError(
+                .missingMandatory, "a mandatory relationship is nil",
+                context: .init(
+                    entity: stored.name, key: stored.columns[loose.column].name, row: loose.row,
+                    objectID: identity.id(UInt64(loose.number), entity: loose.entity)))
+        }
+        for key in late.movedKeys {
+            if builder.catalog.entities[key.entity].tree == entity.tree {
+                // Who has it may be deleted yet.
+                suspects.append((key.row, key.unique, key.number, key.hash))
+                continue
+            }
+            guard
+                try builder.hasRow(
+                    tree: builder.catalog.entities[key.entity].tree, key.number),
+                try builder.rival(of: key.number, unique: key.unique) != nil
+            else { continue }
+            throw StoreError(
+                .constraintConflict, "the key belongs to another object",
+                context: .init(
+                    entity: builder.catalog.entities[key.entity].name,
+                    key: builder.catalog.uniques[key.unique].names.joined(separator: ", "),
+                    row: key.row, objectID: identity.id(UInt64(key.number), entity: key.entity)))
+        }
+    }
+
+    /// Whether lists that rows name have as many members as the model wants.
+    private func checkCounts(
+        _ links: BatchLinks, _ late: LateLinks, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let description = builder.catalog.description(of: entityIndex)
+        for list in links.lists {
+            let relationship = description.relationships[list.relationship].description
+            let (least, most) = (relationship.minimumCount, relationship.maximumCount)
+            if least == 0 && most == 0 { continue }
+            let count = try late.count(list.relationship, of: list.number, &builder)
+            let isTooFew = count < least && (count > 0 || !relationship.isOptional)
+            guard isTooFew || most > 0 && count > most else { continue }
+            throw StoreError(
+                isTooFew ? .tooFewMembers : .tooManyMembers,
+                isTooFew
+                    ? "\(count) objects are fewer than \(least)"
+                    : "\(count) objects are more than \(most)",
+                context: .init(entity: entity.name, key: relationship.name, row: list.row))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// What a row of a batch says about the members of a to-many relationship.
+
+public import CairnModel
+
+/// The members that a row of a batch insert gives a to-many relationship.
+///
+/// ```swift
+/// let request = BatchInsertRequest(Product.self, from: feed) { row, item in
+///     row.serialCode = item.code
+///     row.tags = .keys(item.tagNames)                 // these and no others
+///     row.offers = .adding([.key(item.offerNumber)])  // beside those that are there
+/// }
+/// ```
+///
+/// Each member is named as the target of a to-one relationship is; see ``RowTarget``. If the relationship is ordered, its members
+/// are in the order in which they are named; those that are added come behind the others.
+public struct RowTargets: Sendable, Hashable, ExpressibleByArrayLiteral {
+    /// The members, in their order.
+    public var targets: [RowTarget]
+    /// Whether members that are not named go.
+    public var replaces: Bool
+
+    private init(_ targets: [RowTarget], replaces: Bool) {
+        self.targets = targets
+        self.replaces = replaces
+    }
+
+    /// These are all members.
+    public init(arrayLiteral elements: RowTarget...) { self.init(elements, replaces: true) }
+
+    /// These are all members.
+    public static func replacing(_ targets: [RowTarget]) -> RowTargets {
+        RowTargets(targets, replaces: true)
+    }
+
+    /// These are members too.
+    public static func adding(_ targets: [RowTarget]) -> RowTargets {
+        RowTargets(targets, replaces: false)
+    }
+
+    /// The objects with these ids are all members.
+    public static func ids(_ ids: some Sequence<ObjectID>) -> RowTargets {
+        replacing(ids.map { .id($0) })
+    }
+
+    /// The objects with these keys are all members: each key is a value of the first uniqueness constraint of the members' entity
+    /// that is about one property.
+    public static func keys<V: AttributeValue>(_ keys: some Sequence<V>) -> RowTargets {
+        replacing(keys.map { .key($0) })
+    }
+}
+
+/// What the rows of a column batch say of to-many relationships, in the order in which it was said.
+package struct RowLists {
+    /// What a row says of one relationship.
+    package struct List {
+        package let row: Int
+        /// The relationship, as an index of the entity's.
+        package let relationship: Int
+        package let targets: RowTargets
+    }
+
+    package private(set) var all: [List] = []
+    /// What they take in memory, about.
+    private(set) var bytes = 0
+
+    package mutating func append(_ targets: RowTargets, relationship: Int, row: Int) {
+        bytes += 48 + targets.targets.count * 64
+        all.append(List(row: row, relationship: relationship, targets: targets))
+    }
+
+    /// Forgets what the last row says.
+    mutating func forget(row: Int) {
+        while all.last?.row == row { all.removeLast() }
+    }
+
+    mutating func removeAll() {
+        if all.isEmpty { return }
+        all.removeAll(keepingCapacity: all.count <= ColumnBatch.capacity)
+        bytes = 0
+    }
+}
