@@ -144,15 +144,15 @@ extension ObjectNumbers {
     /// The first of the numbers.
     ///
     /// - Complexity: O(runs).
-    func first(_ count: Int) -> ObjectNumbers {
-        var first = ObjectNumbers()
+    func first(_ count: Int) -> ObjectNumbers { ObjectNumbers(first: count, of: runs) }
+
+    fileprivate init(first count: Int, of runs: [ClosedRange<UInt64>]) {
         for run in runs {
-            let left = count - first.count
+            let left = count - self.count
             if left <= 0 { break }
             let last = run.count > left ? run.lowerBound + UInt64(left) - 1 : run.upperBound
-            first.append(run.lowerBound...last)
+            append(run.lowerBound...last)
         }
-        return first
     }
 
     /// Adds the places that some of the numbers have among these.
@@ -179,13 +179,12 @@ extension ObjectNumbers {
 
 /// Numbers that are asked for by their places among them.
 struct ObjectPlaces: Sendable {
-    private let numbers: ObjectNumbers
-    private var runs: [ClosedRange<UInt64>] { numbers.runs }
+    private let runs: [ClosedRange<UInt64>]
     /// The place of the first number of each run.
     private let starts: [Int]
 
     init(_ numbers: ObjectNumbers) {
-        self.numbers = numbers
+        runs = numbers.runs
         var starts: [Int] = []
         var start = 0
         for run in numbers.runs {
@@ -196,7 +195,7 @@ struct ObjectPlaces: Sendable {
     }
 
     /// The numbers at the first places.
-    func first(_ count: Int) -> ObjectNumbers { numbers.first(count) }
+    func first(_ count: Int) -> ObjectNumbers { ObjectNumbers(first: count, of: runs) }
 
     /// The number at a place, which must be there.
     ///
