@@ -63,7 +63,9 @@ public struct BatchInsertRequest: Sendable {
     /// does, and without a context the error policy.
     ///
     /// With `.declared` the model's merge rules say, property by property, what is made of a row and of the object that it
-    /// finds, as if each row had been saved alone, in their order. Of a row counts what it names, also if that is a default
+    /// finds, as if each row had been saved alone, in their order. As under the other policies, objects are found by the first
+    /// constraint under which a row has a key: a row, or a sum in a key, that meets another object under another constraint
+    /// is refused, where a save might merge the two. Of a row counts what it names, also if that is a default
     /// value, and of an object all that it has: ``setOnly`` holds. A sum that its type cannot hold fails the request, and
     /// names the row. Of two targets of one time the one that the batch brings later is the greater one.
     public var mergePolicy: MergePolicyKind?

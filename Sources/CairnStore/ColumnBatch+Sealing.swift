@@ -208,7 +208,7 @@ extension SchemaColumn {
 
     /// Whether a row of a batch must have a value here. Relationships are not set by a batch, and derived
     /// values are exempt.
-    var mustBeGiven: Bool { !isOptional && attribute != nil && !isDerived }
+    package var mustBeGiven: Bool { !isOptional && attribute != nil && !isDerived }
 
     /// The name of the column's type, for errors.
     var typeName: String {

@@ -23,7 +23,7 @@ extension BatchInserter {
             // What becomes of an object the rules of its own entity say.
             try merge(
                 row, of: batch, number, with: .values(old.values),
-                MergedProperty.all(of: stored, builder.catalog, columns: entity.columns.count))
+                room.merged(of: stored))
         }
         var values = old.values
         for column in entity.columns.indices {

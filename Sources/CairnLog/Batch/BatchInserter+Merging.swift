@@ -60,7 +60,7 @@ extension BatchInserter {
             }
             for column in property.columns {
                 if takes {
-                    fill(column, row, of: batch)
+                    try fill(column, row, of: batch)
                 } else {
                     batch.columns[column].states[row] = ColumnBuffer.State.untouched
                     links?.drop(row, column)
@@ -174,12 +174,14 @@ extension BatchInserter {
     }
 
     /// Gives a part of a composite attribute its default if the row takes the attribute and does not name the part.
-    private func fill(_ column: Int, _ row: Int, of batch: ColumnBatch) {
+    private func fill(_ column: Int, _ row: Int, of batch: ColumnBatch) throws(StoreError) {
         guard batch.columns[column].states[row] == ColumnBuffer.State.untouched,
             entity.columns[column].target == nil
         else { return }
         if batch.columns[column].hasDefault {
             batch.columns[column].states[row] = ColumnBuffer.State.set
+        } else if batch.entity.columns[column].mustBeGiven {
+            throw batch.missingError(column: column, row: row, firstRow: firstRow)
         } else {
             batch.columns[column].setNil(row: row)
         }

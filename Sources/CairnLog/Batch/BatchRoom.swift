@@ -16,6 +16,8 @@ struct BatchRoom: ~Copyable {
     let merges: Bool
     /// The properties of which they do not just say that the row's value is taken; empty if they are not followed.
     let merged: [MergedProperty]
+    /// The same of descendants whose objects rows were about, of the columns that they share.
+    private var mergedOfOthers: [Int: [MergedProperty]] = [:]
     /// Whether a row that says what is stored may change it by that.
     let mergesEqual: Bool
     /// Whether an object may get another key than that by which it was found.
@@ -44,6 +46,15 @@ struct BatchRoom: ~Copyable {
     var versions: [UInt32] = []
     /// By merged property: whether that of the row is the newer one.
     var isNewer: [Bool] = []
+
+    /// The properties that the rules of a descendant merge, of the columns that a row has.
+    mutating func merged(of descendant: Int) -> [MergedProperty] {
+        if let known = mergedOfOthers[descendant] { return known }
+        let properties = MergedProperty.all(
+            of: descendant, catalog, columns: catalog.entities[entity].columns.count)
+        mergedOfOthers[descendant] = properties
+        return properties
+    }
 
     init(_ catalog: Catalog, entity: Int, setOnly: Bool, updates: Bool, merges: Bool) {
         self.catalog = catalog

@@ -109,7 +109,7 @@ struct DeletePlanner {
             if listsNumbers { outcome.numbers += deletion.numbers.map { (entity, $0) } }
             return true
         }
-        try builder.endDeletion(&deletion)
+        builder.endDeletion(&deletion)
         outcome.numbers.sort { $0.number < $1.number }
         return outcome
     }

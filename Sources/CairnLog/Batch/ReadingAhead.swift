@@ -1,8 +1,8 @@
 // What a commit of very many rows will ask for, read by helpers while it is made.
 //
-//   1. Parts of unique indexes that are still in a checkpoint are loaded.
-//   2. Blocks are read and unpacked into the cache, up to half of what that may hold: from the end where the commit begins with
-//      the first and reads faster than it asks, so that the two meet.
+//   1. Blocks are read into the cache, and the columns unpacked that will be asked for, up to half of what the cache may hold:
+//      from the end where the commit begins with the first, so that the two meet.
+//   2. Parts of unique indexes that are still in a checkpoint are loaded.
 //
 // Nothing depends on it: what is not there when it is asked for is read then, and what cannot be read is told then.
 //
@@ -17,52 +17,68 @@ struct ReadingAhead {
     private let engine: Engine
     private let state: EngineState
     private let blocks: [BlockEntry]
+    /// By entity of the state: the columns that will be asked for.
+    private let columns: [Int: [Int]]
     /// Unique index and partition.
     private let partitions: [(unique: Int, partition: UInt32)]
     /// Blocks below which the commit is made before a helper is awake.
     private static let blocksWorthHelp = 48
 
-    /// - Parameters:
-    ///   - entities: whose rows will be asked for.
-    ///   - writtenLSN: where what is written for sure ends.
-    init(
-        _ engine: Engine, _ state: EngineState, _ entities: [Int], writtenLSN: UInt64,
-        isFromEnd: Bool
-    ) {
-        self.engine = engine
-        self.state = state
-        guard engine.crew.helpers > 0 else {
-            blocks = []
-            partitions = []
-            return
+    /// What a deletion of all that a scan finds asks for: numbers, keys and references.
+    init(deleting runner: FetchRunner, writtenLSN: UInt64) {
+        let catalog = runner.catalog
+        let columns = runner.family.map { entity in
+            let uniques = catalog.entities[entity].uniques.flatMap { catalog.uniques[$0].columns }
+            let references = catalog.entities[entity].references.map {
+                catalog.references[$0].column
+            }
+            return (entity, uniques + references)
         }
+        // What no match can be in is not read.
+        self.init(
+            runner.engine, runner.state, runner.scanned().blocks.reversed().map(\.entry),
+            columns, writtenLSN)
+    }
+
+    /// What a list asks for that may be about all objects of an entity and its descendants.
+    init(comparing entity: Int, _ builder: borrowing CommitBuilder) {
+        let state = builder.state
         var blocks: [BlockEntry] = []
-        for entity in entities {
+        let family = builder.engine.crew.helpers > 0 ? state.catalog.family(of: entity) : []
+        for entity in family {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {
                 let entry = state.blocks.entry(handle)
-                if entry.live > 0, !Self.mayBeUnwritten(entry, state, writtenLSN) {
-                    blocks.append(entry)
-                }
+                if entry.live > 0 { blocks.append(entry) }
                 handle = state.blocks.next(after: entry)
             }
         }
-        if isFromEnd { blocks.reverse() }
-        var room = engine.cache.budget / 2
-        let end = blocks.firstIndex { entry in
-            // Unpacked they are as large as their frames at least.
-            room -= Int(entry.length) * 2
-            return room < 0
-        }
-        self.blocks = Array(blocks[..<(end ?? blocks.endIndex)])
-        let uniques = Set(entities.flatMap { state.catalog.entities[$0].uniques }).sorted()
+        let columns = family.map { ($0, Array(state.catalog.entities[$0].columns.indices)) }
+        self.init(builder.engine, state, blocks, columns, builder.writtenLSN)
+    }
+
+    /// - Parameter writtenLSN: where what is written for sure ends.
+    private init(
+        _ engine: Engine, _ state: EngineState, _ blocks: [BlockEntry], _ columns: [(Int, [Int])],
+        _ writtenLSN: UInt64
+    ) {
+        self.engine = engine
+        self.state = state
+        self.blocks = blocks.filter { !Self.mayBeUnwritten($0, state, writtenLSN) }
+        self.columns = Dictionary(uniqueKeysWithValues: columns)
+        let uniques = Set(columns.flatMap { state.catalog.entities[$0.0].uniques }).sorted()
         partitions = uniques.flatMap { unique in
             (0..<state.uniques[unique].partitionCount).map { (unique, $0) }
         }
     }
 
     /// Whether a helper would be awake in time.
-    fileprivate var isWorthHelp: Bool { blocks.count >= Self.blocksWorthHelp }
+    fileprivate var isWorthHelp: Bool {
+        engine.crew.helpers > 0 && blocks.count >= Self.blocksWorthHelp
+    }
+
+    /// The bytes that blocks may take in memory.
+    fileprivate var room: Int { engine.cache.budget / 2 }
 
     private static func mayBeUnwritten(
         _ entry: BlockEntry, _ state: EngineState, _ writtenLSN: UInt64
@@ -72,16 +88,26 @@ struct ReadingAhead {
             && segment.baseLSN + UInt64(entry.place.byteOffset) >= writtenLSN
     }
 
-    /// Reads one part; false if there is none with this number.
-    fileprivate func read(_ part: Int) -> Bool {
-        if part < partitions.count {
-            state.uniques[partitions[part].unique].loadPartition(partitions[part].partition)
-            return true
+    /// Reads one part, and gives how much memory it takes; nil if there is none with this number.
+    fileprivate func read(_ part: Int, hasRoom: Bool) -> Int? {
+        guard part >= blocks.count else {
+            // Whoever asks for what cannot be read is told why.
+            return hasRoom ? (try? unpack(blocks[part])) ?? 0 : 0
         }
-        guard part - partitions.count < blocks.count else { return false }
-        // Whoever asks for what cannot be read is told why.
-        _ = try? engine.block(blocks[part - partitions.count], in: state)
-        return true
+        guard part - blocks.count < partitions.count else { return nil }
+        let (unique, partition) = partitions[part - blocks.count]
+        state.uniques[unique].loadPartition(partition)
+        return 0
+    }
+
+    private func unpack(_ entry: BlockEntry) throws(StoreError) -> Int {
+        let block = try engine.block(entry, in: state)
+        _ = try block.numbers()
+        let stored = state.catalog.entities[Int(entry.entity)]
+        for column in columns[Int(entry.entity)] ?? [] {
+            _ = try block.cells(stored.columns[column], at: column)
+        }
+        return block.cost
     }
 }
 
@@ -92,6 +118,7 @@ extension Engine {
     ) throws(StoreError) -> Result {
         guard ahead.isWorthHelp else { return try body() }
         let next = Atomic(0)
+        let room = Atomic(ahead.room)
         let isOver = Atomic(false)
         var outcome: Swift.Result<Result, StoreError>?
         func work() {
@@ -104,8 +131,12 @@ extension Engine {
         }
         crew.together(work) {
             while !isOver.load(ordering: .relaxed),
-                ahead.read(next.wrappingAdd(1, ordering: .relaxed).oldValue)
-            {}
+                let cost = ahead.read(
+                    next.wrappingAdd(1, ordering: .relaxed).oldValue,
+                    hasRoom: room.load(ordering: .relaxed) > 0)
+            {
+                room.wrappingSubtract(cost, ordering: .relaxed)
+            }
         }
         guard let outcome else { preconditionFailure("the body was called") }
         return try outcome.get()

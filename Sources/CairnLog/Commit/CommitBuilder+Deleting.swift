@@ -33,7 +33,7 @@ extension CommitBuilder {
             if handle != .none { try delete(of: try block(handle), handle, tree: tree, &deletion) }
             start = end
         }
-        try endDeletion(&deletion)
+        endDeletion(&deletion)
     }
 
     /// Takes rows of one block out of the directory and where they are, and notes what leaves the unique indexes.
@@ -48,12 +48,14 @@ extension CommitBuilder {
         deletion.slots.append(contentsOf: slots)
         for slot in slots { deletion.numbers.append(numbers.number(Int(slot))) }
         let handle = state.directories[tree][numbers.number(Int(first))].handle
-        guard handle != .none else { return contradict("a row that lives is not listed (DR2)") }
+        guard handle != .none, state.blocks.entry(handle).place == block.place else {
+            return contradict("a row that lives is not where it is listed (DR2)")
+        }
         try delete(of: block, handle, tree: tree, &deletion)
     }
 
     /// Takes what has been noted out of the unique indexes.
-    mutating func endDeletion(_ deletion: inout BlockwiseDeletion) throws(StoreError) {
+    mutating func endDeletion(_ deletion: inout BlockwiseDeletion) {
         for unique in deletion.leaving.indices where !deletion.leaving[unique].isEmpty {
             NumberSort.sort(&deletion.leaving[unique]) { UInt32(truncatingIfNeeded: $0) }
             for entry in deletion.leaving[unique] {
@@ -89,6 +91,11 @@ extension CommitBuilder {
         of block: CachedBlock, _ handle: BlockHandle, tree: Int,
         _ deletion: inout BlockwiseDeletion
     ) throws(StoreError) {
+        for (number, slot) in zip(deletion.numbers, deletion.slots) {
+            let cell = state.directories[tree][number]
+            if cell.handle == handle, cell.slot == Int(slot) { continue }
+            return contradict("a row that lives is not where it is listed (DR2)")
+        }
         let entity = catalog.entities[Int(state.blocks.entry(handle).entity)]
         for unique in entity.uniques {
             try addKeys(

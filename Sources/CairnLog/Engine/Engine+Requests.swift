@@ -149,9 +149,7 @@ extension Engine {
             }
             guard let missing, missing.scope == nil else { return try insertAll() }
             // All that is stored will be looked at to see who is missing.
-            let ahead = ReadingAhead(
-                self, builder.state, builder.catalog.family(of: entity.index),
-                writtenLSN: builder.writtenLSN, isFromEnd: false)
+            let ahead = ReadingAhead(comparing: entity.index, builder)
             return try whileReading(ahead, insertAll)
         }
         batches.give(first)
@@ -213,8 +211,7 @@ extension Engine {
                 let numbers = found.hits.map(\.number).sorted()
                 return try planner.delete(numbers, tree: tree, &builder)
             }
-            let ahead = ReadingAhead(
-                self, builder.state, runner.family, writtenLSN: builder.writtenLSN, isFromEnd: true)
+            let ahead = ReadingAhead(deleting: runner, writtenLSN: builder.writtenLSN)
             return try whileReading(ahead) { () throws(StoreError) in
                 try planner.delete(runner, tree: tree, &builder)
             }

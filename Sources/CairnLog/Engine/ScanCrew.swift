@@ -3,6 +3,8 @@
 // They are started when they are first needed, wait a while for more, and end. One scan has them at a time: another that
 // comes meanwhile goes on alone, as its own thread is busy with another core.
 //
+// The crew is free again as soon as its helpers have nothing to do, also if whoever had it is still at work.
+//
 // Invariants: a closure is called only while whoever gave it waits.
 // Threads: any.
 
@@ -37,33 +39,41 @@ final class ScanCrew: Sendable {
     func together(_ body: () -> Void) { together(body, helping: body) }
 
     /// Calls a closure in this thread, and meanwhile another one in as many others as are free; returns when all have
-    /// returned. What there is to do must be done if nobody helps, and helpers must come to an end when the first has.
+    /// returned. What there is to do must be done if nobody helps, and helpers must come to an end when the first has. When one
+    /// of them has, nobody begins any more.
     func together(_ body: () -> Void, helping: () -> Void) {
         if helpers == 0 { return body() }
         withoutActuallyEscaping(helping) { helping in
-            let missing = contents.update { contents -> Int? in
+            let taken = contents.update { contents -> (missing: Int, turn: Int)? in
                 if contents.isTaken { return nil }
                 contents.isTaken = true
                 contents.job = Job(body: helping)
                 contents.turn += 1
                 let missing = helpers - contents.threads
                 contents.threads = helpers
-                return missing
+                return (missing, contents.turn)
             }
-            guard let missing else { return body() }
+            guard let (missing, turn) = taken else { return body() }
             for _ in 0..<missing where !SystemThread.start({ self.help() }) {
                 contents.update { $0.threads -= 1 }
             }
             body()
-            contents.update { $0.job = nil }
-            contents.wait { $0.working == 0 ? () : nil }
-            contents.withLock { $0.isTaken = false }
+            // Somebody else may have the crew by now.
+            contents.update { if $0.turn == turn { $0.job = nil } }
+            contents.wait { $0.turn != turn || $0.working == 0 ? () : nil }
+            contents.withLock { if $0.turn == turn { $0.isTaken = false } }
         }
     }
 
     private func help() {
         var seen = 0
-        while work(&seen) { contents.update { $0.working -= 1 } }
+        while work(&seen) {
+            contents.update { contents in
+                contents.working -= 1
+                contents.job = nil
+                if contents.working == 0 { contents.isTaken = false }
+            }
+        }
     }
 
     /// Does one job; false if none came.

@@ -184,11 +184,13 @@ extension ManagedObjectContext {
         var asked: [[Value]] = []
         var values: [[Value]] = []
         // Keys that name an object which was folded into another one, as they were given, by their places.
-        var unled: [Int: [Value]] = [:]
+        var unled: [(place: Int, key: [Value])] = []
         var order: [Int] = []
         order.reserveCapacity(keys.count)
+        let state = terms.hasReferences && mayRedirect ? try source() : nil
         for original in keys {
-            let given = try led(original, terms)
+            let given = try state.flatMap { state throws(StoreError) in try led(original, in: state)
+            }
             // What is no number was refused.
             let key = terms.key(of: given ?? original) ?? given ?? original
             let place = places[key] ?? asked.count
@@ -197,7 +199,7 @@ extension ManagedObjectContext {
                 asked.append(key)
                 values.append(given ?? original)
             }
-            if given != nil, unled[place] == nil { unled[place] = original }
+            if given != nil { unled.append((place, original)) }
             order.append(place)
         }
         var found = try objects(of: try matches(of: asked, terms, count: 1))
@@ -216,13 +218,11 @@ extension ManagedObjectContext {
     }
 
     /// A key that names the objects in the place of those that were folded into them; nil if it names none that was.
-    private func led(_ key: [Value], _ terms: KeyTerms) throws(StoreError) -> [Value]? {
-        guard terms.hasReferences, mayRedirect else { return nil }
+    private func led(_ key: [Value], in state: any StoreSnapshot) throws(StoreError) -> [Value]? {
         var led: [Value]?
         for (place, value) in key.enumerated() {
-            guard let id = value.reference, let other = try redirectedObjectID(for: id) else {
-                continue
-            }
+            guard let id = value.reference, let other = try redirectedObjectID(for: id, in: state)
+            else { continue }
             led = led ?? key
             led?[place] = .objectID(other)
         }
@@ -231,13 +231,16 @@ extension ManagedObjectContext {
 
     /// A changed object that has not been brought up to date shows the folded object still, and is found by that.
     private func findUnmerged(
-        _ keys: [Int: [Value]], _ terms: KeyTerms, _ found: inout [ManagedObject?]
+        _ keys: [(place: Int, key: [Value])], _ terms: KeyTerms, _ found: inout [ManagedObject?]
     ) throws(StoreError) {
-        let open = keys.filter { found[$0.key] == nil }.sorted { $0.key < $1.key }
+        let open = keys.filter { found[$0.place] == nil }
         if open.isEmpty { return }
-        let asked = open.map { terms.key(of: $0.value) ?? $0.value }
+        let asked = open.map { terms.key(of: $0.key) ?? $0.key }
         let others = try objects(of: try matches(of: asked, terms, count: 1))
-        for ((place, _), object) in zip(open, others) { found[place] = object }
+        // Several that were folded into one may have been named: the first that somebody leads to counts.
+        for ((place, _), object) in zip(open, others) where found[place] == nil {
+            found[place] = object
+        }
     }
 
     /// What cannot be inserted is found out before anything is.

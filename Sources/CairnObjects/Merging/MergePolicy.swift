@@ -57,8 +57,8 @@ open class MergePolicy {
     /// container.setMergePolicy(.declared)
     /// ```
     ///
-    /// Of a new object that is merged into another one only what was set counts. A batch insert does not know the rules:
-    /// where it could need them it throws `StoreError` with `.invalidRequest`, unless it is told another policy.
+    /// Of a new object that is merged into another one only what was set counts. A batch insert follows the rules row by row
+    /// where it finds objects by the entity's first uniqueness constraint; see `BatchInsertRequest.mergePolicy`.
     public static var declared: MergePolicy { shared.declared }
 
     private struct Shared {

@@ -27,12 +27,20 @@ extension ManagedObjectContext {
     public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
         guard !id.isTemporary, mayRedirect else { return nil }
         if let known = registry.object(for: id), !isLost(known), !known.isFault { return nil }
-        return try redirectedObjectID(for: id, in: source())
+        return try lead(of: id, in: source())
     }
 
-    /// The same in a state, for an object that the context does not have, or has found to be gone.
-    private func redirectedObjectID(for id: ObjectID, in state: any StoreSnapshot)
-        throws(StoreError) -> ObjectID?
+    /// The same in a state, which is asked for once for many.
+    func redirectedObjectID(for id: ObjectID, in state: any StoreSnapshot) throws(StoreError)
+        -> ObjectID?
+    {
+        if id.isTemporary { return nil }
+        if let known = registry.object(for: id), !isLost(known), !known.isFault { return nil }
+        return try lead(of: id, in: state)
+    }
+
+    /// The same for an object that the context does not have, or has found to be gone.
+    private func lead(of id: ObjectID, in state: any StoreSnapshot) throws(StoreError) -> ObjectID?
     {
         guard let other = try state.redirectedObjectID(for: id) else { return nil }
         if let known = registry.object(for: other), known.isGone { return nil }
@@ -57,9 +65,9 @@ extension ManagedObjectContext {
 
     /// A predicate that names the objects in the place of those that were folded into them.
     func led(_ predicate: PredicateNode) -> PredicateNode {
-        guard mayRedirect else { return predicate }
         // What cannot be asked is not there: the fetch itself says so.
-        return predicate.replacingObjectIDs { try? redirectedObjectID(for: $0) }
+        guard mayRedirect, let state = try? source() else { return predicate }
+        return predicate.replacingObjectIDs { try? redirectedObjectID(for: $0, in: state) }
     }
 
     /// Has the id of an object that the context deletes lead to another one, from the save on.
@@ -103,7 +111,7 @@ extension ManagedObjectContext {
         func survivor(of id: ObjectID) -> ManagedObject? {
             if let known = survivors[id] { return known }
             var survivor: ManagedObject?
-            if !id.isTemporary, let other = try? redirectedObjectID(for: id, in: state),
+            if !id.isTemporary, let other = try? lead(of: id, in: state),
                 let root = rootEntity(of: other)
             {
                 survivor = object(with: other, under: root)
