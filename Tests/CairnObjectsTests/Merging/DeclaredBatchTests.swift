@@ -70,6 +70,34 @@ struct DeclaredBatchTests {
         return ManagedObjectModel(entities: [item, special, people])
     }
 
+    @Test("A part that must have a value is not lost where the row does not name it")
+    func mandatoryParts() throws {
+        var model = Self.model()
+        var place = AttributeDescription("seat", .composite)
+        place.mergeRule = .newest(by: "modified")
+        place.elements = [
+            .init("row", .string, optional: false), .init("number", .integer16),
+        ]
+        model.entities[0].attributes.append(place)
+        let stack = try Stack(model, .log)
+        let context = stack.context(.declared)
+        func insert(_ rows: [[String: Any]]) throws -> BatchInsertResult {
+            try context.execute(BatchInsertRequest(entityName: "Item", objects: rows))
+        }
+        let whole: [String: Any] = [
+            "code": "a", "seat.row": "f", "seat.number": 1, "modified": Self.date(3),
+        ]
+        #expect(try insert([whole]).insertedCount == 1)
+        let part: [String: Any] = ["code": "a", "seat.number": 2, "modified": Self.date(5)]
+        let error = storeError { _ = try insert([["code": "b", "seat.row": "g"], part]) }
+        #expect(error?.code == .missingMandatory && error?.context.row == 1)
+        #expect(error?.context.key == "seat.row")
+        // What is older changes nothing, so nothing is missing either.
+        #expect(
+            try insert([["code": "a", "seat.number": 2, "modified": Self.date(1)]]).unchangedCount
+                == 1)
+    }
+
     private static func date(_ seconds: Int) -> Date {
         Date(timeIntervalSinceReferenceDate: Double(seconds))
     }

@@ -73,4 +73,17 @@ struct RedirectedKeyTests {
         let found = try find("friend", people[1], context)
         #expect(found.object === held && !found.isNew)
     }
+
+    @Test("It is found by whichever loser it shows, also beside keys that name others")
+    func unmergedBesideOthers() throws {
+        let context = stack.context()
+        let held = context.object(with: friend)
+        held["phone"] = "1"
+        #expect(try find("friend", people[1], context).object === held)
+        try fold()
+        let found = try context.findOrInsert(
+            entityName: "Person",
+            keys: [people[2], people[0], people[1]].map { ["name": "friend", "mentor": $0] })
+        #expect(found.allSatisfy { $0.object === held && !$0.isNew })
+    }
 }
