@@ -73,7 +73,7 @@ struct DeclaredBatchTests {
     @Test("A part that must have a value is not lost where the row does not name it")
     func mandatoryParts() throws {
         var model = Self.model()
-        var place = AttributeDescription("seat", .composite)
+        var place = AttributeDescription("seat", .composite, optional: false)
         place.mergeRule = .newest(by: "modified")
         place.elements = [
             .init("row", .string, optional: false), .init("number", .integer16),
