@@ -62,6 +62,11 @@ let package = Package(
             cSettings: warningsAreErrors ? [.treatAllWarnings(as: .error)] : []),
         // The module map links lz4 itself: no pkg-config is needed.
         .systemLibrary(name: "CLZ4", providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+        // What stores of Core Data are read with: SQLite their files, zlib the model that they keep in them. Both
+        // come from the system, which has them anyway, and only the tool's import of such stores is linked with
+        // them: whoever uses the library needs neither.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         module("CairnModel"),
         module("CairnStore", ["CairnModel"]),
         module("CairnFormat", ["CCairn", "CLZ4"]),
@@ -74,10 +79,18 @@ let package = Package(
         module(
             "CairnInspection",
             ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog", system]),
+        // Stores written by Core Data, read and brought over: for the tool alone.
+        module(
+            "CairnCoreData",
+            [
+                "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem", "CSQLite", "CZlib",
+                system,
+            ]),
         .executableTarget(
             name: "CairnTool",
             dependencies: [
-                "CairnInspection", "CairnObjects", "CairnLog", "CairnStore", "CairnModel",
+                "CairnCoreData", "CairnInspection", "CairnObjects", "CairnLog", "CairnStore",
+                "CairnModel",
                 arguments,
             ],
             swiftSettings: settings),
@@ -139,7 +152,8 @@ let package = Package(
         tests(
             "CairnToolTests",
             [
-                "CairnTool", "CairnInspection", "CairnModel", "CairnMacros",
+                "CairnTool", "CairnCoreData", "CairnInspection", "CairnObjects", "CairnLog",
+                "CairnStore", "CairnModel", "CairnMacros", "CSQLite", "CZlib",
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ] + syntax),
         tests(

@@ -11,7 +11,8 @@ struct CairnCommand: ParsableCommand {
             A store is a folder. Reading commands never wait for one that writes.
 
             Exit codes: 0 fine, 1 the job failed and changed nothing, 2 the command line makes no \
-            sense, 3 the store is damaged, 4 it was salvaged and something of it is lost. \
+            sense, 3 the store is damaged, 4 it was salvaged, or brought over from Core Data, and \
+            something of it is lost. \
             cairn diff ends with 1 if the stores differ, and with 2 if they cannot be compared.
 
             With --json every command prints JSON, one value a line, and errors are objects \
@@ -19,7 +20,8 @@ struct CairnCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            ImportCommand.self, QueryCommand.self, CountCommand.self, GetCommand.self,
+            ImportCommand.self, ImportCoreDataCommand.self, QueryCommand.self, CountCommand.self,
+            GetCommand.self,
             FindCommand.self, DeleteCommand.self, DuplicatesCommand.self, InfoCommand.self,
             SchemaCommand.self, SpaceCommand.self, HistoryCommand.self, PastCommand.self,
             FramesCommand.self, CheckCommand.self,

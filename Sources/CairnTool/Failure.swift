@@ -1,5 +1,6 @@
 // What went wrong, as a person or a script can act on it.
 
+import CairnCoreData
 import CairnInspection
 import CairnModel
 import CairnStore
@@ -14,7 +15,7 @@ struct Failure: Error {
         case usage = 2
         /// The store is damaged.
         case damaged = 3
-        /// A damaged store was salvaged, and something of it is lost.
+        /// A damaged store was salvaged, or one of Core Data brought over, and something of it is lost.
         case incomplete = 4
     }
 
@@ -53,6 +54,12 @@ struct Failure: Error {
             ]
         case let error as ListProblems: self.init(problems: error)
         case let error as ModelError: self.init("\(error)")
+        case let error as CoreDataImportError:
+            self.init("\(error)")
+            details = [
+                .init(key: "reason", value: .string(error.code.rawValue)),
+                .init(key: "place", value: .string(error.place)),
+            ]
         case let error as PredicateFormatError:
             self.init("the condition: \(error.explanation)", code: .usage)
         case let error as FieldMapping.Problem: self.init("--map: \(error)", code: .usage)

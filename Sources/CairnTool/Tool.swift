@@ -33,7 +33,8 @@ enum Tool {
         if error as? Errno == .brokenPipe { return }
         let message = "the output cannot be written: \(error)"
         guard
-            command is ImportCommand || command is DeleteCommand || command is QuickstartCommand
+            command is ImportCommand || command is ImportCoreDataCommand
+                || command is DeleteCommand || command is QuickstartCommand
                 || command is SalvageCommand
         else { throw Failure(message) }
         console.printError("cairn: note: \(message)")

@@ -13,7 +13,8 @@ struct GetCommand: ParsableCommand {
         commandName: "get", abstract: "Print one object, found by its key or id.",
         discussion: """
             The key is the entity's first uniqueness constraint: as many values as it has \
-            attributes. An id is written as query prints it, p17, or as a URI. The id of an object \
+            attributes. An id is written as query prints it, p17, or as a URI; of an object that came \
+            from Core Data the URI that it had there does as well. The id of an object \
             that was deleted in favour of another one, as a duplicate, gets that one.
             """)
 
@@ -72,7 +73,7 @@ struct GetCommand: ParsableCommand {
             fetch.includesRows = true
             if let row = try snapshot.fetch(fetch).rows.first { return row }
         }
-        if key.count == 1, let id = objectID(key[0], entity, session) {
+        if key.count == 1, let id = try objectID(key[0], entity, session) {
             var found = try snapshot.rows([id])[0]
             if found == nil, let other = try snapshot.redirectedObjectID(for: id) {
                 found = try snapshot.rows([other])[0]
@@ -107,13 +108,15 @@ struct GetCommand: ParsableCommand {
         return .and(parts)
     }
 
-    private func objectID(_ text: String, _ entity: SchemaEntity, _ session: StoreSession)
+    private func objectID(_ text: String, _ entity: SchemaEntity, _ session: StoreSession) throws
         -> ObjectID?
     {
         if text.hasPrefix("p"), let number = UInt64(text.dropFirst()) {
             return session.store.identity.id(number, entity: entity.index)
         }
-        guard let id = URL(string: text).flatMap({ ObjectID(uriRepresentation: $0) }),
+        guard let uri = URL(string: text),
+            let id = try ObjectID(uriRepresentation: uri)
+                ?? session.store.objectID(forCoreDataURI: uri),
             session.store.identity.owns(id, entity: entity.index)
         else { return nil }
         return id

@@ -1,0 +1,89 @@
+// cairn import-coredata: a store of Core Data becomes a store of Cairn.
+
+import ArgumentParser
+import CairnCoreData
+import CairnInspection
+import CairnModel
+
+/// Brings a store of Core Data over.
+struct ImportCoreDataCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import-coredata",
+        abstract: "Bring a store that Core Data wrote over into a new store.",
+        discussion: """
+            The old store is an SQLite file. It is read with its write-ahead log, and nothing in its \
+            folder is changed. The program that writes to it should have ended.
+
+            Most stores have their model in them. To one that has none, or to use another that fits, \
+            --model gives it; of several versions the one that fits is taken.
+
+            Objects keep their numbers, and the new store its UUID: \
+            x-coredata://UUID/Person/p7 is p7, and cairn get finds it by either.
+
+            What cannot be brought over, such as a value out of its attribute's range, or one whose \
+            file is missing, is listed, and the exit code is 4. Core Data's history stays behind.
+            """)
+
+    @Argument(help: "The SQLite file of the old store.", completion: .file())
+    var old: String
+
+    @Argument(help: "The folder of the new store.", completion: .directory)
+    var new: String
+
+    @Option(
+        help:
+            "The model: a .xcdatamodeld or .xcdatamodel folder, its XML, or its JSON in a file .json.",
+        completion: .file())
+    var model: String?
+
+    @Option(help: "With --model: the version, of a model with several.")
+    var version: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if version != nil, model == nil {
+            throw ValidationError("--version is one of --model's.")
+        }
+    }
+
+    func run() throws {
+        let console = Console.current
+        let start = ContinuousClock.now
+        let job = CoreDataImport(from: old, to: new, candidates: try candidates(console))
+        let report = try job.run { stage, done, total in
+            console.progress(
+                "\(stage): \(PlainText.number(done)) of \(PlainText.number(total))")
+        }
+        console.endProgress()
+        let printer = ImportReportPrinter(
+            report: report, old: old, new: new,
+            seconds: (ContinuousClock.now - start) / .seconds(1))
+        if output.json {
+            console.print(printer.json.line)
+        } else {
+            for line in printer.lines { console.print(line) }
+        }
+        guard report.isWhole else {
+            throw Failure("\(old): not all of it could be brought over", code: .incomplete)
+        }
+    }
+
+    /// The models to choose from.
+    private func candidates(_ console: Console) throws -> [CoreDataImport.Candidate] {
+        guard let model else { return [] }
+        let first = try ModelSource.read(model, version: version)
+        for warning in first.warnings { console.printError("cairn: note: \(warning)") }
+        var candidates = [
+            CoreDataImport.Candidate(name: first.version ?? first.name, schema: first.schema)
+        ]
+        guard first.version != nil, version == nil else { return candidates }
+        // The store may be older than the current version: the newest that fits is it.
+        let versions = try ModelVersions(contentsOfFile: model)
+        for name in versions.names.reversed() where name != first.version {
+            guard let file = try? versions.read(name) else { continue }
+            candidates.append(.init(name: name, schema: file.schema))
+        }
+        return candidates
+    }
+}
