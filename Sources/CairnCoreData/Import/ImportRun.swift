@@ -108,20 +108,16 @@ final class ImportRun {
     /// Numbers that were given to objects that are gone are not given again: somebody may still have their URIs.
     private func handOutNumbers() throws {
         for table in layout.tables {
-            let highest =
-                try source.file.number(
-                    "SELECT MAX(Z_PK) FROM \(SQLiteFile.quoted(table.name))", at: table.name) ?? 0
             let number = layout.numbers.numbers[table.root]
             let given = source.entities.first { $0.number == number }?.highest ?? 0
-            // A Z_MAX far beyond all keys is not to be believed.
-            let plausible = given - highest <= 50_000_000 ? max(given, highest) : highest
-            var left = min(max(0, plausible), SourceRows.numbers.upperBound)
-            while left > 0 {
-                let count = Int(min(left, 65_536))
-                _ = try store.obtainPermanentIDs(
-                    forEntities: [Int](repeating: table.root, count: count))
-                left -= Int64(count)
-            }
+            let highest =
+                try source.file.number(
+                    "SELECT MAX(Z_PK) FROM \(SQLiteFile.quoted(table.name)) WHERE Z_PK <= \(SourceRows.numbers.upperBound)",
+                    at: table.name) ?? 0
+            // One that would use up most of all numbers is not to be believed.
+            let last = given <= Int64(Int32.max) ? max(given, highest) : highest
+            guard let last = UInt32(exactly: last), last > 0 else { continue }
+            try store.reserveNumbers(upTo: last, entity: table.root)
         }
     }
 
@@ -190,7 +186,7 @@ final class ImportRun {
         while next < batch.count {
             for link in batch[next].links where link.isMandatory {
                 guard places[link.target] == nil, !isRead(link.target),
-                    SourceRows.numbers.contains(link.target.number),
+                    try rows.entity(of: link.target) != nil,
                     let row = try rows.row(link.target)
                 else { continue }
                 takenAlong.insert(row.key)

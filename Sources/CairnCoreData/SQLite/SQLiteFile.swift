@@ -38,7 +38,9 @@ final class SQLiteFile {
 
     private static func unchangingURI(_ path: String) -> String {
         var uri = "file:"
-        for byte in path.utf8 {
+        // Two slashes at the beginning would be those before the name of a machine.
+        let slashes = path.utf8.prefix { $0 == UInt8(ascii: "/") }.count
+        for byte in path.utf8.dropFirst(max(0, slashes - 1)) {
             switch byte {
             case UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "%"), 0...0x20, 0x7F...:
                 let hexadecimal = String(byte, radix: 16, uppercase: true)

@@ -36,7 +36,7 @@ struct SourceRow {
 /// Threads: one.
 final class SourceRows {
     /// What a number of an object of a store may be.
-    static let numbers: ClosedRange<Int64> = 1...0xffff_fffe
+    static let numbers: ClosedRange<Int64> = 1...0xffff_fffd
 
     private let source: CoreDataSource
     private let layout: SourceLayout
@@ -97,7 +97,7 @@ final class SourceRows {
         return read(statement, of: key.table)
     }
 
-    /// The entity of the object with a key; nil if there is none.
+    /// The entity of the object with a key; nil if there is none, or it is none of an object.
     func entity(of key: ObjectKey) throws(CoreDataImportError) -> Int? {
         guard Self.numbers.contains(key.number) else { return nil }
         let statement: SQLiteStatement
@@ -112,7 +112,8 @@ final class SourceRows {
         }
         defer { statement.reset() }
         guard try statement.ask(key.number) else { return nil }
-        return entity(statement.integer(0), of: key.table)
+        let entity = entity(statement.integer(0), of: key.table)
+        return entity.flatMap { layout.schema.entities[$0].isAbstract ? nil : $0 }
     }
 
     /// The entity that a number stands for, in a table.

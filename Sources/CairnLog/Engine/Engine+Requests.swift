@@ -1,6 +1,7 @@
 // The requests of the contract, as commits.
 
 import CairnFileSystem
+import CairnFormat
 import CairnModel
 import CairnStore
 import Synchronization
@@ -276,6 +277,19 @@ extension Engine {
             }
             return ids
         }.0
+    }
+
+    /// Hands out all numbers of a hierarchy up to one at once.
+    func reserveNumbers(upTo number: UInt32, entity: Int) throws(StoreError) {
+        precondition(number < FormatLimits.maximumNumber, "a number is left for the next object")
+        _ = try commit(author: nil, contextName: nil, isSilent: true) {
+            builder throws(StoreError) in
+            let tree = builder.catalog.entities[entity].tree
+            let next = max(builder.state.nextNumbers[tree], number + 1)
+            builder.state.nextNumbers[tree] = next
+            builder.state.reserved[tree] = max(builder.state.reserved[tree], next)
+            builder.hasChanges = true
+        }
     }
 }
 

@@ -159,6 +159,15 @@ public final class LogStore: PersistentStore {
         return try engine.obtainPermanentIDs(entities)
     }
 
+    /// Hands out all numbers of an entity's hierarchy up to one, so that objects can be saved under them and others
+    /// never get them: for objects that come from elsewhere with the numbers that they have there.
+    ///
+    /// - Complexity: O(1).
+    package func reserveNumbers(upTo number: UInt32, entity: Int) throws(StoreError) {
+        try checkOpen()
+        try engine.reserveNumbers(upTo: number, entity: entity)
+    }
+
     /// Has a closure told of every commit from now on.
     public func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void)
         -> ChangeObservation
