@@ -52,6 +52,10 @@ public struct StoreError: Error, Sendable {
         public static let storeInUse = Code(rawValue: 134_090)
         /// The store was made with another model.
         public static let incompatibleModel = Code(rawValue: 134_100)
+        /// No model is the one that the store was made with.
+        public static let missingSourceModel = Code(rawValue: 134_130)
+        /// How a model becomes another cannot be inferred: a mapping has to say it.
+        public static let cannotInferMapping = Code(rawValue: 134_190)
         /// A request that the store cannot carry out.
         public static let invalidRequest = Code(rawValue: 134_060)
         /// The store is opened for reading only.

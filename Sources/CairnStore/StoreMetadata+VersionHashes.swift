@@ -1,4 +1,4 @@
-// What tells the version of a store's model apart.
+// What tells the version of a store's model apart, and whether a model is that version.
 
 public import CairnModel
 public import FoundationEssentials
@@ -30,5 +30,76 @@ extension ManagedObjectModel {
         let (own, stored) = (entityVersionHashesByName, metadata.modelVersionHashes)
         guard let name else { return own == stored }
         return configurations[name]?.allSatisfy { own[$0] != nil && own[$0] == stored[$0] } ?? false
+    }
+
+    /// Does nothing if a store can be opened with this model as it is, and else says what differs.
+    ///
+    /// ```swift
+    /// do { try model.checkConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) } catch {
+    ///     print(error)    // the store has another version of the model: Product.price: attribute added: decimal (134100)
+    ///     (error.cause as? ModelMismatch)?.plan?.changes.forEach { print($0) }
+    /// }
+    /// ```
+    ///
+    /// - Parameter name: as for ``isConfiguration(withName:compatibleWithStoreMetadata:)``.
+    /// - Throws: `StoreError`: `.incompatibleModel` with a ``ModelMismatch`` as its cause; `.invalidRequest` if the model has no
+    ///   such configuration.
+    public func checkConfiguration(
+        withName name: String?, compatibleWithStoreMetadata metadata: StoreMetadata
+    ) throws(StoreError) {
+        if isConfiguration(withName: name, compatibleWithStoreMetadata: metadata) { return }
+        var entities: [String]?
+        if let name {
+            guard let members = configurations[name] else {
+                throw StoreError(.invalidRequest, "the model has no configuration \(name)")
+            }
+            entities = members
+        }
+        let mismatch = ModelMismatch(store: metadata.model, model: self, entities: entities)
+        throw StoreError(
+            .incompatibleModel, "the store has another version of the model: \(mismatch)",
+            cause: mismatch)
+    }
+
+    /// Puts together the model of a store, taking each entity from the first model that has it in that version. Nil if they do
+    /// not have all of them.
+    ///
+    /// A store has its model with it, in ``StoreMetadata/model``; this finds the one with its classes and requests.
+    public init?(
+        merging models: [ManagedObjectModel], forStoreMetadata metadata: StoreMetadata
+    ) {
+        self.init(merging: models, forEntityVersionHashes: metadata.modelVersionHashes)
+    }
+}
+
+extension ModelVersions {
+    /// Reads the version of the model that a store was made with.
+    ///
+    /// ```swift
+    /// let versions = try ModelVersions(contentsOfFile: "Shop.xcdatamodeld")
+    /// let old = try versions.readVersion(forStoreMetadata: metadata).model
+    /// let plan = try ModelMigrationPlan(from: old, to: try versions.readCurrent().model)
+    /// ```
+    ///
+    /// - Throws: `StoreError`: `.missingSourceModel` if it is none of them, with a `ModelError` as its cause if one of them
+    ///   cannot be read.
+    public func readVersion(forStoreMetadata metadata: StoreMetadata) throws(StoreError)
+        -> ModelFile
+    {
+        let message = "no version of the model is the one that the store was made with"
+        let found: ModelFile?
+        do throws(ModelError) {
+            found = try readVersion(withEntityVersionHashes: metadata.modelVersionHashes)
+        } catch {
+            throw StoreError(
+                .missingSourceModel, message + ", and one cannot be read",
+                context: .init(path: path), cause: error)
+        }
+        guard let found else {
+            throw StoreError(
+                .missingSourceModel, "\(message); there are: \(names.joined(separator: ", "))",
+                context: .init(path: path))
+        }
+        return found
     }
 }

@@ -296,7 +296,8 @@ struct StoreOpener {
         throw StoreError(
             .incompatibleModel,
             "the store was made with another model: \(wanted.difference(to: stored))",
-            context: .init(path: "\(folder)"))
+            context: .init(path: "\(folder)"),
+            cause: ModelMismatch(store: stored.model, model: wanted.model))
     }
 
     /// What a writer does before it may write.

@@ -1,4 +1,4 @@
-// cairn model: a model as a person reads it, or as Swift.
+// cairn model: a model as a person reads it, or as Swift, or how it becomes another.
 
 import ArgumentParser
 import CairnInspection
@@ -9,8 +9,17 @@ import FoundationEssentials
 struct ModelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
-        abstract: "Print a model, of a file from Xcode or of a store, or write it as Swift.",
+        abstract:
+            "Print a model, of a file from Xcode or of a store, write it as Swift, or compare it with another.",
         discussion: """
+            With --to the model is compared with a newer one, also that of a store: each change, \
+            whether a store can follow it by itself ("inferable": yes, no, if no duplicates, if none \
+            is missing), why not, and what it costs. The last line says what it comes to. The exit \
+            code is 0 also if a mapping is needed. With --to-version alone the newer one is another \
+            version of the same file.
+
+            With --hashes it prints what tells versions apart: a hash of each entity, and one of all.
+
             With --swift the model becomes one Swift file: an @Entity class for each entity, a \
             @Composite struct for each composite. Attributes that may be nil are optionals, also \
             where the model asks for scalar accessors. An inverse is named on one side, which is \
@@ -28,6 +37,17 @@ struct ModelCommand: ParsableCommand {
     @Option(help: "The version of a model with several; without it the current one.")
     var version: String?
 
+    @Option(
+        help: ArgumentHelp("Say how it becomes this model.", valueName: "model"),
+        completion: .file())
+    var to: String?
+
+    @Option(help: "With --to: the version of that model; without it the current one.")
+    var toVersion: String?
+
+    @Flag(help: "Print the hashes that tell versions apart.")
+    var hashes = false
+
     @Flag(help: "Write Swift classes.")
     var swift = false
 
@@ -44,6 +64,10 @@ struct ModelCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        let isComparison = to != nil || toVersion != nil
+        if [swift, hashes, isComparison].filter({ $0 }).count > 1 {
+            throw ValidationError("--swift, --hashes and --to are three questions: choose one")
+        }
         if swift {
             if output.json { throw ValidationError("--swift and --json are two forms: choose one") }
         } else if isPublic || file != nil {
@@ -54,12 +78,28 @@ struct ModelCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         let source = try ModelSource.read(model, version: version)
+        if to != nil || toVersion != nil {
+            try compare(source, console)
+            return
+        }
         if swift {
             try write(SwiftModelPrinter(source, isPublic: isPublic), console)
+        } else if hashes {
+            VersionPrinter.print(source.model, json: output.json)
         } else {
             try ModelPrinter.print(source.model, json: output.json)
         }
         for warning in source.warnings { console.printError("cairn: note: \(warning)") }
+    }
+
+    /// Says how the model becomes the other one.
+    private func compare(_ source: ModelSource, _ console: Console) throws {
+        let destination = try ModelSource.read(to ?? model, version: toVersion)
+        let plan = ModelMigrationPlan(from: source.schema, to: destination.schema)
+        ModelComparison(plan: plan, console: console).print(json: output.json)
+        for warning in source.warnings + destination.warnings {
+            console.printError("cairn: note: \(warning)")
+        }
     }
 
     private func write(_ printer: SwiftModelPrinter, _ console: Console) throws {

@@ -13,18 +13,28 @@ struct SchemaCommand: ParsableCommand {
             they lead, inverse, what a deletion does), uniqueness constraints and fetch indexes. \
             What is usual is not said: attributes are optional, relationships nullify. Indexes that \
             a store does not keep, as those of expressions, are named at the end. The JSON is that \
-            of cairn model.
+            of cairn model. With --hashes it prints what tells versions of the model apart: a hash of \
+            each entity, and one of all.
             """)
 
     @OptionGroup var place: StoreArgument
     @Option(
         help: ArgumentHelp("Only this entity, and those it inherits from.", valueName: "entity"))
     var entity: String?
+    @Flag(help: "Print the hashes that tell versions of the model apart.")
+    var hashes = false
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if hashes, entity != nil {
+            throw ValidationError("--hashes prints all entities: leave --entity out")
+        }
+    }
 
     func run() throws {
         try StoreSession.reading(place.store) { session in
             var model = session.schema.model
+            if hashes { return VersionPrinter.print(model, json: output.json) }
             if let entity {
                 var names: Set<String> = []
                 var next: SchemaEntity? = try session.entity(entity)

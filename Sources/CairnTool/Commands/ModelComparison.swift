@@ -1,0 +1,97 @@
+// How one model becomes another, on standard output.
+
+import CairnInspection
+import CairnModel
+import FoundationEssentials
+
+/// Prints a migration plan: each change on a line, and what it comes to on the last.
+struct ModelComparison {
+    let plan: ModelMigrationPlan
+    let console: Console
+
+    func print(json: Bool) {
+        if json { printJSON() } else { printText() }
+    }
+
+    private func printText() {
+        if !plan.changes.isEmpty {
+            var table = TextTable(["where", "what", "inferable", "cost"], widest: 200)
+            for change in plan.changes {
+                table.add([
+                    PlainText.visible(change.place), PlainText.visible(Self.words(change)),
+                    change.inferability.rawValue, "\(change.cost)",
+                ])
+            }
+            for line in table.lines { console.print(line) }
+            console.print()
+        }
+        console.print("\(Self.count(plan.changes.count)): \(PlainText.visible(plan.conclusion))")
+    }
+
+    private static func count(_ changes: Int) -> String {
+        changes == 0 ? "no changes" : PlainText.count(changes, "change")
+    }
+
+    /// The change with what is to be said of it.
+    private static func words(_ change: ModelChange) -> String {
+        var words = change.words
+        if change.subject != .entity { words = "\(change.subject.rawValue) \(words)" }
+        if let reason = change.reason { words += " (\(reason))" }
+        if let loss = change.loss { words += "; lost: \(loss)" }
+        if change.isBeyondCoreData { words += "; Core Data may want a mapping" }
+        return words
+    }
+
+    private func printJSON() {
+        for change in plan.changes {
+            console.print(
+                JSONValue.object([
+                    "place": .string(change.place), "entity": .string(change.entity),
+                    "property": .text(change.property), "subject": .string(change.subject.rawValue),
+                    "action": .string(change.action.rawValue), "words": .string(change.words),
+                    "inferable": .string(change.inferability.rawValue),
+                    "reason": .text(change.reason), "cost": .string("\(change.cost)"),
+                    "loss": .text(change.loss), "beyondCoreData": .boolean(change.isBeyondCoreData),
+                ]).line)
+        }
+        console.print(
+            JSONValue.object([
+                "changes": .count(plan.changes.count),
+                "inferable": .string(plan.inferability.rawValue), "cost": .string("\(plan.cost)"),
+                "sameVersion": .boolean(plan.hasSameVersion),
+                "conclusion": .string(plan.conclusion),
+            ]).line)
+    }
+}
+
+/// Prints what tells versions of a model apart.
+enum VersionPrinter {
+    /// Prints the hash of each entity in the order of their names, and the checksum of all.
+    static func print(_ model: ManagedObjectModel, json: Bool) {
+        let console = Console.current
+        let hashes = model.entityVersionHashesByName.sorted { $0.key < $1.key }
+        guard !json else {
+            for (name, hash) in hashes {
+                console.print(
+                    JSONValue.object(["entity": .string(name), "hash": .string(hex(hash))]).line)
+            }
+            console.print(
+                JSONValue.object([
+                    "checksum": .string(model.versionChecksum),
+                    "identifiers": .array(model.versionIdentifiers.map { .string($0) }),
+                ]).line)
+            return
+        }
+        var table = TextTable(["entity", "hash"], widest: 80)
+        for (name, hash) in hashes { table.add([PlainText.visible(name), hex(hash)]) }
+        for line in table.lines { console.print(line) }
+        console.print("\nchecksum \(model.versionChecksum)")
+    }
+
+    private static func hex(_ data: Data) -> String {
+        data.map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+}
