@@ -17,6 +17,17 @@ extension Catalog {
             uniques: builder.uniques, references: builder.references,
             fetchIndexes: Catalog.fetchIndexes(of: schema.model, in: schema))
     }
+
+    /// A catalog that follows another one; see `CatalogSuccessor`.
+    convenience init(_ schema: Schema, version: UInt32, _ kept: KeptNumbers) {
+        var builder = CatalogBuilder(schema, keepsOrder: true, version: version, kept: kept)
+        builder.build()
+        self.init(
+            schema: schema, version: version, trees: builder.trees, entities: builder.entities,
+            uniques: builder.uniques, references: builder.references,
+            fetchIndexes: Catalog.fetchIndexes(of: schema.model, in: schema),
+            metadata: kept.old.metadata, next: builder.next)
+    }
 }
 
 extension Catalog {
@@ -40,19 +51,28 @@ extension Catalog {
 private struct CatalogBuilder {
     let schema: Schema
     let keepsOrder: Bool
+    let version: UInt32
+    /// The numbers of the catalog before; nil if there is none.
+    let kept: KeptNumbers?
+    private(set) var next: CatalogNumbers
     var trees: [Catalog.Tree] = []
     var entities: [Catalog.StoredEntity] = []
     var uniques: [Catalog.UniqueDefinition] = []
     var references: [Catalog.ReferenceDefinition] = []
     /// By entity of the schema: the tree that it is the root of.
     private var treeOfRoot: [Int?]
-    private var nextProperty: [UInt32] = []
     /// Property ids by declaring entity and column name, so that descendants share them.
     private var propertyIDs: [String: UInt32] = [:]
 
-    init(_ schema: Schema, keepsOrder: Bool) {
+    init(
+        _ schema: Schema, keepsOrder: Bool, version: UInt32 = 1, kept: KeptNumbers? = nil
+    ) {
         self.schema = schema
         self.keepsOrder = keepsOrder
+        self.version = version
+        self.kept = kept
+        next = kept?.old.next ?? CatalogNumbers()
+        next.properties = []
         treeOfRoot = Array(repeating: nil, count: schema.entities.count)
     }
 
@@ -87,7 +107,7 @@ private struct CatalogBuilder {
         for (index, pairs) in schema.pairs.enumerated() { addPairIndexes(index, pairs) }
         // Order keys are numbered behind all else, so that a store gets them without a change of other numbers.
         for entity in schema.entities {
-            for column in entity.columns { _ = propertyID(of: column, in: entity) }
+            for column in entity.columns.indices { _ = propertyID(column, of: entity) }
         }
         for entity in schema.entities { addEntity(entity, references: references[..<ordinary]) }
         for (index, pairs) in schema.pairs.enumerated() { addPairEntity(index, pairs) }
@@ -101,8 +121,24 @@ private struct CatalogBuilder {
     }
 
     private mutating func addTree(root: Int) {
-        trees.append(Catalog.Tree(id: UInt32(trees.count + 1), root: root))
-        nextProperty.append(1)
+        var id: UInt32?
+        var properties: UInt32 = 1
+        if let kept, let tree = kept.tree(ofRoot: root) {
+            // The properties of what has left a hierarchy keep their numbers too.
+            properties = kept.old.next.properties[tree]
+            let before = kept.old.trees[tree]
+            if !kept.isSplitOff(Catalog.Tree(id: before.id, root: root)) { id = before.id }
+        }
+        trees.append(Catalog.Tree(id: id ?? next.tree, root: root))
+        if id == nil { next.tree += 1 }
+        next.properties.append(properties)
+    }
+
+    /// The id of an entity that was there, or the next one.
+    private mutating func entityID(_ entity: Int) -> UInt32 {
+        if let kept, let source = kept.source(of: entity) { return kept.old.entities[source].id }
+        defer { next.entity += 1 }
+        return next.entity
     }
 
     private func tree(ofRoot root: Int) -> Int {
@@ -112,27 +148,31 @@ private struct CatalogBuilder {
 
     private mutating func propertyID(tree: Int, key: String) -> UInt32 {
         if let known = propertyIDs[key] { return known }
-        let id = nextProperty[tree]
-        nextProperty[tree] += 1
+        let id = next.properties[tree]
+        next.properties[tree] += 1
         propertyIDs[key] = id
         return id
     }
 
-    private mutating func propertyID(of column: SchemaColumn, in entity: SchemaEntity) -> UInt32 {
-        propertyID(
+    private mutating func propertyID(_ index: Int, of entity: SchemaEntity) -> UInt32 {
+        if let known = kept?.propertyID(index, of: entity.index) { return known }
+        let column = entity.columns[index]
+        return propertyID(
             tree: tree(ofRoot: entity.root), key: "\(column.declaringEntity).\(column.name)")
     }
 
     /// The order key beside a reference.
     private mutating func order(
-        of reference: Int, tree: Int, key: String, beside columns: [Catalog.StoredColumn]
+        of reference: Int, _ entity: Int, tree: Int, key: String,
+        beside columns: [Catalog.StoredColumn]
     ) -> Catalog.StoredOrder {
         var name = columns[reference].name + ".order"
         // Names of attributes may have dots.
         while columns.contains(where: { $0.name == name }) { name += "_" }
         return Catalog.StoredOrder(
             column: Catalog.StoredColumn(
-                propertyID: propertyID(tree: tree, key: key + "#order"), name: name, kind: .integer,
+                propertyID: kept?.orderID(besides: reference, of: entity)
+                    ?? propertyID(tree: tree, key: key + "#order"), name: name, kind: .integer,
                 target: nil), reference: reference)
     }
 
@@ -141,23 +181,24 @@ private struct CatalogBuilder {
     ) {
         let tree = tree(ofRoot: entity.root)
         var columns: [Catalog.StoredColumn] = []
-        for column in entity.columns {
+        for (index, column) in entity.columns.enumerated() {
             var target: Int?
             if case .reference(let root) = column.kind { target = self.tree(ofRoot: root) }
             columns.append(
                 Catalog.StoredColumn(
-                    propertyID: propertyID(of: column, in: entity),
+                    propertyID: propertyID(index, of: entity),
                     name: column.name, kind: ColumnBuffer.Kind(column), target: target))
         }
         let orders = (keepsOrder ? schema.orderedReferences[entity.index] : []).map { reference in
             let column = entity.columns[reference]
             return order(
-                of: reference, tree: tree, key: "\(column.declaringEntity).\(column.name)",
+                of: reference, entity.index, tree: tree,
+                key: "\(column.declaringEntity).\(column.name)",
                 beside: columns)
         }
         entities.append(
             Catalog.StoredEntity(
-                id: UInt32(entities.count + 1), name: entity.name, tree: tree, isHidden: false,
+                id: entityID(entity.index), name: entity.name, tree: tree, isHidden: false,
                 columns: columns, orders: orders,
                 uniques: uniques.indices.filter { index in
                     uniques[index].entity < schema.entities.count
@@ -165,7 +206,16 @@ private struct CatalogBuilder {
                 },
                 references: references.indices.filter { index in
                     schema.entities[references[index].entity].family.contains(entity.index)
-                }))
+                }, pasts: pasts(of: entity)))
+    }
+
+    /// By column; empty if all of them mean what they say.
+    private func pasts(of entity: SchemaEntity) -> [ColumnPast] {
+        guard let kept else { return [] }
+        let pasts = entity.columns.indices.map {
+            kept.past(of: $0, entity.index, version: version)
+        }
+        return pasts.allSatisfy { $0 == ColumnPast() } ? [] : pasts
     }
 
     private mutating func addPairIndexes(_ index: Int, _ pairs: SchemaPairs) {
@@ -190,18 +240,20 @@ private struct CatalogBuilder {
             preconditionFailure("the hidden entity of pairs has a tree")
         }
         let sides = [("source", pairs.source), ("destination", pairs.destination)]
-        let columns = sides.map { name, side in
-            Catalog.StoredColumn(
-                propertyID: propertyID(tree: tree, key: "\(entity).\(name)"), name: name,
+        let columns = sides.enumerated().map { index, end in
+            let (name, side) = end
+            return Catalog.StoredColumn(
+                propertyID: kept?.propertyID(index, of: entity)
+                    ?? propertyID(tree: tree, key: "\(entity).\(name)"), name: name,
                 kind: .integer, target: self.tree(ofRoot: schema.entities[side].root))
         }
         let orders = (keepsOrder ? schema.orderedEnds(of: pairs) : []).map { end in
             order(
-                of: end, tree: tree, key: "\(entity).\(columns[end].name)", beside: columns)
+                of: end, entity, tree: tree, key: "\(entity).\(columns[end].name)", beside: columns)
         }
         entities.append(
             Catalog.StoredEntity(
-                id: UInt32(entity + 1), name: pairs.name, tree: tree, isHidden: true,
+                id: entityID(entity), name: pairs.name, tree: tree, isHidden: true,
                 columns: columns, orders: orders,
                 uniques: uniques.indices.filter { uniques[$0].entity == entity },
                 references: references.indices.filter { references[$0].entity == entity }))

@@ -50,6 +50,8 @@ package final class Catalog: Sendable {
     let tracksHistory: Bool
     /// By entity of the schema: the columns whose values are kept when an object is deleted.
     let preserved: [[Int]]
+    /// The numbers that what comes new may have.
+    package let next: CatalogNumbers
     /// What is planned of fetches by them. Catalogs that differ in their metadata alone share it.
     let plans: PlanCache
 
@@ -82,10 +84,13 @@ package final class Catalog: Sendable {
         package let uniques: [Int]
         /// The reference columns it has, as indexes of `references`.
         package let references: [Int]
+        /// By column: what stands for what older blocks do not have of it. Empty if every cell of every block means what it
+        /// says.
+        package let pasts: [ColumnPast]
 
         init(
             id: UInt32, name: String, tree: Int, isHidden: Bool, columns: [StoredColumn],
-            orders: [StoredOrder], uniques: [Int], references: [Int]
+            orders: [StoredOrder], uniques: [Int], references: [Int], pasts: [ColumnPast] = []
         ) {
             self.id = id
             self.name = name
@@ -96,6 +101,12 @@ package final class Catalog: Sendable {
             allColumns = orders.isEmpty ? columns : columns + orders.map(\.column)
             self.uniques = uniques
             self.references = references
+            self.pasts = pasts
+        }
+
+        /// What stands for what older blocks do not have of a column.
+        package func past(of column: Int) -> ColumnPast {
+            pasts.isEmpty ? ColumnPast() : pasts[column]
         }
     }
 
@@ -166,7 +177,7 @@ package final class Catalog: Sendable {
         entities: [StoredEntity],
         uniques: [UniqueDefinition], references: [ReferenceDefinition],
         fetchIndexes: [FetchIndexDefinition] = [], metadata: StoredMetadata? = nil,
-        plans: PlanCache = PlanCache()
+        next: CatalogNumbers? = nil, plans: PlanCache = PlanCache()
     ) {
         self.schema = schema
         self.version = version
@@ -178,6 +189,7 @@ package final class Catalog: Sendable {
         self.fetchIndexes = fetchIndexes
         self.metadata = metadata
         self.plans = plans
+        self.next = next ?? CatalogNumbers(behind: entities, trees)
         tracksHistory = metadata?.history?.isTracked ?? false
         preserved = Self.preservedColumns(schema)
         hasFetchIndexes = !fetchIndexes.isEmpty
@@ -197,7 +209,7 @@ package final class Catalog: Sendable {
         Catalog(
             schema: schema, version: version, place: place, trees: trees, entities: entities,
             uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata)
+            metadata: metadata, next: next)
     }
 
     /// The same catalog with other metadata.
@@ -208,7 +220,7 @@ package final class Catalog: Sendable {
             schema: schema, version: version, place: place ?? self.place, trees: trees,
             entities: entities,
             uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata, plans: plans)
+            metadata: metadata, next: next, plans: plans)
     }
 
     /// Whether both describe the same entities, columns and indexes, whatever the metadata are.
@@ -219,7 +231,7 @@ package final class Catalog: Sendable {
         Catalog(
             schema: schema, version: version, place: place, trees: trees, entities: entities,
             uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata)
+            metadata: metadata, next: next)
     }
 
     /// What a segment that is added says of the features that are used. Bits that may be ignored are kept.      F-206

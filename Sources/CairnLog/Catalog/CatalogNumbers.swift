@@ -1,0 +1,24 @@
+// The numbers that a catalog may give to what is new: those that nothing ever had.                      Format 70
+
+/// The next numbers of a store's catalog. What has gone keeps its number, so that no block can be taken for another's.
+package struct CatalogNumbers: Sendable, Hashable {
+    /// The id of the next entity.
+    package var entity: UInt32 = 1
+    /// The id of the next tree.
+    package var tree: UInt32 = 1
+    /// By tree of the catalog: the id of its next property.
+    package var properties: [UInt32] = []
+
+    package init() {}
+
+    /// The numbers behind those that a catalog has: right if nothing has gone yet.
+    init(behind entities: [Catalog.StoredEntity], _ trees: [Catalog.Tree]) {
+        entity = (entities.map(\.id).max() ?? 0) + 1
+        tree = (trees.map(\.id).max() ?? 0) + 1
+        properties = trees.indices.map { tree in
+            let ids = entities.lazy.filter { $0.tree == tree }
+                .flatMap { $0.allColumns.map(\.propertyID) }
+            return (ids.max() ?? 0) + 1
+        }
+    }
+}
