@@ -251,7 +251,7 @@ class Segment:
         self.tag = crc32c(self.store_id)
         if self.version != VERSION:  # F-205, F-120
             raise Refused(f"unsupportedVersion: segment {self.number} has format version {self.version}")
-        if self.incompatible != 0:  # F-208; the other two words do not concern a reader (F-206, F-207)
+        if self.incompatible & ~MIGRATED_BIT:  # F-208; the other two words do not concern a reader (F-206, F-207)
             raise Refused(f"unsupportedFeature: segment {self.number} has incompatible flags {self.incompatible:#x}")
         need_zero(data[60:64] + data[104:4092], "the segment header")
         need(own == self.number, "F-204", f"the segment header says number {own}")
@@ -610,11 +610,25 @@ def mark_record(path: str) -> Optional[Mark]:
 
 # Schema (70)
 
+class Past(NamedTuple):
+    """What stands for a cell in blocks of earlier versions (70.5)."""
+    before: int
+    value: Any
+
+
 class Property(NamedTuple):
     id: int
     name: str
     kind: str
     column: int
+    initial: Optional[Past]
+    nils: List[Past]
+
+    def stands_for(self, block: "Block", is_absent: bool) -> Any:
+        """F-720: what an absent column, or nil, means in a block."""
+        if is_absent and self.initial is not None and block.schema_version < self.initial.before:
+            return self.initial.value
+        return next((past.value for past in self.nils if past.before > block.schema_version), None)
 
 
 class Entity(NamedTuple):
@@ -629,6 +643,8 @@ class Schema(NamedTuple):
     version: int
     entities: Dict[int, Entity]
     place: Tuple[int, int]
+    next_entity: int = 0  # 0 as long as the model never changed
+    next_properties: Dict[int, int] = {}  # by tree
 
 
 def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
@@ -648,6 +664,26 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
         text = get(source, "name", str, rule)
         need(not any(0xD800 <= ord(c) <= 0xDFFF for c in text), rule, "a name in the schema is no Unicode text")
         return str(text)
+
+    def past(source: Any, kind: str) -> Past:
+        """F-717."""
+        before = number(source, "before", "F-717")
+        column = COLUMN_OF_KIND[kind]
+        key = {INTEGER: "integer", DOUBLE: "double", FLOAT: "float", BYTES: "bytes", FIXED16: "bytes"}[column]
+        need(2 <= before <= version and set(source) == {"before", key}, "F-717", "what stood for a cell is none of its column")
+        value = get(source, key, str if key == "bytes" else int, "F-717")
+        try:
+            if key == "integer":
+                struct.pack("<q", value)
+            elif key == "bytes":
+                value = base64.b64decode(value, validate=True)
+            else:
+                value = struct.unpack(*(("<d", struct.pack("<Q", value)) if key == "double" else ("<f", struct.pack("<I", value))))[0]
+        except (ValueError, struct.error):
+            raise Broken("F-717", "what stood for a cell is none of its column") from None
+        need(column != FIXED16 or len(value) == 16, "F-717", "what stood for a cell is none of its column")
+        PRINTERS[kind](value)
+        return Past(before, value)
 
     try:
         top = json.loads(data.decode("utf-8"), parse_constant=no_constant)
@@ -670,7 +706,11 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
             kind, column = get(item, "kind", str, "F-705"), get(item, "column", str, "F-705")
             need(kind in COLUMN_OF_KIND and COLUMN_NAMES.get(column) == COLUMN_OF_KIND[kind],
                  "F-705", "a property's column is not the one of its kind")
-            new = Property(number(item, "id", "F-704", MAX_PROPERTY), name(item, "F-704"), kind, COLUMN_NAMES[column])
+            nils = [past(one, kind) for one in (get(item, "nils", list, "F-717") if "nils" in item else [])]
+            need(all(a.before < b.before for a, b in zip(nils, nils[1:])), "F-717", "versions do not rise")
+            new = Property(number(item, "id", "F-704", MAX_PROPERTY), name(item, "F-704"), kind, COLUMN_NAMES[column],
+                           past(item["initial"], kind) if "initial" in item else None, nils)
+            need("next" in top or not new.nils and new.initial is None, "F-716", "a schema without a past has earlier cells")
             get(item, "optional", bool)
             need(new.id not in ids and new.name not in names, "F-704", "two properties have one id or name")
             need(kinds.setdefault((entity.tree, new.id), kind) == kind, "F-704", "one property id has two kinds")
@@ -706,7 +746,18 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
                  and parent not in seen, "F-703", "a parent is none, or parents do not end")
             seen.add(parent)
             at = parent
-    return Schema(version, entities, place)
+    if "next" not in top:
+        return Schema(version, entities, place)
+    following: Dict[int, int] = {}  # F-718
+    for one in get(top["next"], "properties", list, "F-718"):
+        tree = number(one, "tree", "F-718")
+        need(tree not in following, "F-718", "a tree has two next properties")
+        following[tree] = number(one, "next", "F-718")
+    next_entity, next_tree = (number(top["next"], key, "F-718") for key in ("entity", "tree"))
+    need(all(entity.id < next_entity and entity.tree < next_tree
+             and all(item.id < following.get(entity.tree, 0) for item in entity.properties)
+             for entity in entities.values()), "F-718", "what comes next has no numbers above those in use")
+    return Schema(version, entities, place, next_entity, following)
 
 
 # Metadata (75)
@@ -715,6 +766,7 @@ METADATA_BIT = 1  # F-755
 HISTORY_BIT = 4  # F-777
 REDIRECTS_BIT = 8  # F-785
 PAST_BIT = 16  # F-797
+MIGRATED_BIT = 1  # F-719, of the incompatible word
 
 
 class Metadata(NamedTuple):
@@ -908,7 +960,8 @@ class Block(NamedTuple):
     frame: Frame
     index: int  # of the frame in the log
     entity: int
-    tree: int
+    tree: int  # in the schema that it was decoded with; 0 if that has no such entity any more
+    schema_version: int
     rows: int
     columns: Dict[int, Column]
     dead: Set[int]
@@ -1022,12 +1075,15 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
          "F-407", "the block lacks its hidden columns")
     # F-415: the schema that the rows were written with is the last one not above the version that the block says.
     need(bool(schemas) and schema_version <= schemas[-1].version, "F-415", "the block is of a later schema")
-    own = [schema for schema in schemas if schema.version <= schema_version] or list(schemas[:1])
-    entity = own[-1].entities.get(entity_id) if own else None
-    if entity is None or entity.abstract:
+    own = ([schema for schema in schemas if schema.version <= schema_version] or list(schemas[:1]))[-1]
+    entity = own.entities.get(entity_id)
+    is_earlier = own.version > schema_version  # what it was written with is not known any more: 70.5
+    if entity is None and not (is_earlier and entity_id < own.next_entity):  # F-722
         raise Broken("F-415", "the block's entity is no concrete entity of the schema")
-    kinds = {item.id: item.column for item in entity.properties}
+    need(entity is None or is_earlier or not entity.abstract, "F-415", "the block's entity is no concrete entity of the schema")
+    kinds = {item.id: item.column for item in entity.properties} if entity else {}
     kinds[OBJECT_NUMBER] = kinds[ROW_VERSION] = INTEGER
+    next_property = own.next_properties.get(entity.tree, 0) if entity else MAX_PROPERTY + 1
     columns: Dict[int, Column] = {}
     for property_id, kind, encoding, flags, zero, stored, raw, crc in table:
         need(zero == 0, "F-103", "reserved bytes of the column table are not zero")
@@ -1035,7 +1091,10 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
              "F-409", "kind, encoding and flags of a column do not go together")
         need(stored < raw if flags & 2 else stored == raw, "F-412", "stored and raw length of a slice disagree")
         need(not flags & 2 or rows >= 32, "F-413", "a slice of a small block is compressed")
-        need(kinds.get(property_id) == kind, "F-415", "a column is not of a property of the entity")
+        need(kinds.get(property_id) == kind
+             or is_earlier and (property_id not in kinds and property_id < next_property  # F-722
+                                or kinds.get(property_id) == DOUBLE and kind == FLOAT),  # F-721
+             "F-415", "a column is not of a property of the entity")
         piece = data[at:at + stored]
         at += stored
         need(crc32c(piece) == crc, "F-410", "the checksum of a slice is wrong")
@@ -1056,7 +1115,7 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
     for hidden, most in ((OBJECT_NUMBER, MAX_NUMBER), (ROW_VERSION, MAX_VERSION)):
         values = columns[hidden].values
         need(1 <= min(values) and max(values) <= most, "F-407", "an object number or row version is out of bounds")
-    return Block(frame, index, entity_id, entity.tree, rows, columns, set())
+    return Block(frame, index, entity_id, entity.tree if entity else 0, schema_version, rows, columns, set())
 
 
 # Commits, deaths and content (60)
@@ -1231,7 +1290,9 @@ class Content:
         for block in self.blocks.values():
             if len(block.dead) < block.rows:
                 self._at(block.frame, need, block.frame.segment in self.live, "F-654", "rows live in a retired segment")
-                self._at(block.frame, need, max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
+                entity = self.schemas[-1].entities.get(block.entity) if self.schemas else None
+                self._at(block.frame, need, entity is not None, "F-722", "rows live of an entity that the schema has no more")
+                self._at(block.frame, need, max(block.columns[OBJECT_NUMBER].values) < self.counters.get(entity.tree, 1),
                          "F-622", "an object number is not below the counter of its tree")
 
     def _note(self, frame: Frame, is_side: bool = True) -> int:
@@ -1519,7 +1580,7 @@ class Content:
     def _block(self, index: int, counts: bool = True) -> None:
         frame = self.frames[index]
         block = decode_block(self.log.payload(frame), frame, index, self.schemas)
-        need(not counts or max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
+        need(not counts or not block.tree or max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
              "F-622", "an object number is not below the counter of its tree")
         self.blocks[frame.segment, frame.offset] = block
 
@@ -1540,7 +1601,7 @@ class Content:
             need(len(death.data) == (named.rows + 7) // 8, "F-613", "a death's bitmap has another length")
             named.dead.update(bits(death.data, named.rows, "F-613"))
 
-    def large_value(self, block: Block, number: int, property_id: int, cell: bytes) -> bytes:
+    def large_value(self, tree: int, number: int, property_id: int, cell: bytes) -> bytes:
         """60.5."""
         segment, offset, length, crc, zero = struct.unpack("<IIQII", cell)
         need(zero == 0, "F-103", "reserved bytes of a reference to a large value are not zero")
@@ -1550,7 +1611,7 @@ class Content:
         have = 0
         while have < length:
             head = self.values.get(index)
-            need(head == ValueHead(block.tree, number, property_id, len(pieces), length, have)
+            need(head == ValueHead(tree, number, property_id, len(pieces), length, have)
                  and self.frames[index].segment == segment, "F-632", "the pieces of a large value do not fit")
             pieces.append(self.log.payload(self.frames[index])[32:])
             have += len(pieces[-1])
@@ -1708,25 +1769,30 @@ def export(content: Content) -> Tuple[List[str], List[Tuple[int, int, Optional[i
         numbers = block.columns[OBJECT_NUMBER].values
         for slot in range(block.rows):
             if slot not in block.dead:
-                key = (block.tree, numbers[slot])
+                entity = schema.entities.get(block.entity)
+                key = (entity.tree if entity else block.tree, numbers[slot])
                 if key in alive:
                     raise Damaged(block.frame.segment, block.frame.offset, "F-643", f"object {key[1]} lives twice")
                 alive[key] = (block, slot)
 
     def line(block: Block, slot: int, number: int) -> str:
         entity = schema.entities.get(block.entity)
-        if entity is None or entity.abstract or entity.tree != block.tree:
+        if entity is None or entity.abstract:
             raise Broken("F-415", "a row is of no entity of the schema in force")
         parts = []
         for item in entity.properties:
             column = block.columns.get(item.id)
             value = column.values[slot] if column else None  # F-408
-            if column is None or value is None:
+            is_filling = value is None
+            if is_filling:
+                value = item.stands_for(block, column is None)  # F-720
+            if value is None:
                 parts.append(quoted(item.name) + ":null")  # F-804
                 continue
-            need(column.kind == item.column, "F-415", "a column is not of the kind of its property")
-            if slot in column.external:
-                value = content.large_value(block, number, item.id, value)
+            need(column is None or column.kind == item.column or column.kind == FLOAT and item.column == DOUBLE
+                 and block.schema_version < schema.version, "F-415", "a column is not of the kind of its property")
+            if column is not None and not is_filling and slot in column.external:
+                value = content.large_value(entity.tree, number, item.id, value)
             parts.append(quoted(item.name) + ":" + PRINTERS[item.kind](value))
         version = block.columns[ROW_VERSION].values[slot]
         return (f'{{"entity":{quoted(entity.name)},"id":{number},"version":{version},'

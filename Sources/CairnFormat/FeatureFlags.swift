@@ -34,9 +34,13 @@ package struct FeatureFlags: Sendable, Hashable {
     /// remove the segments that they need.                                                       F-797
     package static let pastStates = FeatureFlags(readOnlyCompatible: 16)
 
+    /// The store has followed a change of its model: older blocks do not say all of their rows. Who does not know that would
+    /// misread them.                                                                          F-719
+    package static let migrated = FeatureFlags(incompatible: 1)
+
     /// The bits that this code knows.
     package static let known = metadata.union(constraintRules).union(history).union(redirects)
-        .union(pastStates)
+        .union(pastStates).union(migrated)
 
     /// Whether metadata may be written where these flags are said.                         F-755
     package var allowsMetadata: Bool {

@@ -1,4 +1,4 @@
-// Whether the entities of a schema frame fit together.                  Format 70, F-703 to F-708, F-712, F-713
+// Whether the entities of a schema frame fit together.      Format 70, F-703 to F-708, F-712, F-713, F-716 to F-718
 //
 //   1. Ids and names of entities are unique, parents exist and are of the same tree.
 //   2. Ids and names of properties are unique in each entity, ids name one property in a tree.
@@ -28,6 +28,47 @@ enum SchemaCheck {
                 }
             }
             try checkPairs(entity)
+        }
+    }
+
+    /// Whether what is said of earlier versions goes with the rest.
+    static func check(
+        _ next: SchemaDocumentNumbers?, of entities: [SchemaDocumentEntity], version: UInt32
+    ) throws(FormatError) {
+        for entity in entities {
+            for property in entity.properties {
+                var pasts = property.nils ?? []
+                for (past, after) in zip(pasts, pasts.dropFirst()) where past.before >= after.before
+                {
+                    throw wrong("F-717", "versions rise", property.id)
+                }
+                if let initial = property.initial { pasts.append(initial) }
+                guard pasts.allSatisfy({ $0.fits(property.kind.column) }) else {
+                    throw wrong("F-717", "what stood for a cell is none of its column", property.id)
+                }
+                guard pasts.allSatisfy({ $0.before > 1 && $0.before <= version }) else {
+                    throw wrong("F-717", "earlier versions are below this one", property.id)
+                }
+                if next == nil, !pasts.isEmpty {
+                    throw wrong("F-716", "a schema without a past has no earlier cells", property.id)
+                }
+            }
+        }
+        guard let next else { return }
+        guard entities.allSatisfy({ $0.id < next.entity && $0.tree < next.tree }) else {
+            throw wrong("F-718", "what comes next has numbers above those in use", next.entity)
+        }
+        var properties: [UInt32: UInt32] = [:]
+        for tree in next.properties {
+            guard properties.updateValue(tree.next, forKey: tree.tree) == nil else {
+                throw wrong("F-718", "a tree has one next property", tree.tree)
+            }
+        }
+        for entity in entities {
+            guard let next = properties[entity.tree], entity.properties.allSatisfy({ $0.id < next })
+            else {
+                throw wrong("F-718", "what comes next has numbers above those in use", entity.tree)
+            }
         }
     }
 

@@ -14,22 +14,27 @@ package struct SchemaDocument<Model: Codable & Sendable>: Codable, Sendable {
     package var relationships: [SchemaDocumentRelationship]
     /// The user's model; readers of rows do not look into it.
     package var model: Model
+    /// The numbers that what comes new may have. Nil if the model never changed: then they follow from those in use.
+    package var next: SchemaDocumentNumbers?
 
     package init(
         version: UInt32, entities: [SchemaDocumentEntity],
-        relationships: [SchemaDocumentRelationship], model: Model
+        relationships: [SchemaDocumentRelationship], model: Model,
+        next: SchemaDocumentNumbers? = nil
     ) {
         format = FormatVersion.current
         self.version = version
         self.entities = entities
         self.relationships = relationships
         self.model = model
+        self.next = next
     }
 
     /// - Throws: `FormatError` if ids, names, kinds or targets contradict each other.
     package func check() throws(FormatError) {
         try checkVersion()
         try SchemaCheck.check(entities)
+        try SchemaCheck.check(next, of: entities, version: version)
     }
 
     /// - Throws: `FormatError` if it is of a format that is not known.
@@ -152,6 +157,10 @@ package struct SchemaDocumentProperty: Codable, Sendable, Hashable {
     package var optional: Bool
     /// Of a reference the tree of its targets.
     package var target: UInt32?
+    /// What rows have in blocks from before the property came; nil: nothing.
+    package var initial: SchemaDocumentPast?
+    /// What nil means in blocks from before a value was required, by rising versions; nil if it means nil in all.
+    package var nils: [SchemaDocumentPast]?
 
     package init(
         id: UInt32, name: String, kind: PropertyKind, optional: Bool, target: UInt32? = nil

@@ -22,6 +22,18 @@ extension ModelMigrationPlan {
         } catch {
             throw StoreError(.invalidRequest, "a model is wrong: \(error)", cause: error)
         }
+        return try plan.inferred()
+    }
+
+    /// The same of schemas.
+    package static func inferred(from old: Schema, to new: Schema) throws(StoreError)
+        -> ModelMigrationPlan
+    {
+        try ModelMigrationPlan(from: old, to: new).inferred()
+    }
+
+    private func inferred() throws(StoreError) -> ModelMigrationPlan {
+        let plan = self
         if plan.inferability < .no { return plan }
         throw StoreError(
             .cannotInferMapping, "how the model becomes the new one cannot be inferred",

@@ -52,6 +52,12 @@ public struct StoreError: Error, Sendable {
         public static let storeInUse = Code(rawValue: 134_090)
         /// The store was made with another model.
         public static let incompatibleModel = Code(rawValue: 134_100)
+        /// A store could not follow a change of its model; it is as it was.
+        public static let migrationFailed = Code(rawValue: 134_110)
+        /// Objects would not agree with a uniqueness constraint that is new or has changed; the store is as it was.
+        public static let migrationConstraintViolation = Code(rawValue: 134_111)
+        /// Whoever asked for a migration wants it no more; the store is as it was.
+        public static let migrationCancelled = Code(rawValue: 134_120)
         /// No model is the one that the store was made with.
         public static let missingSourceModel = Code(rawValue: 134_130)
         /// How a model becomes another cannot be inferred: a mapping has to say it.

@@ -3,6 +3,9 @@
 // A column is decoded when it is first asked for, once, and kept as long as the block is. Who decodes it does so under a
 // lock, fills its place and only then says that it is there, so that whoever sees that needs no lock.
 //
+// A block is read as today's schema has its rows: what an older one does not have of a column, or has as another kind of
+// number, is made once (`ColumnPast`, Format 70.5).
+//
 // Threads: any.
 
 import CairnFormat
@@ -25,6 +28,8 @@ final class CachedBlock: @unchecked Sendable {
     /// The address of the newest list of the cells of all columns; 0 as long as no whole row was asked for.
     private let lists = Atomic<UInt>(0)
     private let largeValues: LargeValueReader
+    /// Columns that were made of what the block has, by what for.
+    private let made = Mutex<[MadeColumn: MadeCells]>([:])
 
     /// Reads the head of a block's payload.
     ///
@@ -65,9 +70,13 @@ final class CachedBlock: @unchecked Sendable {
 
     /// The cells of a column; nil if the block does not have it, so that every row is nil.
     func column(_ column: Catalog.StoredColumn) throws(StoreError) -> DecodedColumn? {
-        guard let cells = try self.column(propertyID: column.propertyID) else { return nil }
-        guard cells.kind.rawValue == column.kind.rawValue + 1 else { throw wrongKind }
-        return cells
+        guard let index = index(of: column.propertyID) else {
+            return column.past == nil ? nil : try makeMissing(column)?.column
+        }
+        try load(index)
+        guard let cells = columns[index] else { preconditionFailure("a column that was loaded") }
+        if column.past == nil, cells.kind.rawValue == column.kind.rawValue + 1 { return cells }
+        return try make(column, of: cells)?.column ?? cells
     }
 
     /// The same as they are read without counting references; good as long as the block is kept. Of a column that the
@@ -79,12 +88,93 @@ final class CachedBlock: @unchecked Sendable {
         -> UnsafePointer<CellColumn>
     {
         guard let index = index(of: column.propertyID, near: place) else {
-            return Self.allNil + Int(column.kind.rawValue)
+            return try missingCells(column)
         }
         try load(index)
         let cells = UnsafePointer(cells + index)
-        if cells.pointee.kind.rawValue == column.kind.rawValue { return cells }
-        throw wrongKind
+        if column.past == nil, cells.pointee.kind.rawValue == column.kind.rawValue { return cells }
+        return try madeCells(column, index)
+    }
+
+    @inline(never)
+    private func missingCells(_ column: Catalog.StoredColumn) throws(StoreError)
+        -> UnsafePointer<CellColumn>
+    {
+        if column.past != nil, let made = try makeMissing(column) { return made.cells }
+        return Self.allNil + Int(column.kind.rawValue)
+    }
+
+    @inline(never)
+    private func madeCells(_ column: Catalog.StoredColumn, _ index: Int) throws(StoreError)
+        -> UnsafePointer<CellColumn>
+    {
+        guard let decoded = columns[index] else { preconditionFailure("a column that was loaded") }
+        return try make(column, of: decoded)?.cells ?? UnsafePointer(cells + index)
+    }
+
+    // MARK: Columns of earlier versions
+
+    /// What a column was made for.
+    private struct MadeColumn: Hashable {
+        let property: UInt32
+        let kind: ColumnBuffer.Kind
+        /// What stands where the block has nothing.
+        let cell: PastCell
+    }
+
+    /// A column that was made, and its cells.
+    private final class MadeCells: @unchecked Sendable {
+        // Written before anybody else knows it.
+        let column: DecodedColumn
+        let cells: UnsafePointer<CellColumn>
+
+        init(_ column: DecodedColumn) {
+            self.column = column
+            let memory = UnsafeMutablePointer<CellColumn>.allocate(capacity: 1)
+            memory.initialize(to: CellColumn(column))
+            cells = UnsafePointer(memory)
+        }
+
+        deinit { cells.deallocate() }
+    }
+
+    /// What rows have in a column that the block lacks; nil if that is nothing.
+    @inline(never)
+    private func makeMissing(_ column: Catalog.StoredColumn) throws(StoreError) -> MadeCells? {
+        guard let cell = column.past?.value(forMissingIn: head.schemaVersion), !cell.isNull else {
+            return nil
+        }
+        return made(column, cell) {
+            .constant(cell, kind: column.kind.stored, rows: rows)
+        }
+    }
+
+    /// A column in its kind of today, with what stands for nil in it; nil if it is as it should be.
+    @inline(never)
+    private func make(_ column: Catalog.StoredColumn, of stored: DecodedColumn) throws(StoreError)
+        -> MadeCells?
+    {
+        let isWidened = stored.kind == .float && column.kind == .double
+        guard isWidened || stored.kind == column.kind.stored else { throw wrongKind }
+        let cell =
+            stored.nilCount > 0
+            ? column.past?.value(forNilIn: head.schemaVersion) ?? .null : .null
+        if !isWidened, cell.isNull { return nil }
+        return made(column, cell) {
+            (isWidened ? stored.widened() : stored).filled(with: cell)
+        }
+    }
+
+    private func made(
+        _ column: Catalog.StoredColumn, _ cell: PastCell, _ make: () -> DecodedColumn
+    ) -> MadeCells {
+        let key = MadeColumn(property: column.propertyID, kind: column.kind, cell: cell)
+        return made.withLock { known in
+            if let cells = known[key] { return cells }
+            let cells = MadeCells(make())
+            known[key] = cells
+            return cells
+        }
     }
 
     /// What lies before a list of cells: of which version of the catalog they are the columns, and the list before.
@@ -245,6 +335,19 @@ final class CachedBlock: @unchecked Sendable {
             return bytes.withUnsafeBytes { body($0) }
         }
         return body(cells.cell(row))
+    }
+}
+
+extension ColumnBuffer.Kind {
+    /// The kind in which a block has such a column.
+    fileprivate var stored: ColumnKind {
+        switch self {
+        case .integer: .integer
+        case .double: .double
+        case .float: .float
+        case .bytes: .bytes
+        case .fixed16: .fixed16
+        }
     }
 }
 

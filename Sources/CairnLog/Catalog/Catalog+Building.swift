@@ -18,15 +18,18 @@ extension Catalog {
             fetchIndexes: Catalog.fetchIndexes(of: schema.model, in: schema))
     }
 
-    /// A catalog that follows another one; see `CatalogSuccessor`.
-    convenience init(_ schema: Schema, version: UInt32, _ kept: KeptNumbers) {
-        var builder = CatalogBuilder(schema, keepsOrder: true, version: version, kept: kept)
+    /// A catalog some of whose numbers are known: of one that follows another, or of one that was written.
+    convenience init(
+        _ schema: Schema, version: UInt32, _ known: any KnownNumbers,
+        metadata: StoredMetadata? = nil
+    ) {
+        var builder = CatalogBuilder(schema, keepsOrder: true, known: known)
         builder.build()
         self.init(
             schema: schema, version: version, trees: builder.trees, entities: builder.entities,
             uniques: builder.uniques, references: builder.references,
             fetchIndexes: Catalog.fetchIndexes(of: schema.model, in: schema),
-            metadata: kept.old.metadata, next: builder.next)
+            metadata: metadata, next: builder.next, isMigrated: true)
     }
 }
 
@@ -51,9 +54,8 @@ extension Catalog {
 private struct CatalogBuilder {
     let schema: Schema
     let keepsOrder: Bool
-    let version: UInt32
-    /// The numbers of the catalog before; nil if there is none.
-    let kept: KeptNumbers?
+    /// The numbers that are known; nil if there are none.
+    let known: (any KnownNumbers)?
     private(set) var next: CatalogNumbers
     var trees: [Catalog.Tree] = []
     var entities: [Catalog.StoredEntity] = []
@@ -64,14 +66,11 @@ private struct CatalogBuilder {
     /// Property ids by declaring entity and column name, so that descendants share them.
     private var propertyIDs: [String: UInt32] = [:]
 
-    init(
-        _ schema: Schema, keepsOrder: Bool, version: UInt32 = 1, kept: KeptNumbers? = nil
-    ) {
+    init(_ schema: Schema, keepsOrder: Bool, known: (any KnownNumbers)? = nil) {
         self.schema = schema
         self.keepsOrder = keepsOrder
-        self.version = version
-        self.kept = kept
-        next = kept?.old.next ?? CatalogNumbers()
+        self.known = known
+        next = known?.next ?? CatalogNumbers()
         next.properties = []
         treeOfRoot = Array(repeating: nil, count: schema.entities.count)
     }
@@ -121,22 +120,15 @@ private struct CatalogBuilder {
     }
 
     private mutating func addTree(root: Int) {
-        var id: UInt32?
-        var properties: UInt32 = 1
-        if let kept, let tree = kept.tree(ofRoot: root) {
-            // The properties of what has left a hierarchy keep their numbers too.
-            properties = kept.old.next.properties[tree]
-            let before = kept.old.trees[tree]
-            if !kept.isSplitOff(Catalog.Tree(id: before.id, root: root)) { id = before.id }
-        }
+        let id = known?.treeID(ofRoot: root)
         trees.append(Catalog.Tree(id: id ?? next.tree, root: root))
         if id == nil { next.tree += 1 }
-        next.properties.append(properties)
+        next.properties.append(known?.nextProperty(ofRoot: root) ?? 1)
     }
 
     /// The id of an entity that was there, or the next one.
     private mutating func entityID(_ entity: Int) -> UInt32 {
-        if let kept, let source = kept.source(of: entity) { return kept.old.entities[source].id }
+        if let id = known?.entityID(entity) { return id }
         defer { next.entity += 1 }
         return next.entity
     }
@@ -155,7 +147,7 @@ private struct CatalogBuilder {
     }
 
     private mutating func propertyID(_ index: Int, of entity: SchemaEntity) -> UInt32 {
-        if let known = kept?.propertyID(index, of: entity.index) { return known }
+        if let id = known?.propertyID(index, of: entity.index) { return id }
         let column = entity.columns[index]
         return propertyID(
             tree: tree(ofRoot: entity.root), key: "\(column.declaringEntity).\(column.name)")
@@ -171,7 +163,7 @@ private struct CatalogBuilder {
         while columns.contains(where: { $0.name == name }) { name += "_" }
         return Catalog.StoredOrder(
             column: Catalog.StoredColumn(
-                propertyID: kept?.orderID(besides: reference, of: entity)
+                propertyID: known?.orderID(besides: reference, of: entity)
                     ?? propertyID(tree: tree, key: key + "#order"), name: name, kind: .integer,
                 target: nil), reference: reference)
     }
@@ -187,7 +179,8 @@ private struct CatalogBuilder {
             columns.append(
                 Catalog.StoredColumn(
                     propertyID: propertyID(index, of: entity),
-                    name: column.name, kind: ColumnBuffer.Kind(column), target: target))
+                    name: column.name, kind: ColumnBuffer.Kind(column), target: target,
+                    past: known?.past(of: index, entity.index)))
         }
         let orders = (keepsOrder ? schema.orderedReferences[entity.index] : []).map { reference in
             let column = entity.columns[reference]
@@ -206,16 +199,7 @@ private struct CatalogBuilder {
                 },
                 references: references.indices.filter { index in
                     schema.entities[references[index].entity].family.contains(entity.index)
-                }, pasts: pasts(of: entity)))
-    }
-
-    /// By column; empty if all of them mean what they say.
-    private func pasts(of entity: SchemaEntity) -> [ColumnPast] {
-        guard let kept else { return [] }
-        let pasts = entity.columns.indices.map {
-            kept.past(of: $0, entity.index, version: version)
-        }
-        return pasts.allSatisfy { $0 == ColumnPast() } ? [] : pasts
+                }))
     }
 
     private mutating func addPairIndexes(_ index: Int, _ pairs: SchemaPairs) {
@@ -243,7 +227,7 @@ private struct CatalogBuilder {
         let columns = sides.enumerated().map { index, end in
             let (name, side) = end
             return Catalog.StoredColumn(
-                propertyID: kept?.propertyID(index, of: entity)
+                propertyID: known?.propertyID(index, of: entity)
                     ?? propertyID(tree: tree, key: "\(entity).\(name)"), name: name,
                 kind: .integer, target: self.tree(ofRoot: schema.entities[side].root))
         }

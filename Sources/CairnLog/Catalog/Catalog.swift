@@ -24,6 +24,8 @@ package final class Catalog: Sendable {
     package let place: Place
     /// The trees; an index into this is what the engine uses, the id is what is written.
     package let trees: [Tree]
+    /// The trees by rising ids, as counters are written.
+    let treesInOrder: [Int]
     /// The entities of the schema, then the hidden ones.
     package let entities: [StoredEntity]
     /// The unique indexes.
@@ -52,6 +54,9 @@ package final class Catalog: Sendable {
     let preserved: [[Int]]
     /// The numbers that what comes new may have.
     package let next: CatalogNumbers
+    /// Whether the store has followed a change of its model: numbers do not follow from the model any more, and blocks of
+    /// earlier versions may be of what is gone.
+    package let isMigrated: Bool
     /// What is planned of fetches by them. Catalogs that differ in their metadata alone share it.
     let plans: PlanCache
 
@@ -84,13 +89,10 @@ package final class Catalog: Sendable {
         package let uniques: [Int]
         /// The reference columns it has, as indexes of `references`.
         package let references: [Int]
-        /// By column: what stands for what older blocks do not have of it. Empty if every cell of every block means what it
-        /// says.
-        package let pasts: [ColumnPast]
 
         init(
             id: UInt32, name: String, tree: Int, isHidden: Bool, columns: [StoredColumn],
-            orders: [StoredOrder], uniques: [Int], references: [Int], pasts: [ColumnPast] = []
+            orders: [StoredOrder], uniques: [Int], references: [Int]
         ) {
             self.id = id
             self.name = name
@@ -101,12 +103,6 @@ package final class Catalog: Sendable {
             allColumns = orders.isEmpty ? columns : columns + orders.map(\.column)
             self.uniques = uniques
             self.references = references
-            self.pasts = pasts
-        }
-
-        /// What stands for what older blocks do not have of a column.
-        package func past(of column: Int) -> ColumnPast {
-            pasts.isEmpty ? ColumnPast() : pasts[column]
         }
     }
 
@@ -125,6 +121,8 @@ package final class Catalog: Sendable {
         package let kind: ColumnBuffer.Kind
         /// For references: the tree they lead to, as an index of `trees`.
         package let target: Int?
+        /// What stands for what older blocks do not have of it; nil if every cell of every block means what it says.
+        package var past: ColumnPast?
     }
 
     /// A uniqueness constraint's index.
@@ -177,12 +175,13 @@ package final class Catalog: Sendable {
         entities: [StoredEntity],
         uniques: [UniqueDefinition], references: [ReferenceDefinition],
         fetchIndexes: [FetchIndexDefinition] = [], metadata: StoredMetadata? = nil,
-        next: CatalogNumbers? = nil, plans: PlanCache = PlanCache()
+        next: CatalogNumbers? = nil, isMigrated: Bool = false, plans: PlanCache = PlanCache()
     ) {
         self.schema = schema
         self.version = version
         self.place = place
         self.trees = trees
+        treesInOrder = trees.indices.sorted { trees[$0].id < trees[$1].id }
         self.entities = entities
         self.uniques = uniques
         self.references = references
@@ -190,6 +189,7 @@ package final class Catalog: Sendable {
         self.metadata = metadata
         self.plans = plans
         self.next = next ?? CatalogNumbers(behind: entities, trees)
+        self.isMigrated = isMigrated
         tracksHistory = metadata?.history?.isTracked ?? false
         preserved = Self.preservedColumns(schema)
         hasFetchIndexes = !fetchIndexes.isEmpty
@@ -209,7 +209,7 @@ package final class Catalog: Sendable {
         Catalog(
             schema: schema, version: version, place: place, trees: trees, entities: entities,
             uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata, next: next)
+            metadata: metadata, next: next, isMigrated: isMigrated)
     }
 
     /// The same catalog with other metadata.
@@ -220,7 +220,7 @@ package final class Catalog: Sendable {
             schema: schema, version: version, place: place ?? self.place, trees: trees,
             entities: entities,
             uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata, next: next, plans: plans)
+            metadata: metadata, next: next, isMigrated: isMigrated, plans: plans)
     }
 
     /// Whether both describe the same entities, columns and indexes, whatever the metadata are.
@@ -231,18 +231,24 @@ package final class Catalog: Sendable {
         Catalog(
             schema: schema, version: version, place: place, trees: trees, entities: entities,
             uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata, next: next)
+            metadata: metadata, next: next, isMigrated: isMigrated)
     }
 
     /// What a segment that is added says of the features that are used. Bits that may be ignored are kept.      F-206
     func flags(beside others: FeatureFlags) -> FeatureFlags {
         var flags = others
         flags.readOnlyCompatible &= ~FeatureFlags.constraintRules.readOnlyCompatible
+        if isMigrated { flags = flags.union(.migrated) }
         return hasKeyRules ? flags.union(.constraintRules) : flags
     }
 
     /// The index of the entity that is written as `id`, or nil.
     package func entityIndex(id: UInt32) -> Int? { entityIndexes[id] }
+
+    /// Whether blocks of an entity that is written as `id` may be in the store: of one that it has, or that has gone.   F-415
+    func mayHaveBlocks(ofEntity id: UInt32) -> Bool {
+        entityIndexes[id] != nil || isMigrated && id > 0 && id < next.entity
+    }
 
     /// The index of the tree that is written as `id`, or nil.
     package func treeIndex(id: UInt32) -> Int? { treeIndexes[id] }

@@ -30,16 +30,30 @@ enum CatalogDocument {
             document.format == FormatVersion.current,
             let schema = try? Schema(document.model, isStored: true)
         else { return nil }
-        return catalog(of: schema, document.version, document.entities)
+        return catalog(of: schema, document.version, document.entities, document.next)
     }
 
-    /// The catalog that has these numbers: they follow from the model. A store that is older than the order of ordered
-    /// relationships has no keys for it, and all other numbers are the same.
+    /// The catalog that has these numbers. As long as the model has never changed they follow from it. A store that is older
+    /// than the order of ordered relationships has no keys for it, and all other numbers are the same.
     private static func catalog(
-        of schema: Schema, _ version: UInt32, _ entities: [SchemaDocumentEntity]
+        of schema: Schema, _ version: UInt32, _ entities: [SchemaDocumentEntity],
+        _ next: SchemaDocumentNumbers?
     ) -> Catalog? {
         guard version > 0 else { return nil }
         let entities = entities.contains { $0.rules != nil } ? entities.map(\.reworded) : entities
+        if let next {
+            // Adding a number to what is known must not trap.
+            guard entities.count == schema.entities.count + schema.pairs.count,
+                next.entity < .max, next.tree < .max,
+                next.properties.allSatisfy({ $0.next <= FormatLimits.firstHiddenProperty })
+            else { return nil }
+            let catalog = Catalog(
+                schema, version: version, DocumentNumbers(schema, entities, next))
+            guard catalog.excess == nil, self.entities(catalog) == entities,
+                numbers(catalog) == next
+            else { return nil }
+            return catalog
+        }
         for keepsOrder in schema.hasOrder ? [true, false] : [true] {
             let catalog = Catalog(new: schema, version: version, keepsOrder: keepsOrder)
             if catalog.excess == nil, self.entities(catalog) == entities { return catalog }
@@ -67,7 +81,10 @@ enum CatalogDocument {
         if let excess = Catalog(new: schema).excess {
             throw FormatError(.tooLarge, "F-703", excess)
         }
-        guard let catalog = catalog(of: schema, document.version, document.entities) else {
+        guard
+            let catalog = catalog(
+                of: schema, document.version, document.entities, document.next)
+        else {
             // What follows from a model does not contradict itself, so only what is wrong is looked at closely.
             try document.check()
             throw FormatError(.malformed, "F-703", "the schema's numbers do not fit its model")
@@ -79,7 +96,15 @@ enum CatalogDocument {
         SchemaDocument(
             version: catalog.version,
             entities: entities(catalog), relationships: relationships(catalog),
-            model: catalog.schema.model)
+            model: catalog.schema.model, next: catalog.isMigrated ? numbers(catalog) : nil)
+    }
+
+    private static func numbers(_ catalog: Catalog) -> SchemaDocumentNumbers {
+        SchemaDocumentNumbers(
+            entity: catalog.next.entity, tree: catalog.next.tree,
+            properties: catalog.trees.indices.map {
+                .init(tree: catalog.trees[$0].id, next: catalog.next.properties[$0])
+            })
     }
 
     private static func entities(_ catalog: Catalog) -> [SchemaDocumentEntity] {
@@ -90,10 +115,12 @@ enum CatalogDocument {
         let stored = catalog.entities[index]
         let entity = catalog.description(of: index)
         var properties = entity.columns.enumerated().map { position, column in
-            SchemaDocumentProperty(
+            var property = SchemaDocumentProperty(
                 id: stored.columns[position].propertyID, name: column.name, kind: kind(column),
                 optional: column.isOptional,
                 target: stored.columns[position].target.map { catalog.trees[$0].id })
+            property.note(stored.columns[position].past)
+            return property
         }
         for order in stored.orders {
             properties.append(

@@ -37,12 +37,13 @@ package struct CatalogSuccessor: Sendable {
             plan.oldSchema.entities.map(\.name) == old.schema.entities.map(\.name),
             "the plan begins with the schema of the catalog")
         let numbers = KeptNumbers(old, plan)
-        let catalog = Catalog(plan.newSchema, version: old.version + 1, numbers)
+        let catalog = Catalog(
+            plan.newSchema, version: old.version + 1, numbers, metadata: old.metadata)
         self.catalog = catalog
         let entities = catalog.entities.indices.map { numbers.source(of: $0) }
         self.entities = entities
         trees = catalog.trees.map { tree in
-            numbers.isSplitOff(tree) ? nil : old.treeIndex(id: tree.id)
+            numbers.isSplitOff(root: tree.root) ? nil : old.treeIndex(id: tree.id)
         }
         droppedEntities = old.entities.indices.filter { !entities.contains($0) }
         references = catalog.references.map { Self.source(of: $0, catalog, old, numbers) }
@@ -120,95 +121,3 @@ extension ModelMigrationPlan {
     }
 }
 
-/// The numbers that a plan finds again in an old catalog.
-struct KeptNumbers {
-    let old: Catalog
-    let plan: ModelMigrationPlan
-
-    init(_ old: Catalog, _ plan: ModelMigrationPlan) {
-        self.old = old
-        self.plan = plan
-    }
-
-    private var count: Int { plan.newSchema.entities.count }
-
-    /// The old entity of a new one, hidden ones too.
-    ///
-    /// Who would have to come into the number space of another hierarchy has no numbers there: that is for a mapping.
-    func source(of entity: Int) -> Int? {
-        guard entity >= count else {
-            guard let source = plan.entities[entity].sourceIndex,
-                tree(ofRoot: plan.newSchema.entities[entity].root) == old.entities[source].tree
-            else { return nil }
-            return source
-        }
-        return plan.pairs[entity - count].kept.map { old.entityIndex(ofPairs: $0) }
-    }
-
-    /// The old column of a new one.
-    func column(_ column: Int, of entity: Int) -> Int? {
-        guard entity >= count else { return plan.entities[entity].columns[column].sourceIndex }
-        let pairs = plan.pairs[entity - count]
-        guard pairs.kept != nil else { return nil }
-        return pairs.isTurned ? 1 - column : column
-    }
-
-    /// Whether the references of a column were kept otherwise.
-    func isBuilt(_ column: Int, of entity: Int) -> Bool {
-        entity >= count || plan.entities[entity].columns[column].origin == .links
-    }
-
-    /// Whether a tree comes from a part of an old one.
-    func isSplitOff(_ tree: Catalog.Tree) -> Bool {
-        plan.hierarchies.contains { $0.root == tree.root && $0.isSplitOff }
-    }
-
-    /// The old tree that a new one with that root has its properties from.
-    func tree(ofRoot root: Int) -> Int? {
-        if root >= count { return source(of: root).map { old.entities[$0].tree } }
-        let hierarchy = plan.hierarchies.first { $0.root == root }
-        return hierarchy?.source.map { old.entities[$0].tree }
-    }
-
-    /// The property id of a column that was there.
-    ///
-    /// A new entity has the one of whom it inherits from. What was there and did not have the column gets a new one: its blocks
-    /// may hold what it had under the old id at some time.
-    func propertyID(_ column: Int, of entity: Int) -> UInt32? {
-        if entity < count, plan.entities[entity].source == nil {
-            let declaring = plan.newSchema.entities[entity].columns[column].declaringEntity
-            return declaring == entity ? nil : propertyID(column, of: declaring)
-        }
-        guard let source = source(of: entity), let index = self.column(column, of: entity) else {
-            return nil
-        }
-        return old.entities[source].columns[index].propertyID
-    }
-
-    /// The property id of the order key beside a reference that was there.
-    func orderID(besides column: Int, of entity: Int) -> UInt32? {
-        if entity < count, plan.entities[entity].source == nil {
-            let declaring = plan.newSchema.entities[entity].columns[column].declaringEntity
-            return declaring == entity ? nil : orderID(besides: column, of: declaring)
-        }
-        guard let source = source(of: entity), let index = self.column(column, of: entity) else {
-            return nil
-        }
-        return old.entities[source].orders.first { $0.reference == index }?.column.propertyID
-    }
-
-    /// What stands for what older blocks do not have of a column.
-    func past(of column: Int, _ entity: Int, version: UInt32) -> ColumnPast {
-        guard entity < count else { return ColumnPast() }
-        let planned = plan.entities[entity].columns[column]
-        guard let source = source(of: entity), let index = planned.sourceIndex else {
-            return ColumnPast(
-                since: version,
-                initialValue: plan.entities[entity].source == nil ? .null : planned.initialValue)
-        }
-        var past = old.entities[source].past(of: index)
-        if let conversion = planned.conversion { past.convert(conversion) }
-        if !planned.nilValue.isNull { past.require(since: version, planned.nilValue) }
-        return past
-    }
-}

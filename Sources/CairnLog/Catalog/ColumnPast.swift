@@ -1,4 +1,4 @@
-// What a column's cell means in blocks that are older than the column, or than its rules.             Format 70
+// What a column's cell means in blocks that are older than the column, or than its rules.             Format 70.5
 //
 // Blocks are not written anew when the model changes: each names the version of the schema in which it was written, and is read
 // as today's schema has it.
@@ -11,28 +11,29 @@
 //
 // Threads: a value.
 
-package import CairnModel
+package import CairnFormat
+import CairnModel
 
 /// What stands for what older blocks do not have of a column.
 package struct ColumnPast: Sendable, Hashable {
     /// The first version of the schema that has the column, if it has an initial value.
     package private(set) var since: UInt32 = 1
     /// The value of rows in blocks of earlier versions.
-    package private(set) var initialValue = Value.null
+    package private(set) var initialValue = PastCell.null
     /// Since which versions nil is something else; by rising version.
     package private(set) var nilValues: [NilValue] = []
 
     /// From a version of the schema on there is no nil, and what was nil before has a value.
     package struct NilValue: Sendable, Hashable {
         package let since: UInt32
-        package let value: Value
+        package let value: PastCell
     }
 
     /// A column that was there from the beginning.
     package init() {}
 
     /// A column that comes with a version.
-    package init(since version: UInt32, initialValue: Value) {
+    package init(since version: UInt32, initialValue: PastCell) {
         // Without an initial value there is nothing to be read otherwise.
         if !initialValue.isNull { since = version }
         self.initialValue = initialValue
@@ -42,7 +43,7 @@ package struct ColumnPast: Sendable, Hashable {
     package var isPlain: Bool { initialValue.isNull && nilValues.isEmpty }
 
     /// From a version on there is no nil any more.
-    mutating func require(since version: UInt32, _ value: Value) {
+    package mutating func require(since version: UInt32, _ value: PastCell) {
         nilValues.append(NilValue(since: version, value: value))
     }
 
@@ -55,13 +56,22 @@ package struct ColumnPast: Sendable, Hashable {
     }
 
     /// What nil means in a block of a version.
-    package func value(forNilIn version: UInt32) -> Value {
+    package func value(forNilIn version: UInt32) -> PastCell {
         nilValues.first { $0.since > version }?.value ?? .null
     }
 
     /// The value of rows in a block that has no cells of the column.
-    package func value(forMissingIn version: UInt32) -> Value {
+    package func value(forMissingIn version: UInt32) -> PastCell {
         // A block may leave out a column in which all is nil.
         version < since && !initialValue.isNull ? initialValue : value(forNilIn: version)
+    }
+}
+
+extension ValueConversion {
+    /// The cell that it becomes; none stays none.
+    fileprivate func convert(_ cell: PastCell) -> PastCell {
+        // Whole numbers and truth values are the same cells in columns of all their types.
+        guard self == .floatToDouble, case .float(let bits) = cell else { return cell }
+        return .double(Double(Float(bitPattern: bits)))
     }
 }

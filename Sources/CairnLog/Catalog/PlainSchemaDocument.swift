@@ -12,6 +12,7 @@ struct PlainSchemaDocument {
     var entities: [SchemaDocumentEntity] = []
     var relationships: [SchemaDocumentRelationship] = []
     var model = ManagedObjectModel()
+    var next: SchemaDocumentNumbers?
 
     /// - Throws: `NotPlainJSON` if the document has another form.
     init(_ payload: UnsafeRawBufferPointer) throws(NotPlainJSON) {
@@ -33,6 +34,9 @@ struct PlainSchemaDocument {
                 while try json.element(after: relationships.count) {
                     relationships.append(try SchemaDocumentRelationship(plain: &json))
                 }
+            case "next":
+                next = try SchemaDocumentNumbers(plain: &json)
+                count -= 1
             default: throw NotPlainJSON()
             }
             count += 1
@@ -92,10 +96,75 @@ extension SchemaDocumentProperty {
             case "target":
                 target = try json.uint32()
                 count -= 1
+            case "initial":
+                initial = try SchemaDocumentPast(plain: &json)
+                count -= 1
+            case "nils":
+                var pasts: [SchemaDocumentPast] = []
+                try json.array()
+                while try json.element(after: pasts.count) {
+                    pasts.append(try SchemaDocumentPast(plain: &json))
+                }
+                nils = pasts
+                count -= 1
             default: throw NotPlainJSON()
             }
         }
         guard count == 5 else { throw NotPlainJSON() }
+    }
+}
+
+extension SchemaDocumentPast {
+    fileprivate init(plain json: inout PlainJSON) throws(NotPlainJSON) {
+        self.init(before: 0)
+        var count = 0
+        var keys = try json.object()
+        while let key = try json.key(&keys) {
+            count += 1
+            switch key {
+            case "before": before = try json.uint32()
+            case "integer": integer = try json.int64()
+            case "double": double = try json.uint64()
+            case "float": float = try json.uint32()
+            case "bytes": bytes = try json.string()
+            default: throw NotPlainJSON()
+            }
+        }
+        guard count == 2, before != 0 else { throw NotPlainJSON() }
+    }
+}
+
+extension SchemaDocumentNumbers {
+    fileprivate init(plain json: inout PlainJSON) throws(NotPlainJSON) {
+        self.init(entity: 0, tree: 0, properties: [])
+        var count = 0
+        var keys = try json.object()
+        while let key = try json.key(&keys) {
+            count += 1
+            switch key {
+            case "entity": entity = try json.uint32()
+            case "tree": tree = try json.uint32()
+            case "properties":
+                try json.array()
+                while try json.element(after: properties.count) {
+                    var next = Tree(tree: 0, next: 0)
+                    var known = 0
+                    var keys = try json.object()
+                    while let key = try json.key(&keys) {
+                        known += 1
+                        switch key {
+                        case "tree": next.tree = try json.uint32()
+                        case "next": next.next = try json.uint32()
+                        default: throw NotPlainJSON()
+                        }
+                    }
+                    guard known == 2 else { throw NotPlainJSON() }
+                    properties.append(next)
+                }
+            default: throw NotPlainJSON()
+            }
+        }
+        guard count == 3 else { throw NotPlainJSON() }
     }
 }
 

@@ -10,6 +10,11 @@ extension Schema {
         storage == other.storage
     }
 
+    /// Whether the version hashes of all entities are the same.
+    func hasSameVersion(as other: Schema) -> Bool {
+        model.entityVersionHashesByName == other.model.entityVersionHashesByName
+    }
+
     /// What differs, in a few words.
     func difference(to other: Schema) -> String {
         let (mine, theirs) = (storage, other.storage)

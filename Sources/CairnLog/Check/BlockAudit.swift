@@ -5,7 +5,7 @@
 //   2. A number lives at one place or at none (BL1). Where the whole history is there, the death of the old place
 //      comes with the birth at the new one (BL2). A row that only moved lived before, in the same version (BL3).
 //   3. Large values of live rows are read.
-//   4. No entity has too many small blocks (BL5).
+//   4. No entity has too many small blocks (BL5), and of an entity that went with a change of the model nobody lives.
 //
 // Threads: one audit in one thread.
 
@@ -30,6 +30,8 @@ struct BlockAudit: ~Copyable {
     /// The versions of rows that were born and died in the commit at hand, by tree and number.
     private var passing: [UInt64: UInt32] = [:]
     private var withReferences: [Int] = []
+    /// Blocks of entities that the schema has no more.
+    private var gone: [Int] = []
 
     init(_ audit: LogAudit, catalog: Catalog, sizes: StoreSizes) {
         self.audit = audit
@@ -76,6 +78,10 @@ struct BlockAudit: ~Copyable {
             }
         }
         for index in withReferences { readValues(index) }
+        for index in gone where dead[index].count < audit.blocks[index].rows {
+            find(
+                "rows live of an entity that the schema has no more (F-415)", audit.blocks[index])
+        }
         countSmallBlocks()
         progress(audit.blocks.count, audit.blocks.count)
         let result = (blocks, rows, findings)
@@ -114,9 +120,15 @@ struct BlockAudit: ~Copyable {
         do throws(StoreError) {
             let cached = try cached(block)
             guard let entityIndex = catalog.entityIndex(id: UInt32(block.entity)) else {
+                if catalog.mayHaveBlocks(ofEntity: UInt32(block.entity)) {
+                    gone.append(index)
+                    return
+                }
                 return find("a block of an entity that the schema lacks (F-415)", block)
             }
             let entity = catalog.entities[entityIndex]
+            let isEarlier = cached.head.schemaVersion < catalog.version && catalog.isMigrated
+            let next = catalog.next.properties[entity.tree]
             var known: Set<UInt32> = []
             for column in entity.allColumns {
                 known.insert(column.propertyID)
@@ -131,7 +143,8 @@ struct BlockAudit: ~Copyable {
                     checkTargets(cells, block, entity, column)
                 }
             }
-            for entry in cached.head.columns.dropLast(2) where !known.contains(entry.propertyID) {
+            for entry in cached.head.columns.dropLast(2)
+            where !known.contains(entry.propertyID) && !(isEarlier && entry.propertyID < next) {
                 find("a column of a property that the entity lacks (F-415)", block)
             }
             if cached.head.hasReferences { withReferences.append(index) }
@@ -237,7 +250,8 @@ struct BlockAudit: ~Copyable {
         var counts: [Int: Int] = [:]
         var last: [Int: LogAudit.Block] = [:]
         for (index, block) in audit.blocks.enumerated() {
-            let live = block.rows - dead[index].count
+            let live = catalog.entityIndex(id: UInt32(block.entity)) == nil
+                ? 0 : block.rows - dead[index].count
             if isReadable[index] { rows += live }
             guard live > 0, !block.isMoved else { continue }
             let level = sizes.level(rows: block.rows, rawLength: block.rawLength)

@@ -400,7 +400,7 @@ struct LogAudit {
                 expected: frame.header.commit, found: changes.head.commit)
         }
         for entry in changes.entries where entry.operation != nil {
-            guard catalog?.entityIndex(id: entry.entity) != nil || catalog == nil else {
+            guard catalog?.mayHaveBlocks(ofEntity: entry.entity) ?? true else {
                 throw FormatError(
                     .malformed, "F-772", "changes of an entity that the schema lacks",
                     found: UInt64(entry.entity))

@@ -203,7 +203,7 @@ extension CommitBuilder {
                     preconditionFailure("the columns of a pair are references")
                 }
                 let root = catalog.schemaEntity(catalog.trees[tree].root)
-                return .objectID(engine.identity.id(UInt64(end), entity: root))
+                return .objectID(identity.id(UInt64(end), entity: root))
             }
             moveReferences(entity: pair.entity, number: number, from: nil, to: values)
             pending.byEntity[pair.entity, default: []].append(

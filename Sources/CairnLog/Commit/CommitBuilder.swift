@@ -14,6 +14,8 @@ import CairnStore
 /// A commit while it is made.
 struct CommitBuilder: ~Copyable {
     let engine: Engine
+    /// How the store names its objects by the catalog of the commit.
+    var identity: StoreIdentity
     var state: EngineState
     var pages: PageTransaction
     var log: LogWriter
@@ -40,6 +42,8 @@ struct CommitBuilder: ~Copyable {
     /// Bytes of blocks of rows that were stored elsewhere.
     private(set) var mergedBytes = 0
     var hasChanges = false
+    /// Whether it has told the history what there is to tell.
+    var hasRecordedHistory = false
     /// What of the state contradicts its rows: the commit fails.
     private(set) var contradiction: StoreError?
     /// Where what is written for sure ends: blocks behind it may be in the queue of commits only.
@@ -53,6 +57,7 @@ struct CommitBuilder: ~Copyable {
         let number = log.commit
         self.writtenLSN = writtenLSN
         self.engine = engine
+        identity = engine.identity
         state = EngineState(placeholderWith: held.state.catalog)
         self.pages = pages
         self.log = log
@@ -115,7 +120,7 @@ struct CommitBuilder: ~Copyable {
         guard !cell.isEmpty else { return nil }
         let concrete = Int(state.blocks.entry(cell.handle).entity)
         let block = try block(cell.handle)
-        let reader = RowReader(catalog: catalog, identity: engine.identity, entity: concrete)
+        let reader = RowReader(catalog: catalog, identity: identity, entity: concrete)
         return StoredRow(
             handle: cell.handle, slot: cell.slot, version: cell.version,
             values: try reader.values(block, cell.slot),
@@ -390,21 +395,14 @@ struct CommitBuilder: ~Copyable {
         // Before rows move: whoever dies then lives on elsewhere.
         if catalog.hasFetchIndexes { try finishFetchIndexes() }
         try mergeSmallBlocks()
-        if !deaths.isEmpty {
-            let runs = deaths.runs(in: state.blocks)
-            try appendDeaths(runs)
-            // Nobody asks for a block without a live row any more: not even its deaths, which the log has.
-            for run in runs where run.entry.live == 0 && run.handle != .none {
-                state.blocks.remove(run.handle, in: &pages)
-            }
-        }
+        try tellDeaths()
         var payload = CommitPayload(
             firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount), time: time,
             inserted: UInt64(insertedCount), updated: UInt64(updatedCount),
             deleted: UInt64(deletedCount), author: author ?? "", context: contextName ?? "")
         swap(&payload.counters, &engine.memory.counters.pointee)
         payload.counters.removeAll(keepingCapacity: true)
-        for index in state.nextNumbers.indices {
+        for index in catalog.treesInOrder {
             payload.counters.append(
                 TreeCounter(
                     tree: catalog.trees[index].id,
@@ -417,6 +415,52 @@ struct CommitBuilder: ~Copyable {
         state.commit = log.commit
         state.end = log.end
         state.commitEnd = log.end
+    }
+
+    /// Appends the deaths so far, and lets blocks go without a live row: nobody asks for them any more, not even for their
+    /// deaths, which the log has.
+    private mutating func tellDeaths() throws(StoreError) {
+        if deaths.isEmpty { return }
+        let runs = deaths.runs(in: state.blocks)
+        try appendDeaths(runs)
+        for run in runs where run.entry.live == 0 && run.handle != .none {
+            state.blocks.remove(run.handle, in: &pages)
+        }
+        deaths = DeathList()
+    }
+
+    /// Brings everything in step with the rows so far: what comes is of another catalog.
+    mutating func settleForAnotherCatalog() throws(StoreError) {
+        if catalog.hasFetchIndexes { try finishFetchIndexes() }
+        fetchIndexWriter = nil
+        try mergeSmallBlocks()
+        smallBlockEntity = -1
+        otherSmallBlockEntities = []
+        try tellDeaths()
+        engine.memory.smallRows.pointee.forget()
+        engine.memory.fetchIndexWriter.pointee = nil
+    }
+
+    /// Ends the life of all rows of an entity that goes, and of their blocks. Indexes are the caller's business.
+    mutating func killAll(of entity: Int) throws(StoreError) {
+        let tree = catalog.entities[entity].tree
+        var handle = state.blocks.first(ofEntity: entity)
+        while handle != .none {
+            let entry = state.blocks.entry(handle)
+            let next = state.blocks.next(after: entry)
+            let numbers = try block(handle, isPassing: true).numbers()
+            for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
+                state.directories[tree].set(numbers.number(slot), .empty, in: &pages)
+            }
+            // That some of them died before means nothing.                                         F-615
+            deaths.addWhole(entry)
+            state.blocks.remove(handle, in: &pages)
+            state.counts[entity] -= Int(entry.live)
+            deletedCount += Int(entry.live)
+            hasChanges = true
+            handle = next
+        }
+        try tellDeaths()
     }
 
     /// Puts the state of a commit that was sealed where it is to be, and gives its pages. What else it used is for the

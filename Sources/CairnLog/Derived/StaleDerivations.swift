@@ -163,7 +163,7 @@ extension CommitBuilder {
         switch catalog.description(of: entity).columns[column].kind {
         case .reference(let root):
             return .objectID(
-                engine.identity.id(UInt64(bitPattern: cells.integer(slot)), entity: root))
+                identity.id(UInt64(bitPattern: cells.integer(slot)), entity: root))
         case .attribute(let type): return try StoredObjects.value(cells, slot, type, block)
         }
     }

@@ -16,6 +16,8 @@ extension Engine {
         _ = try commit(author: nil, contextName: nil) { builder throws(StoreError) in
             try builder.makePlacesForOrder()
         }
+        // What is retired from here on is retired in a segment that names the new schema.               F-723
+        try rollSegment()
     }
 }
 

@@ -23,10 +23,10 @@ extension Engine {
 
     /// How far numbers are issued: the log never says less than it said before (DR1).
     func counters(_ turn: borrowing Turn) -> [TreeCounter] {
-        let trees = turn.head.state.catalog.trees
-        return trees.indices.map {
+        let catalog = turn.head.state.catalog
+        return catalog.treesInOrder.map {
             TreeCounter(
-                tree: trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.state.reserved[$0]))
+                tree: catalog.trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.state.reserved[$0]))
         }
     }
 

@@ -181,7 +181,8 @@ final class Engine: Sendable {
         turn = LongLock(
             Turn(
                 head: registry.current(), end: opened.end, segments: opened.segments,
-                fillBytes: options.sizes.fillBytes, mustRoll: !opened.report.wasClosed,
+                fillBytes: options.sizes.fillBytes,
+                mustRoll: !opened.report.wasClosed || opened.hasChangedSchema,
                 nextNumbers: state.nextNumbers))
         following = LongLock(FollowingProgress(opened.files.folder, options))
         changes.begin(self)
@@ -351,7 +352,7 @@ final class Engine: Sendable {
         do throws(StoreError) {
             outcome = try body(&builder)
             let time = clock.now()
-            if builder.catalog.tracksHistory, builder.hasChanges {
+            if builder.catalog.tracksHistory, builder.hasChanges, !builder.hasRecordedHistory {
                 try builder.recordHistory(
                     since: turn.head, time: time, author: origin.author,
                     contextName: origin.contextName)

@@ -33,6 +33,8 @@ final class EngineRegistry: Sendable {
         var users: Int
         /// Whether it is being closed. Whoever wants the store waits for that, without the registry.
         var isClosing = false
+        /// Whether it is led to another model: nobody else gets it.
+        var isMigrating = false
     }
 
     private let engines = LongLock<[Key: Entry]>([:])
@@ -42,6 +44,8 @@ final class EngineRegistry: Sendable {
         case engine(Engine)
         /// One that is being closed.
         case closing(Engine)
+        /// One that is led to another model.
+        case migrating
         /// A lock file that was removed meanwhile.
         case removed
     }
@@ -53,8 +57,17 @@ final class EngineRegistry: Sendable {
         _ folder: FilePath, schema: Schema?, options: LogStoreOptions, sharesWriter: Bool = false
     ) throws(StoreError) -> Engine {
         var attempts = 0
+        var waits = 0.0
         while attempts < Self.attempts {
             switch try openOnce(folder, schema, options, sharesWriter) {
+            case .migrating:
+                guard waits < options.timeout else {
+                    throw StoreError(
+                        .storeInUse, "the store is being migrated",
+                        context: .init(path: "\(folder)"))
+                }
+                Pause.milliseconds(5)
+                waits += 0.005
             case .engine(let engine):
                 // Here nothing is locked.
                 engine.changes.deliver()
@@ -87,6 +100,7 @@ final class EngineRegistry: Sendable {
                 if engines[writer] != nil { key = writer }
             }
             if let entry = engines[key] {
+                if entry.isMigrating { return .migrating }
                 if entry.isClosing { return .closing(entry.engine) }
                 if let schema, !schema.hasSameStorage(as: entry.engine.schema) {
                     throw StoreError(
@@ -104,6 +118,61 @@ final class EngineRegistry: Sendable {
             return .engine(engine)
         }
     }
+
+    // MARK: Migration
+
+    /// Opens a store that nobody else in this process has open, for its model to be changed: whoever wants it meanwhile waits.
+    /// It is to be closed by `closeAfterMigration`.
+    func openToMigrate(_ folder: FilePath, options: LogStoreOptions) throws(StoreError) -> Engine {
+        var attempts = 0
+        var waits = 0.0
+        while attempts < Self.attempts {
+            switch try openToMigrateOnce(folder, options) {
+            case .engine(let engine): return engine
+            case .closing(let engine): try wait(for: engine)
+            case .migrating:
+                guard waits < options.timeout else {
+                    throw StoreError(
+                        .storeInUse, "the store is open in this process, and cannot be migrated",
+                        context: .init(path: "\(folder)"))
+                }
+                Pause.milliseconds(5)
+                waits += 0.005
+            case .removed: attempts += 1
+            }
+        }
+        throw Self.restless(folder)
+    }
+
+    private func openToMigrateOnce(_ folder: FilePath, _ options: LogStoreOptions)
+        throws(StoreError) -> Found
+    {
+        try engines.withLock { engines throws(StoreError) in
+            let opener = StoreOpener(folder: folder, options: options)
+            guard let lock = try opener.openLockFile() else { return .removed }
+            let key = Key(lock, options.fileSystem, isReadOnly: false)
+            if let entry = engines[key] {
+                return entry.isClosing ? .closing(entry.engine) : .migrating
+            }
+            guard let engine = try Self.open(opener, lock, nil) else { return .removed }
+            engines[key] = Entry(engine: engine, users: 1, isMigrating: true)
+            return .engine(engine)
+        }
+    }
+
+    /// Closes an engine that was opened to be migrated.
+    func closeAfterMigration(_ engine: Engine) throws(StoreError) {
+        defer {
+            engines.withLock { engines in
+                if let (key, _) = engines.first(where: { $0.value.engine === engine }) {
+                    engines[key] = nil
+                }
+            }
+        }
+        try engine.close()
+    }
+
+    // MARK: Alone
 
     /// What there was where a store was to be locked.
     private enum Locked {
@@ -155,6 +224,11 @@ final class EngineRegistry: Sendable {
             for isReadOnly in [false, true] {
                 let key = Key(lock, fileSystem, isReadOnly: isReadOnly)
                 guard let entry = engines[key] else { continue }
+                if entry.isMigrating {
+                    throw StoreError(
+                        .storeInUse, "the store is being migrated",
+                        context: .init(path: "\(folder)"))
+                }
                 return entry.isClosing ? .closing(entry.engine) : .open(entry.engine)
             }
             let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)

@@ -39,6 +39,13 @@ public struct LogStoreOptions: Sendable {
     ///
     /// From the first time on, versions of this library that know no past states can read the store and cannot write to it.
     public var pastStates: PastStateRetention?
+    /// Whether a store of another version of the model is led to the one that it is opened with, as
+    /// ``LogStore/migrate(at:to:options:)`` does; false: opening it throws `.incompatibleModel`. nil: a container or a coordinator
+    /// does so, a store that is opened by itself does not.
+    public var shouldMigrateStoreAutomatically: Bool?
+    /// Told how far a migration is, in the thread that opens the store, when a stage begins and after some thousand objects. The
+    /// migration is cancelled when it returns false: `StoreError.migrationCancelled` is thrown, and the store is as it was.
+    public var migrationProgress: (@Sendable (MigrationProgress) -> Bool)?
     /// When a commit returns.
     public var durability = Durability.full
     /// Bytes of files that snapshots may keep from being removed after compaction. Above that the oldest snapshots are

@@ -175,7 +175,7 @@ struct LogContent {
     ) throws {
         let offset = header.lsn - segment.baseLSN
         let head = try BlockHead(decoding: payload)
-        guard let entity = (open.catalog ?? catalog)?.entityIndex(id: head.entity) else {
+        guard (open.catalog ?? catalog)?.mayHaveBlocks(ofEntity: head.entity) ?? false else {
             throw StoreError.damaged(
                 "a block of an entity that the schema lacks", segment: segment.number,
                 offset: offset)
@@ -183,7 +183,7 @@ struct LogContent {
         let place = Place(segment: segment.number, byteOffset: Int(offset))
         open.blocks.append(
             LoggedBlock(
-                place: place, entity: entity, rows: head.rows, length: header.frameLength,
+                place: place, entity: head.entity, rows: head.rows, length: header.frameLength,
                 rawLength: head.rawLength, hasReferences: head.hasReferences,
                 schemaVersion: head.schemaVersion, commit: header.commit))
         rowsOfBlock[place] = head.rows
@@ -264,7 +264,14 @@ struct LogContent {
         deaths.append(contentsOf: open.deaths)
         history.append(contentsOf: open.history)
         if !open.redirects.isEmpty { redirects.take(open.redirects) }
-        if let catalog = open.catalog { self.catalog = catalog }
+        if let catalog = open.catalog {
+            // A state is not led past a change of the model: it is made from the beginning then.
+            if base != nil, catalog.isMigrated, catalog.version != self.catalog?.version {
+                throw StoreError(
+                    .incompatibleModel, "the store's model has changed since it was opened")
+            }
+            self.catalog = catalog
+        }
         if let live = open.live { self.live = live }
         if let found = open.metadata { metadata = found.newer(than: metadata) }
         try raise(record.counters)

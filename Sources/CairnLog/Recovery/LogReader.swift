@@ -62,8 +62,17 @@ struct LogReader {
         self.pool = pool
     }
 
-    /// Reads the log.
+    /// Reads the log; without a checkpoint if the model has changed behind the one that there is.
     mutating func read() throws(StoreError) -> Outcome {
+        do throws(StoreError) {
+            return try read(from: pool)
+        } catch {
+            guard error.code == .incompatibleModel, pool != nil else { throw error }
+            return try read(from: nil)
+        }
+    }
+
+    private mutating func read(from pool: PagePool?) throws(StoreError) -> Outcome {
         let isUnfinishedCopy = mark?.role == .unfinishedCopy
         if isUnfinishedCopy, mark?.lsn == 0 {
             throw StoreError(

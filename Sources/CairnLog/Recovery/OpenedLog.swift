@@ -93,6 +93,14 @@ extension OpenedLog {
     }
 }
 
+extension OpenedLog {
+    /// Whether the schema has changed in the newest segment: what comes next begins another one, for its start frame to name the
+    /// schema in force. Else that which this one names could be retired.                             F-723
+    var hasChangedSchema: Bool {
+        catalog.version > 1 && catalog.place.segment == segments.current.number
+    }
+}
+
 /// A segment that left the store, whose file past states need.
 struct HeldSegment: Sendable {
     let number: UInt32
@@ -122,7 +130,8 @@ struct UnfinishedLog {
 /// A block as its head describes it.
 struct LoggedBlock {
     let place: Place
-    let entity: Int
+    /// The id of its entity, which may be gone by the end of the log.
+    let entity: UInt32
     let rows: Int
     /// The bytes of its frame.
     let length: Int

@@ -141,8 +141,13 @@ enum StateBuilder {
     ) throws(StoreError) {
         var handles: [Place: BlockHandle] = [:]
         handles.reserveCapacity(log.blocks.count)
+        var gone: [Place: SlotSet] = [:]
         for block in log.blocks {
-            let handle = state.blocks.insert(BlockEntry(entity: UInt16(block.entity)), in: &pages)
+            guard let entity = log.catalog.entityIndex(id: block.entity) else {
+                gone[block.place] = SlotSet()
+                continue
+            }
+            let handle = state.blocks.insert(BlockEntry(entity: UInt16(entity)), in: &pages)
             state.blocks.fill(
                 handle, place: block.place, rows: block.rows,
                 level: sizes.level(rows: block.rows, rawLength: block.rawLength),
@@ -157,6 +162,8 @@ enum StateBuilder {
                     // False for a row that is dead already, which means nothing (F-615).
                     _ = state.blocks.kill(handle, slot: Int(slot), commit: log.commit, in: &pages)
                 }
+            } else if gone[death.place] != nil {
+                for slot in death.slots { gone[death.place]?.insert(Int(slot)) }
             } else if log.base != nil {
                 try base.kill(death.slots, at: death.place, &state, &pages) {
                     place throws(StoreError) in
@@ -165,6 +172,14 @@ enum StateBuilder {
             } else {
                 throw .damaged("a death in a block that is not there", segment: death.place.segment)
             }
+        }
+        for block in log.blocks {
+            guard let dead = gone[block.place], dead.count < block.rows,
+                log.segments[block.place.segment] != nil || !log.lacksRetired
+            else { continue }
+            throw .damaged(
+                "rows live of an entity that the schema has no more (F-415)",
+                segment: block.place.segment, offset: UInt64(block.place.byteOffset))
         }
         var rows = BlockRows(state: state, added: handles.values, fetchIndexes)
         var monitor = monitor

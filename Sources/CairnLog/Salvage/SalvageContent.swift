@@ -135,7 +135,8 @@ struct SalvageContent: ~Copyable {
         let dead = dead[salvaged.place] ?? Dead()
         guard dead.sure.count < salvaged.rows else { return }
         guard let entity = catalog.entityIndex(id: salvaged.entity) else {
-            report.hasUnknownLosses = true
+            // Objects of an entity that went with a change of the model are not wanted any more.
+            if !catalog.mayHaveBlocks(ofEntity: salvaged.entity) { report.hasUnknownLosses = true }
             return
         }
         let cells: (numbers: DecodedColumn, versions: DecodedColumn?)

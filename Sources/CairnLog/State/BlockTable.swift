@@ -155,6 +155,17 @@ struct BlockTable: Sendable {
         return first(ofEntity: Int(entry.entity), below)
     }
 
+    /// The blocks of an entity, as they are now, whatever becomes of them while they are gone through.
+    func all(ofEntity entity: Int) -> [BlockHandle] {
+        var handles: [BlockHandle] = []
+        var handle = first(ofEntity: entity)
+        while handle != .none {
+            handles.append(handle)
+            handle = next(after: self.entry(handle))
+        }
+        return handles
+    }
+
     /// The blocks of a level of an entity, in the order they were written.
     func blocks(ofEntity entity: Int, _ level: BlockLevel) -> [BlockHandle] {
         let list = Self.list(entity, level)
@@ -302,6 +313,32 @@ struct BlockTable: Sendable {
         free = handle.raw
         entries.writableRecord(handle.raw, in: &pages).pointee = empty
         count -= 1
+    }
+
+    /// Gives entities other places. Those that have none have no blocks any more.
+    mutating func moveEntities(to places: [Int?], in pages: inout PageTransaction) {
+        let levels = BlockLevel.allCases.count
+        let before = lists
+        lists = []
+        for (entity, place) in places.enumerated() {
+            for level in 0..<levels {
+                let source = entity * levels + level
+                guard source < before.count, before[source].count > 0 else { continue }
+                guard let place else {
+                    preconditionFailure("an entity goes when its blocks are gone")
+                }
+                let target = place * levels + level
+                while lists.count <= target { lists.append(List()) }
+                lists[target] = before[source]
+                if place == entity { continue }
+                var handle = before[source].head
+                while handle != 0 {
+                    let record = entries.writableRecord(handle, in: &pages)
+                    record.pointee.entity = UInt16(place)
+                    handle = record.pointee.next
+                }
+            }
+        }
     }
 
     // MARK: Checkpoints

@@ -28,6 +28,15 @@ public final class LogStore: PersistentStore {
         self.asksForHistory = asksForHistory
     }
 
+    /// A store on an engine that somebody else closes.
+    init(borrowing engine: Engine) {
+        self.engine = engine
+        asksForHistory = false
+    }
+
+    /// Ends the use of an engine that somebody else closes.
+    func giveBack() { isOpen.withLock { $0 = false } }
+
     deinit {
         // An object that is let go without `close` has nobody left to tell of an error.
         try? close()
@@ -45,8 +54,7 @@ public final class LogStore: PersistentStore {
     public static func open(
         at path: String, schema: Schema? = nil, options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> LogStore {
-        let engine = try EngineRegistry.shared.open(
-            FilePath(path), schema: schema, options: options)
+        let engine = try openEngine(at: path, schema, options)
         if options.persistentHistoryTracking != nil || options.pastStates != nil {
             do throws(StoreError) {
                 if let isWanted = options.persistentHistoryTracking {
@@ -60,6 +68,27 @@ public final class LogStore: PersistentStore {
             }
         }
         return LogStore(engine, asksForHistory: options.persistentHistoryTracking == true)
+    }
+
+    private static func openEngine(
+        at path: String, _ schema: Schema?, _ options: LogStoreOptions
+    ) throws(StoreError) -> Engine {
+        guard let schema, options.shouldMigrateStoreAutomatically == true, !options.isReadOnly else {
+            return try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options)
+        }
+        do throws(StoreError) {
+            let engine = try EngineRegistry.shared.open(
+                FilePath(path), schema: schema, options: options)
+            // What is kept is the same; of rules and identity the store takes note.
+            if engine.schema.model == schema.model || engine.schema.hasSameVersion(as: schema) {
+                return engine
+            }
+            try EngineRegistry.shared.close(engine)
+        } catch {
+            guard error.code == .incompatibleModel else { throw error }
+        }
+        try migrate(at: path, to: schema, options: options)
+        return try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options)
     }
 
     /// A store to be read as it is now: with what was written to it in this process, if it is open here.

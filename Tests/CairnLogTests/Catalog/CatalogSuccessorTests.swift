@@ -70,6 +70,16 @@ struct CatalogSuccessorTests {
         let document = try JSONDecoder().decode(
             SchemaDocument<IgnoredModel>.self, from: Data(CatalogDocument.encode(new)))
         try document.check()
+        // What is written is read again: numbers, and what stands for what older blocks lack.
+        let bytes = try CatalogDocument.encode(new)
+        try bytes.withUnsafeBytes { payload in
+            let plain = CatalogDocument.decodePlain(payload)
+            for read in [plain, try CatalogDocument.decodeAny(payload)].compactMap({ $0 }) {
+                #expect(read.isMigrated && read.version == new.version && read.next == new.next)
+                #expect(read.trees.map(\.id) == new.trees.map(\.id))
+                #expect(try CatalogDocument.encode(read) == bytes)
+            }
+        }
     }
 
     private static func id(_ property: String, of entity: String, _ catalog: Catalog) throws
@@ -99,7 +109,7 @@ struct CatalogSuccessorTests {
         #expect(next.references == old.references.indices.map { $0 })
         #expect(next.uniques == old.uniques.indices.map { $0 })
         #expect(next.droppedEntities.isEmpty && next.catalog.next == old.next)
-        #expect(next.catalog.entities.allSatisfy { $0.pasts.isEmpty })
+        #expect(next.catalog.entities.allSatisfy { $0.columns.allSatisfy { $0.past == nil } })
     }
 
     @Test(
@@ -265,17 +275,17 @@ struct CatalogSuccessorTests {
             model(n(1, optional: true, .integer64)),  // 5: wider, and optional again
             model(n(2, optional: false, .integer64)),  // 6: what is nil since 5 becomes 2
         ])
-        let past = chain[4].catalog.entities[0].past(of: 1)
+        let past = try #require(chain[4].catalog.entities[0].columns[1].past)
         #expect(past.value(forMissingIn: 1) == .integer(7))
         #expect(past.value(forNilIn: 2) == .integer(9))
         #expect(past.value(forNilIn: 3) == .integer(9) && past.value(forNilIn: 4) == .integer(2))
         #expect(past.value(forNilIn: 5) == .integer(2) && past.value(forNilIn: 6) == .null)
         // A block may leave out a column in which all is nil.
         #expect(past.value(forMissingIn: 3) == .integer(9) && past.value(forMissingIn: 6) == .null)
-        let before = chain[3].catalog.entities[0].past(of: 1)
+        let before = try #require(chain[3].catalog.entities[0].columns[1].past)
         #expect(before.value(forNilIn: 3) == .integer(9) && before.value(forNilIn: 5) == .null)
-        #expect(chain[0].catalog.entities[0].past(of: 0).isPlain)
-        #expect(chain[4].catalog.entities[0].past(of: 0) == ColumnPast())
+        #expect(chain[0].catalog.entities[0].columns[0].past == nil)
+        #expect(chain[4].catalog.entities[0].columns[0].past == nil)
     }
 
     @Test("Values of the past are widened with the column")
@@ -286,7 +296,8 @@ struct CatalogSuccessorTests {
         let chain = try Self.chain([
             [Self.entity("A")], model(.float, .float(0.5)), model(.double, .null),
         ])
-        #expect(chain[1].catalog.entities[0].past(of: 0).value(forMissingIn: 1) == .double(0.5))
+        let past = try #require(chain[1].catalog.entities[0].columns[0].past)
+        #expect(past.value(forMissingIn: 1) == .double(0.5))
     }
 
     // MARK: Real models

@@ -1,0 +1,58 @@
+// What stands for cells that older blocks do not have, and the numbers of what is new, in a schema frame.     Format 70.5
+
+/// The cell that rows have in blocks of earlier versions of the schema.
+package struct SchemaDocumentPast: Codable, Sendable, Hashable {
+    /// The first version in whose blocks cells mean what they say.
+    package var before: UInt32
+    /// The cell of a column of whole numbers.
+    package var integer: Int64?
+    /// The bits of the cell of a column of doubles.
+    package var double: UInt64?
+    /// The bits of the cell of a column of floats.
+    package var float: UInt32?
+    /// In base 64 the cell of a column of bytes, or of 16 bytes.
+    package var bytes: String?
+
+    package init(before: UInt32) {
+        self.before = before
+    }
+
+    /// Whether it has a cell for a column of a kind, and no other.                                         F-717
+    func fits(_ kind: ColumnKind) -> Bool {
+        let count = [integer != nil, double != nil, float != nil, bytes != nil].filter { $0 }.count
+        guard count == 1 else { return false }
+        return switch kind {
+        case .integer: integer != nil
+        case .double: double != nil
+        case .float: float != nil
+        case .bytes, .fixed16: bytes != nil
+        }
+    }
+}
+
+/// The numbers that what comes new may have.                                                        F-718
+package struct SchemaDocumentNumbers: Codable, Sendable, Hashable {
+    /// The id of the next entity.
+    package var entity: UInt32
+    /// The id of the next tree.
+    package var tree: UInt32
+    /// The id of the next property of each tree.
+    package var properties: [Tree]
+
+    /// The next property of a tree.
+    package struct Tree: Codable, Sendable, Hashable {
+        package var tree: UInt32
+        package var next: UInt32
+
+        package init(tree: UInt32, next: UInt32) {
+            self.tree = tree
+            self.next = next
+        }
+    }
+
+    package init(entity: UInt32, tree: UInt32, properties: [Tree]) {
+        self.entity = entity
+        self.tree = tree
+        self.properties = properties
+    }
+}

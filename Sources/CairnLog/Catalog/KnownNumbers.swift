@@ -1,0 +1,62 @@
+// Numbers that a catalog must give to what it is made of.                                            Format 70
+//
+// Entities are known by their places in the catalog: those of the schema, then the hidden ones; columns by their places in
+// these; trees by the places of their roots.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// The numbers that are known when a catalog is made. Whatever has none gets the next one.
+protocol KnownNumbers {
+    /// The numbers that what is new may have. Those of properties are asked for tree by tree.
+    var next: CatalogNumbers { get }
+
+    func treeID(ofRoot root: Int) -> UInt32?
+
+    /// The id of the next property of a tree.
+    func nextProperty(ofRoot root: Int) -> UInt32?
+
+    func entityID(_ entity: Int) -> UInt32?
+
+    func propertyID(_ column: Int, of entity: Int) -> UInt32?
+
+    /// The property id of the order key beside a reference.
+    func orderID(besides column: Int, of entity: Int) -> UInt32?
+
+    /// What stands for what older blocks do not have of a column; nil: nothing has to.
+    func past(of column: Int, _ entity: Int) -> ColumnPast?
+}
+
+extension PastCell {
+    /// The cell that a value has in the column of its type.
+    init(_ value: Value) {
+        switch value {
+        case .null: self = .null
+        case .integer(let value): self = .integer(value)
+        case .boolean(let value): self = .integer(value ? 1 : 0)
+        case .double(let value): self = .double(value)
+        case .date(let value): self = .double(value.timeIntervalSinceReferenceDate)
+        case .float(let value): self = .float(bits: value.bitPattern)
+        case .string, .uri, .binary, .decimal, .uuid: self = .bytes(Self.bytes(of: value))
+        case .objectID: preconditionFailure("a reference has no default")
+        }
+    }
+
+    /// The bytes that a value has in a column.
+    private static func bytes(of value: Value) -> [UInt8] {
+        var isFixed = false
+        if case .uuid = value { isFixed = true }
+        var reserved = 0
+        return withUnsafeMutablePointer(to: &reserved) { reserved in
+            var column = ColumnBuffer(
+                kind: isFixed ? .fixed16 : .bytes, rows: 1, reserved: reserved)
+            defer { column.deallocate() }
+            guard column.store(value, row: 0) else {
+                preconditionFailure("a value fits the column of its kind")
+            }
+            return Array(column.cell(0))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// Leads an open store to another model.                                                              ENGINE-NOTES 16
+//
+//   1. Keys of constraints that objects may stand against are read first, so that a store that cannot follow is not touched.
+//   2. A segment is begun that says that the store has followed a change of its model (F-719).
+//   3. One commit: what is to be done before under the old model, the change itself (`SchemaChange`), and the end of past
+//      states, which are of the old model.
+//   4. A checkpoint of the new state, so that the next opening reads no more than that.
+//
+// The engine is of no use afterwards: it is closed, and the store opened with the new model.
+//
+// Threads: one, which has the store alone in this process; other processes wait for the writer's lock.
+
+import CairnFileSystem
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// What a migration has done, or would do.
+struct MigrationResult {
+    /// The objects that went with their entities, by the names of these in the old model.
+    var removed: [String: Int] = [:]
+    /// The commit that did it; nil if nothing was to be done.
+    var commit: UInt64?
+}
+
+extension Engine {
+    /// Leads the store to the new model of a plan.
+    ///
+    /// - Parameter prelude: what is saved in the same commit before, under the old model.
+    func migrate(
+        _ plan: ModelMigrationPlan, prelude: SaveRequest?, _ monitor: MigrationMonitor
+    ) throws(StoreError) -> MigrationResult {
+        let catalog = registry.read { $0.catalog }
+        guard catalog.version < .max else {
+            throw .damaged("the schema's version is the last that there can be")
+        }
+        let successor = CatalogSuccessor(of: catalog, plan)
+        if let excess = successor.catalog.excess { throw StoreError(.invalidRequest, excess) }
+        var change = SchemaChange(plan, from: catalog, successor, monitor)
+        if prelude == nil {
+            let read = try readKeys(plan, successor, &change.monitor)
+            if !read.duplicates.isEmpty { throw MigrationDuplicates.error(read.duplicates) }
+            change.keys = read.passes
+        } else if prelude?.redirects.isEmpty == false {
+            try allowRedirects()
+        }
+        try allowMigration()
+        var result = MigrationResult()
+        (_, result.commit) = try commit(author: nil, contextName: nil, isSilent: true) {
+            builder throws(StoreError) in
+            if let prelude { try builder.save(prelude) }
+            builder.hasRecordedHistory = true
+            let numbers = builder.state.nextNumbers
+            do throws(StoreError) {
+                try change.run(&builder)
+                try builder.endPastStates()
+                try change.monitor.begin(.finishing, total: 0)
+            } catch {
+                // The engine goes on with the trees that it has.
+                builder.state.nextNumbers = numbers
+                throw error
+            }
+        }
+        result.removed = change.removed
+        // If there is no room for it, the next opening does it.                                     F-723
+        try? rollSegment()
+        // Without one, opening takes longer: that is all.
+        if sizes.checkpointBytes != .max { try? takeCheckpoint() }
+        return result
+    }
+
+    /// The keys of the constraints of a new schema that objects may stand against, and those that do.
+    func readKeys(
+        _ plan: ModelMigrationPlan, _ successor: CatalogSuccessor, _ monitor: inout MigrationMonitor
+    ) throws(StoreError) -> (passes: [Int: KeyPass], duplicates: [ConstraintDuplicates]) {
+        var passes: [Int: KeyPass] = [:]
+        var duplicates: [ConstraintDuplicates] = []
+        let catalog = successor.catalog
+        let pin = registry.pin()
+        try withWholeState { () throws(StoreError) in
+            for unique in catalog.uniques.indices where successor.uniques[unique] == nil {
+                guard successor.canRead(unique, plan) else { continue }
+                var pass = KeyPass(
+                    catalog, unique: unique, seed: pin.state.hashSeed, identity: identity
+                ) { successor.entities[$0] }
+                try pass.run(pin.state, &monitor) { handle throws(StoreError) in
+                    try passingBlock(pin.state.blocks.entry(handle), in: pin.state)
+                }
+                let found = try pass.duplicates(in: pin.state) { handle throws(StoreError) in
+                    try block(pin.state.blocks.entry(handle), in: pin.state)
+                }
+                if let found { duplicates.append(found) }
+                passes[unique] = pass
+            }
+        }
+        withExtendedLifetime(pin) {}
+        return (passes, duplicates)
+    }
+
+    private func allowMigration() throws(StoreError) {
+        try withTurn { turn throws(StoreError) in
+            repair(&turn)
+            try checkWritable(turn)
+            let flags = turn.segments.current.header.flags
+            if flags.incompatible & FeatureFlags.migrated.incompatible != 0 { return }
+            try beginSegment(&turn, adding: .migrated)
+        }
+    }
+}
+
+extension CatalogSuccessor {
+    /// Whether the keys of a unique index can be read of the rows as they are: they are made of no reference that is kept
+    /// otherwise, and of nothing that has to be computed.
+    func canRead(_ unique: Int, _ plan: ModelMigrationPlan) -> Bool {
+        let definition = catalog.uniques[unique]
+        guard definition.entity < catalog.schema.entities.count else { return false }
+        return catalog.family(of: definition.entity).allSatisfy { entity in
+            guard entities[entity] != nil else { return true }
+            return definition.form.watched.allSatisfy { column in
+                switch plan.entities[entity].columns[column].origin {
+                case .initial, .column: true
+                case .links, .derivation: false
+                }
+            }
+        }
+    }
+}
+
+extension CommitBuilder {
+    /// Saves changes as a part of the commit.
+    fileprivate mutating func save(_ request: SaveRequest) throws(StoreError) {
+        var planner = SavePlanner(request, catalog: catalog, identity: identity)
+        let conflicts = try planner.plan(&self)
+        guard conflicts.isEmpty else { throw StoreError.conflicts(conflicts) }
+        _ = try SaveWriter.write(planner, &self)
+        guard catalog.tracksHistory, hasChanges else { return }
+        try recordHistory(
+            since: engine.registry.current(), time: engine.clock.now(), author: request.author,
+            contextName: request.contextName)
+    }
+
+    /// States of the old model are not kept: the first that is, is that of this commit.
+    fileprivate mutating func endPastStates() throws(StoreError) {
+        guard let metadata = catalog.metadata, var settings = metadata.asOf else { return }
+        let gone = Set(settings.held.map(\.segment))
+        settings.horizon = number
+        settings.held = []
+        engine.noteRelease(of: gone, lsn: .max)
+        try write(
+            metadata.values, identifier: metadata.identifier, history: metadata.history,
+            asOf: settings)
+    }
+}

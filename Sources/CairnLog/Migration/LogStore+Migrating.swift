@@ -1,0 +1,133 @@
+// Leads closed stores to another model.
+
+import CairnFormat
+public import CairnModel
+public import CairnStore
+import SystemPackage
+
+/// What a migration did.
+public struct MigrationReport: Sendable {
+    /// How the old model became the new one.
+    public let plan: ModelMigrationPlan
+    /// How many objects went with their entities, by the names of these in the old model.
+    public let removedObjects: [String: Int]
+    /// How many objects were folded into others, as rules for duplicates said.
+    public let foldedObjects: Int
+    /// The commit that did it; nil if the store was of the new model already.
+    public let commit: UInt64?
+
+    /// Says what was done.
+    package init(
+        plan: ModelMigrationPlan, removedObjects: [String: Int] = [:], foldedObjects: Int = 0,
+        commit: UInt64? = nil
+    ) {
+        self.plan = plan
+        self.removedObjects = removedObjects
+        self.foldedObjects = foldedObjects
+        self.commit = commit
+    }
+}
+
+/// What is saved in the commit of a migration, before the model changes.
+package struct MigrationPrelude: Sendable {
+    package let request: SaveRequest
+    package let foldedObjects: Int
+
+    package init(_ request: SaveRequest, foldedObjects: Int) {
+        self.request = request
+        self.foldedObjects = foldedObjects
+    }
+}
+
+extension LogStore {
+    /// Leads a closed store to another version of its model: everything that can be inferred, in one commit.
+    ///
+    /// Objects keep their ids. Their rows stay as they are and are read as the new model has them, until compaction writes them
+    /// anew; so the cost does not depend on how many there are, unless a constraint is new, a relationship is to be kept
+    /// otherwise or an attribute has to be computed. A crash leaves the store of the old model or that of the new one.
+    ///
+    /// ```swift
+    /// let report = try LogStore.migrate(at: "shop.cairn", to: Schema(newModel))
+    /// print(report.plan.conclusion)  // can be inferred: metadata only
+    /// ```
+    ///
+    /// States of the past (``LogStoreOptions/pastStates``) begin anew: those of the old model cannot be read any more.
+    /// A version of this library that knows no migration cannot open the store any more.
+    ///
+    /// - Parameters:
+    ///   - options: how it is opened for it. With ``LogStoreOptions/migrationProgress`` it can be cancelled.
+    /// - Throws: `StoreError`; the store is as it was: `.cannotInferMapping` with what needs a mapping in
+    ///   ``StoreError/details``, `.migrationConstraintViolation` with a ``MigrationDuplicates`` as its cause,
+    ///   `.migrationFailed` if objects lack what the new model requires, `.migrationCancelled`, `.storeInUse` if the store is open in
+    ///   this process or another one writes to it.
+    @discardableResult
+    public static func migrate(
+        at path: String, to schema: Schema, options: LogStoreOptions = LogStoreOptions()
+    ) throws(StoreError) -> MigrationReport {
+        try migrate(at: path, to: schema, options: options, prelude: nil)
+    }
+
+    /// The same with changes that are saved in the same commit before.
+    ///
+    /// - Parameter prelude: told the store as it is, and the plan; what it gives is saved under the old model.
+    package static func migrate(
+        at path: String, to schema: Schema, options: LogStoreOptions,
+        prelude: ((LogStore, ModelMigrationPlan) throws(StoreError) -> MigrationPrelude?)?
+    ) throws(StoreError) -> MigrationReport {
+        var options = options
+        options.isReadOnly = false
+        options.createsIfMissing = false
+        let engine = try EngineRegistry.shared.openToMigrate(FilePath(path), options: options)
+        let report: MigrationReport
+        do throws(StoreError) {
+            report = try migrate(engine, to: schema, options, prelude)
+        } catch {
+            // What went wrong first is what counts.
+            try? EngineRegistry.shared.closeAfterMigration(engine)
+            var error = error
+            if error.context.path == nil { error.context.path = path }
+            throw error
+        }
+        try EngineRegistry.shared.closeAfterMigration(engine)
+        return report
+    }
+
+    private static func migrate(
+        _ engine: Engine, to schema: Schema, _ options: LogStoreOptions,
+        _ prelude: ((LogStore, ModelMigrationPlan) throws(StoreError) -> MigrationPrelude?)?
+    ) throws(StoreError) -> MigrationReport {
+        let plan = try ModelMigrationPlan.inferred(from: engine.schema, to: schema)
+        if engine.schema.model == schema.model { return MigrationReport(plan: plan) }
+        var before: MigrationPrelude?
+        if let prelude {
+            let store = LogStore(borrowing: engine)
+            defer { store.giveBack() }
+            before = try prelude(store, plan)
+        }
+        let result = try engine.migrate(
+            plan, prelude: before?.request, MigrationMonitor(options.migrationProgress))
+        return MigrationReport(
+            plan: plan, removedObjects: result.removed,
+            foldedObjects: before?.foldedObjects ?? 0, commit: result.commit)
+    }
+
+    /// The objects of a closed store that stand against constraints of another version of its model. Nothing is written.
+    ///
+    /// - Throws: `StoreError`: `.cannotInferMapping` if the store could not follow anyway; what opening throws.
+    /// - Complexity: O(objects of the entities with such constraints).
+    public static func duplicates(
+        at path: String, for schema: Schema, options: LogStoreOptions = LogStoreOptions()
+    ) throws(StoreError) -> [ConstraintDuplicates] {
+        var options = options
+        options.isReadOnly = true
+        options.createsIfMissing = false
+        let store = try open(at: path, options: options)
+        defer { try? store.close() }
+        let plan = try ModelMigrationPlan.inferred(from: store.schema, to: schema)
+        let catalog = store.engine.registry.read { $0.catalog }
+        var monitor = MigrationMonitor(options.migrationProgress)
+        return try store.engine.readKeys(
+            plan, CatalogSuccessor(of: catalog, plan), &monitor
+        ).duplicates
+    }
+}

@@ -1,0 +1,88 @@
+// Objects of a store that stand against a uniqueness constraint of another version of its model.
+
+public import CairnModel
+
+/// The objects that share values of which a uniqueness constraint says that they occur once.
+///
+/// ```swift
+/// for duplicates in try LogStore.duplicates(at: "shop.cairn", for: newModel) {
+///     print(duplicates)  // Product(code): 12 keys are shared by 27 objects
+/// }
+/// ```
+public struct ConstraintDuplicates: Sendable, Hashable {
+    /// A key that several objects have.
+    public struct Example: Sendable, Hashable {
+        /// The values, in the order of ``ConstraintDuplicates/properties``.
+        public let values: [Value]
+        /// Some of the objects that have them.
+        public let objectIDs: [ObjectID]
+        /// How many objects have them.
+        public let count: Int
+
+        /// An example.
+        package init(values: [Value], objectIDs: [ObjectID], count: Int) {
+            self.values = values
+            self.objectIDs = objectIDs
+            self.count = count
+        }
+    }
+
+    /// The entity that declares the constraint, by its name in the new model.
+    public let entity: String
+    /// The names of the constraint's properties in the new model.
+    public let properties: [String]
+    /// How many keys several objects have.
+    public let keys: Int
+    /// How many objects have them.
+    public let objects: Int
+    /// Some of the keys.
+    public let examples: [Example]
+
+    /// A report.
+    package init(
+        entity: String, properties: [String], keys: Int, objects: Int, examples: [Example]
+    ) {
+        self.entity = entity
+        self.properties = properties
+        self.keys = keys
+        self.objects = objects
+        self.examples = examples
+    }
+}
+
+extension ConstraintDuplicates: CustomStringConvertible {
+    /// How many keys and objects there are, without anybody's values.
+    public var description: String {
+        let list = properties.joined(separator: ", ")
+        return
+            "\(entity)(\(list)): \(keys) \(keys == 1 ? "key is" : "keys are") shared by \(objects) objects"
+    }
+
+    /// The error of it, as a part of one that says why a store cannot follow its model.
+    package var error: StoreError {
+        let told = examples.map { example in
+            let values = example.values.map { "\($0)" }.joined(separator: ", ")
+            return "\(example.count) objects have \(values)"
+        }
+        return StoreError(
+            .constraintConflict,
+            "\(keys) \(keys == 1 ? "key is" : "keys are") shared by \(objects) objects",
+            context: .init(
+                entity: entity, key: properties.joined(separator: ", "),
+                detail: told.joined(separator: "; ")))
+    }
+}
+
+/// Why a store cannot follow its model: the cause of an error with ``StoreError/Code/migrationConstraintViolation``.
+public struct MigrationDuplicates: Error, Sendable {
+    /// What stands against each constraint.
+    public let constraints: [ConstraintDuplicates]
+
+    /// The error that says so.
+    package static func error(_ constraints: [ConstraintDuplicates]) -> StoreError {
+        StoreError(
+            .migrationConstraintViolation,
+            "cannot migrate store in place: constraint violation during attempted migration",
+            details: constraints.map(\.error), cause: MigrationDuplicates(constraints: constraints))
+    }
+}
