@@ -71,7 +71,8 @@ extension DecodedColumn {
         switch cell {
         case .null: return self
         case .integer(let value):
-            var parts = DecodedParts(kind: kind, count: count, hasNils: false, valueBytes: count * 8)
+            var parts = DecodedParts(
+                kind: kind, count: count, hasNils: false, valueBytes: count * 8)
             parts.width = 8
             for row in 0..<count {
                 parts.values.storeBytes(
@@ -80,7 +81,8 @@ extension DecodedColumn {
             }
             return DecodedColumn(parts)
         case .double(let bits):
-            let parts = DecodedParts(kind: kind, count: count, hasNils: false, valueBytes: count * 8)
+            let parts = DecodedParts(
+                kind: kind, count: count, hasNils: false, valueBytes: count * 8)
             for row in 0..<count {
                 parts.values.storeBytes(
                     of: isNil(at: row) ? bits : double(at: row).bitPattern, toByteOffset: row * 8,
@@ -88,7 +90,8 @@ extension DecodedColumn {
             }
             return DecodedColumn(parts)
         case .float(let bits):
-            let parts = DecodedParts(kind: kind, count: count, hasNils: false, valueBytes: count * 4)
+            let parts = DecodedParts(
+                kind: kind, count: count, hasNils: false, valueBytes: count * 4)
             for row in 0..<count {
                 parts.values.storeBytes(
                     of: isNil(at: row) ? bits : float(at: row).bitPattern, toByteOffset: row * 4,

@@ -50,7 +50,8 @@ enum SchemaCheck {
                     throw wrong("F-717", "earlier versions are below this one", property.id)
                 }
                 if next == nil, !pasts.isEmpty {
-                    throw wrong("F-716", "a schema without a past has no earlier cells", property.id)
+                    throw wrong(
+                        "F-716", "a schema without a past has no earlier cells", property.id)
                 }
             }
         }

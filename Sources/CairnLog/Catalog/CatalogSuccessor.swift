@@ -120,4 +120,3 @@ extension ModelMigrationPlan {
         entities.contains { $0.sourceIndex == entity }
     }
 }
-

@@ -38,7 +38,9 @@ struct DocumentNumbers: KnownNumbers {
 
     func treeID(ofRoot root: Int) -> UInt32? { entity(root)?.tree }
 
-    func nextProperty(ofRoot root: Int) -> UInt32? { entity(root).flatMap { nextProperties[$0.tree] } }
+    func nextProperty(ofRoot root: Int) -> UInt32? {
+        entity(root).flatMap { nextProperties[$0.tree] }
+    }
 
     func entityID(_ entity: Int) -> UInt32? { self.entity(entity)?.id }
 

@@ -250,7 +250,8 @@ struct BlockAudit: ~Copyable {
         var counts: [Int: Int] = [:]
         var last: [Int: LogAudit.Block] = [:]
         for (index, block) in audit.blocks.enumerated() {
-            let live = catalog.entityIndex(id: UInt32(block.entity)) == nil
+            let live =
+                catalog.entityIndex(id: UInt32(block.entity)) == nil
                 ? 0 : block.rows - dead[index].count
             if isReadable[index] { rows += live }
             guard live > 0, !block.isMoved else { continue }

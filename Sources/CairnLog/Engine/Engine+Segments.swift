@@ -26,7 +26,8 @@ extension Engine {
         let catalog = turn.head.state.catalog
         return catalog.treesInOrder.map {
             TreeCounter(
-                tree: catalog.trees[$0].id, next: max(turn.nextNumbers[$0], turn.head.state.reserved[$0]))
+                tree: catalog.trees[$0].id,
+                next: max(turn.nextNumbers[$0], turn.head.state.reserved[$0]))
         }
     }
 

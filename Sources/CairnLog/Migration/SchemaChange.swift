@@ -288,7 +288,8 @@ struct SchemaChange {
     /// The old tree of a hierarchy that was a part of it.
     private func splitSource(of tree: Int) -> Int? {
         let root = new.trees[tree].root
-        guard root < entityCount, let hierarchy = plan.hierarchies.first(where: { $0.root == root }),
+        guard root < entityCount,
+            let hierarchy = plan.hierarchies.first(where: { $0.root == root }),
             hierarchy.isSplitOff, let source = hierarchy.source
         else { return nil }
         return old.entities[source].tree

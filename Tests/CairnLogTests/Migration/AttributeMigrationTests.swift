@@ -32,7 +32,8 @@ struct AttributeMigrationTests {
     private static func filled() throws -> (store: Store, content: Store.Content) {
         let store = Store()
         let content = try store.with(first) { log in
-            _ = try log.execute(BatchInsertRequest(entityName: "Product", objects: (0..<300).map(row)))
+            _ = try log.execute(
+                BatchInsertRequest(entityName: "Product", objects: (0..<300).map(row)))
             return try Store.content(log)
         }
         return (store, content)
@@ -90,7 +91,8 @@ struct AttributeMigrationTests {
                 "Product",
                 [
                     .init("code", .string), .init("size", .integer32),
-                    .init("ratio", .double), .init("note", .string, optional: false, default: .string("-")),
+                    .init("ratio", .double),
+                    .init("note", .string, optional: false, default: .string("-")),
                     .init("price", .integer64, default: .integer(7)),
                 ], unique: [["code"]]))
         try store.migrate(to: model)
