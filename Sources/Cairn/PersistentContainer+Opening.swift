@@ -13,13 +13,17 @@ extension PersistentContainer {
     ///     at: "shop.cairn", model: ManagedObjectModel(contentsOfFile: "Shop.xcdatamodeld"))
     /// ```
     ///
+    /// A store of another version of the model is led to this one, if that can be inferred:
+    /// ``LogStoreOptions/shouldMigrateStoreAutomatically``.
+    ///
     /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be opened.
     public convenience init(
         at path: String, model: ManagedObjectModel, classes: ObjectClasses = ObjectClasses(),
         options: LogStoreOptions = LogStoreOptions(),
         mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
     ) throws {
-        let store = try LogStore.open(at: path, schema: try Schema(model), options: options)
+        let store = try LogStore.open(
+            at: path, schema: try Schema(model), options: options.forContainers)
         self.init(store: store, classes: classes, mergePolicy: mergePolicy())
     }
 

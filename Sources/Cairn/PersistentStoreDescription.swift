@@ -26,6 +26,13 @@ public struct PersistentStoreDescription: Sendable {
         set { options.persistentHistoryTracking = newValue }
     }
 
+    /// Whether a store of another version of the model is led to the coordinator's. True unless something else is said. See
+    /// `LogStoreOptions.shouldMigrateStoreAutomatically`.
+    public var shouldMigrateStoreAutomatically: Bool {
+        get { options.shouldMigrateStoreAutomatically ?? true }
+        set { options.shouldMigrateStoreAutomatically = newValue }
+    }
+
     /// The store in a folder, which is made if it is missing.
     public init(
         at path: String, configuration: String? = nil, options: LogStoreOptions = LogStoreOptions()
@@ -57,7 +64,8 @@ extension PersistentStoreCoordinator {
     {
         let store: LogStore
         if let path = description.path {
-            store = try LogStore.open(at: path, schema: schema, options: description.options)
+            store = try LogStore.open(
+                at: path, schema: schema, options: description.options.forContainers)
         } else {
             store = try LogStore.inMemory(schema: schema, options: description.options)
         }

@@ -4,7 +4,7 @@
 
 /// A value of a block of one row: what is nil has no cell.
 package struct RowCell {
-    let propertyID: UInt32
+    package let propertyID: UInt32
     let kind: ColumnKind
     let isExternal: Bool
     let value: UnsafeRawPointer

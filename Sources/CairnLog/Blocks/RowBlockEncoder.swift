@@ -59,6 +59,7 @@ struct RowBlockEncoder: ~Copyable {
                     lengths: UnsafePointer(column.lengths), data: UnsafePointer(column.data),
                     nils: flags.nils(index), externals: flags.externals(index)))
         }
+        if !entity.isInOrder { columns.sort { $0.propertyID < $1.propertyID } }
         var rawLength = 0
         let place = try log.append(.block) { writer throws(StoreError) in
             do throws(FormatError) {
@@ -112,6 +113,7 @@ struct RowBlockEncoder: ~Copyable {
                     count: Int(column.pointee.lengths[row]), isExternal: isExternal))
             count += 1
         }
+        if !entity.isInOrder { cells[..<count].sort { $0.propertyID < $1.propertyID } }
         let given = UnsafeBufferPointer(rebasing: cells[..<count])
         var rawLength = 0
         let place = try log.append(.block) { writer throws(StoreError) in
@@ -148,6 +150,7 @@ struct RowBlockEncoder: ~Copyable {
                     lengths: UnsafePointer(column.lengths), data: UnsafePointer(column.data),
                     nils: flags.nils(place)))
         }
+        if !entity.isInOrder { columns.sort { $0.propertyID < $1.propertyID } }
         do throws(FormatError) {
             return try encoder.rewrite(
                 block.head, block.payload.bytes, columns: columns,

@@ -85,6 +85,8 @@ package final class Catalog: Sendable {
         package let orders: [StoredOrder]
         /// The columns, then the order keys: everything that a row has.
         package let allColumns: [StoredColumn]
+        /// Whether these stand in the order of their property ids, as blocks have them. After a change of the model they may not.
+        let isInOrder: Bool
         /// The unique indexes its rows are in, as indexes of `uniques`.
         package let uniques: [Int]
         /// The reference columns it has, as indexes of `references`.
@@ -100,7 +102,11 @@ package final class Catalog: Sendable {
             self.isHidden = isHidden
             self.columns = columns
             self.orders = orders
-            allColumns = orders.isEmpty ? columns : columns + orders.map(\.column)
+            let allColumns = orders.isEmpty ? columns : columns + orders.map(\.column)
+            self.allColumns = allColumns
+            isInOrder = zip(allColumns, allColumns.dropFirst()).allSatisfy {
+                $0.propertyID < $1.propertyID
+            }
             self.uniques = uniques
             self.references = references
         }

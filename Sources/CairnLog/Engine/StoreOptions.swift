@@ -63,6 +63,8 @@ public struct LogStoreOptions: Sendable {
     /// cancelled when it returns false: `StoreError.cancelled` is thrown, and the store holds what it held.
     public var recoveryProgress: (@Sendable (RecoveryProgress) -> Bool)?
 
+    /// What is saved under the old model in the commit of a migration.
+    package var migrationPrelude: MigrationPrelude.Maker?
     /// The disk.
     package var fileSystem: any FileSystem = POSIXFileSystem()
     /// What runs beside the committers: one for what must not wait, and one for what takes long.

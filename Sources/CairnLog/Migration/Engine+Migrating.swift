@@ -28,7 +28,7 @@ extension Engine {
     ///
     /// - Parameter prelude: what is saved in the same commit before, under the old model.
     func migrate(
-        _ plan: ModelMigrationPlan, prelude: SaveRequest?, _ monitor: MigrationMonitor
+        _ plan: ModelMigrationPlan, prelude: [SaveRequest], _ monitor: MigrationMonitor
     ) throws(StoreError) -> MigrationResult {
         let catalog = registry.read { $0.catalog }
         guard catalog.version < .max else {
@@ -37,18 +37,18 @@ extension Engine {
         let successor = CatalogSuccessor(of: catalog, plan)
         if let excess = successor.catalog.excess { throw StoreError(.invalidRequest, excess) }
         var change = SchemaChange(plan, from: catalog, successor, monitor)
-        if prelude == nil {
+        if prelude.isEmpty {
             let read = try readKeys(plan, successor, &change.monitor)
             if !read.duplicates.isEmpty { throw MigrationDuplicates.error(read.duplicates) }
             change.keys = read.passes
-        } else if prelude?.redirects.isEmpty == false {
+        } else if prelude.contains(where: { !$0.redirects.isEmpty }) {
             try allowRedirects()
         }
         try allowMigration()
         var result = MigrationResult()
         (_, result.commit) = try commit(author: nil, contextName: nil, isSilent: true) {
             builder throws(StoreError) in
-            if let prelude { try builder.save(prelude) }
+            try builder.save(prelude)
             builder.hasRecordedHistory = true
             let numbers = builder.state.nextNumbers
             do throws(StoreError) {
@@ -128,15 +128,17 @@ extension CatalogSuccessor {
 
 extension CommitBuilder {
     /// Saves changes as a part of the commit.
-    fileprivate mutating func save(_ request: SaveRequest) throws(StoreError) {
-        var planner = SavePlanner(request, catalog: catalog, identity: identity)
-        let conflicts = try planner.plan(&self)
-        guard conflicts.isEmpty else { throw StoreError.conflicts(conflicts) }
-        _ = try SaveWriter.write(planner, &self)
+    fileprivate mutating func save(_ requests: [SaveRequest]) throws(StoreError) {
+        for request in requests {
+            var planner = SavePlanner(request, catalog: catalog, identity: identity)
+            let conflicts = try planner.plan(&self)
+            guard conflicts.isEmpty else { throw StoreError.conflicts(conflicts) }
+            _ = try SaveWriter.write(planner, &self)
+        }
         guard catalog.tracksHistory, hasChanges else { return }
         try recordHistory(
-            since: engine.registry.current(), time: engine.clock.now(), author: request.author,
-            contextName: request.contextName)
+            since: engine.registry.current(), time: engine.clock.now(),
+            author: requests.first?.author, contextName: requests.first?.contextName)
     }
 
     /// States of the old model are not kept: the first that is, is that of this commit.

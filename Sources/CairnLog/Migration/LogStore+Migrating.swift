@@ -28,17 +28,6 @@ public struct MigrationReport: Sendable {
     }
 }
 
-/// What is saved in the commit of a migration, before the model changes.
-package struct MigrationPrelude: Sendable {
-    package let request: SaveRequest
-    package let foldedObjects: Int
-
-    package init(_ request: SaveRequest, foldedObjects: Int) {
-        self.request = request
-        self.foldedObjects = foldedObjects
-    }
-}
-
 extension LogStore {
     /// Leads a closed store to another version of its model: everything that can be inferred, in one commit.
     ///
@@ -64,7 +53,7 @@ extension LogStore {
     public static func migrate(
         at path: String, to schema: Schema, options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> MigrationReport {
-        try migrate(at: path, to: schema, options: options, prelude: nil)
+        try migrate(at: path, to: schema, options: options, prelude: options.migrationPrelude)
     }
 
     /// The same with changes that are saved in the same commit before.
@@ -72,7 +61,7 @@ extension LogStore {
     /// - Parameter prelude: told the store as it is, and the plan; what it gives is saved under the old model.
     package static func migrate(
         at path: String, to schema: Schema, options: LogStoreOptions,
-        prelude: ((LogStore, ModelMigrationPlan) throws(StoreError) -> MigrationPrelude?)?
+        prelude: MigrationPrelude.Maker?
     ) throws(StoreError) -> MigrationReport {
         var options = options
         options.isReadOnly = false
@@ -94,7 +83,7 @@ extension LogStore {
 
     private static func migrate(
         _ engine: Engine, to schema: Schema, _ options: LogStoreOptions,
-        _ prelude: ((LogStore, ModelMigrationPlan) throws(StoreError) -> MigrationPrelude?)?
+        _ prelude: MigrationPrelude.Maker?
     ) throws(StoreError) -> MigrationReport {
         let plan = try ModelMigrationPlan.inferred(from: engine.schema, to: schema)
         if engine.schema.model == schema.model { return MigrationReport(plan: plan) }
@@ -105,7 +94,7 @@ extension LogStore {
             before = try prelude(store, plan)
         }
         let result = try engine.migrate(
-            plan, prelude: before?.request, MigrationMonitor(options.migrationProgress))
+            plan, prelude: before?.requests ?? [], MigrationMonitor(options.migrationProgress))
         return MigrationReport(
             plan: plan, removedObjects: result.removed,
             foldedObjects: before?.foldedObjects ?? 0, commit: result.commit)

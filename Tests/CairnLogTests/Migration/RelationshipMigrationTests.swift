@@ -1,0 +1,244 @@
+// Relationships that are kept otherwise: as references, as pairs, in order; hierarchies that fall apart.
+
+import CairnModel
+import CairnStore
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnLog
+
+@Suite("Migration of relationships and hierarchies")
+struct RelationshipMigrationTests {
+    private typealias Store = MigratedStore
+
+    private static func relationship(
+        _ name: String, to entity: String, many: Bool, inverse: String?, ordered: Bool = false,
+        optional: Bool = true
+    ) -> RelationshipDescription {
+        var relationship = RelationshipDescription(
+            name, to: entity, toMany: many, inverse: inverse)
+        relationship.isOrdered = ordered
+        relationship.isOptional = optional
+        return relationship
+    }
+
+    /// Recipes and tags, connected in one of several ways.
+    private static func model(
+        many: Bool, back: Bool, ordered: Bool = false, optional: Bool = true
+    ) -> ManagedObjectModel {
+        Store.model(
+            Store.entity(
+                "Recipe", [.init("n", .integer32), .init("text", .string)],
+                [
+                    relationship(
+                        "tags", to: "Tag", many: many, inverse: "recipes",
+                        ordered: many && ordered, optional: optional)
+                ]),
+            Store.entity(
+                "Tag", [.init("n", .integer32)],
+                [relationship("recipes", to: "Recipe", many: back, inverse: "tags")]))
+    }
+
+    private static func filled(_ model: ManagedObjectModel, tags: Int = 40) throws -> (
+        store: Store, content: Store.Content
+    ) {
+        let store = Store()
+        let content = try store.with(model) { log in
+            _ = try log.execute(
+                BatchInsertRequest(
+                    entityName: "Tag", objects: (0..<tags).map { ["n": $0] }))
+            let tag = try #require(log.schema.entity(named: "Tag"))
+            let ids = try log.snapshot().fetch(StoreFetch(entity: tag.index)).ids
+            let isMany = log.schema.entities[0].relationships[0].description.isToMany
+            _ = try log.execute(
+                BatchInsertRequest(
+                    entityName: "Recipe",
+                    objects: (0..<120).map { index in
+                        var row: [String: Any] = [
+                            "n": index, "text": String(repeating: "t\(index) ", count: index * 20),
+                        ]
+                        let chosen = [ids[index % tags], ids[(index * 7 + 3) % tags]]
+                        if index % 4 != 0 {
+                            row["tags"] = isMany ? Array(Set(chosen)) : chosen[0]
+                        }
+                        return row
+                    }))
+            return try Store.content(log)
+        }
+        return (store, content)
+    }
+
+    private static func numbers(_ value: Value?) -> [Int64] {
+        switch value {
+        case .string(let list): list.split(separator: " ").compactMap { Int64($0) }
+        case .integer(let number): [number]
+        default: []
+        }
+    }
+
+    /// By owner: whom a relationship leads to.
+    private static func links(_ content: Store.Content, _ entity: String, _ name: String)
+        -> [UInt64: [Int64]]
+    {
+        (content[entity] ?? [:]).mapValues { numbers($0[name]) }.filter { !$0.value.isEmpty }
+    }
+
+    private static func turned(_ links: [UInt64: [Int64]]) -> [UInt64: [Int64]] {
+        var result: [UInt64: [Int64]] = [:]
+        for (owner, targets) in links {
+            for target in targets { result[UInt64(target), default: []].append(Int64(owner)) }
+        }
+        return result.mapValues { $0.sorted() }
+    }
+
+    @Test("References become pairs, and lead where they led")
+    func toMany() throws {
+        let (store, before) = try Self.filled(Self.model(many: false, back: true))
+        let model = Self.model(many: true, back: true)
+        let report = try store.migrate(to: model)
+        #expect(report.plan.cost == .columnPass)
+        let after = try store.check(nil, model)
+        #expect(Self.links(after, "Recipe", "tags") == Self.links(before, "Recipe", "tags"))
+        #expect(
+            Self.links(after, "Tag", "recipes")
+                == Self.turned(Self.links(before, "Recipe", "tags")))
+        #expect(
+            after["Recipe"]?.mapValues { $0["text"] } == before["Recipe"]?.mapValues { $0["text"] })
+    }
+
+    @Test("Pairs become references: of several the oldest stays")
+    func toOne() throws {
+        let (store, before) = try Self.filled(Self.model(many: true, back: true))
+        let model = Self.model(many: false, back: true)
+        try store.migrate(to: model)
+        let after = try store.check(nil, model)
+        let was = Self.links(before, "Recipe", "tags")
+        let now = Self.links(after, "Recipe", "tags")
+        #expect(was.keys.sorted() == now.keys.sorted() && now.count == 90)
+        for (owner, targets) in now {
+            #expect(targets.count == 1 && was[owner]?.contains(targets[0]) == true)
+        }
+        #expect(Self.links(after, "Tag", "recipes") == Self.turned(now))
+        #expect(
+            after["Recipe"]?.mapValues { $0["text"] } == before["Recipe"]?.mapValues { $0["text"] })
+    }
+
+    @Test("A list that becomes ordered keeps its members, and one more comes last (B154)")
+    func ordered() throws {
+        let (store, before) = try Self.filled(Self.model(many: true, back: true))
+        let model = Self.model(many: true, back: true, ordered: true)
+        let report = try store.migrate(to: model)
+        #expect(report.plan.cost == .metadata)
+        let after = try store.check(nil, model)
+        let (was, now) = (
+            Self.links(before, "Recipe", "tags"), Self.links(after, "Recipe", "tags")
+        )
+        #expect(now.mapValues { $0.sorted() } == was.mapValues { $0.sorted() })
+        // And back again: it is a set.
+        let set = Self.model(many: true, back: true)
+        try store.migrate(to: set)
+        #expect(Self.links(try store.check(nil, set), "Recipe", "tags") == was)
+    }
+
+    @Test("What is required must be there: those without a target are counted and named")
+    func required() throws {
+        let (store, before) = try Self.filled(Self.model(many: false, back: true))
+        #expect {
+            try store.migrate(to: Self.model(many: false, back: true, optional: false))
+        } throws: { error in
+            guard let error = error as? StoreError else { return false }
+            return error.code == .migrationFailed && error.context.entity == "Recipe"
+                && error.context.key == "tags" && error.context.objectID != nil
+                && error.message.contains("30 objects have no target")
+        }
+        _ = try store.check(before, Self.model(many: false, back: true))
+    }
+
+    @Test("A relationship without an inverse gets one, and loses it")
+    func inverses() throws {
+        let oneWay = Store.model(
+            Store.entity(
+                "Recipe", [.init("n", .integer32), .init("text", .string)],
+                [Self.relationship("tags", to: "Tag", many: false, inverse: nil)]),
+            Store.entity("Tag", [.init("n", .integer32)]))
+        let (store, before) = try Self.filled(oneWay)
+        let both = Self.model(many: false, back: true)
+        try store.migrate(to: both)
+        let after = try store.check(nil, both)
+        #expect(
+            Self.links(after, "Tag", "recipes")
+                == Self.turned(Self.links(before, "Recipe", "tags")))
+        try store.migrate(to: oneWay)
+        _ = try store.check(before, oneWay)
+    }
+
+    @Test("A hierarchy falls apart: objects keep their numbers, large values and references")
+    func split() throws {
+        func model(_ isOne: Bool) -> ManagedObjectModel {
+            let name = AttributeDescription("name", .string)
+            let n = AttributeDescription("n", .integer32)
+            let region = Store.entity("Region", [name])
+            return ManagedObjectModel(
+                entities: (isOne ? [region] : []) + [
+                    Store.entity(
+                        "City", under: isOne ? "Region" : nil, isOne ? [n] : [name, n],
+                        [Self.relationship("land", to: "Land", many: false, inverse: "cities")]),
+                    Store.entity(
+                        "Land", under: isOne ? "Region" : nil, isOne ? [n] : [name, n],
+                        [Self.relationship("cities", to: "City", many: true, inverse: "land")]),
+                ])
+        }
+        let store = Store()
+        var before = try store.with(model(true)) { log in
+            for name in ["Land", "City"] {
+                let land = try #require(log.schema.entity(named: "Land"))
+                let lands = try log.snapshot().fetch(StoreFetch(entity: land.index)).ids
+                _ = try log.execute(
+                    BatchInsertRequest(
+                        entityName: name,
+                        objects: (0..<60).map { index in
+                            var row: [String: Any] = ["n": index, "name": "\(name) \(index)"]
+                            if index % 9 == 0 {
+                                row["name"] = String(repeating: "x\(index)", count: 3_000)
+                            }
+                            if name == "City", index % 3 > 0 { row["land"] = lands[index % 7] }
+                            return row
+                        }))
+            }
+            return try Store.content(log)
+        }
+        try store.migrate(to: model(false))
+        before["Region"] = nil
+        _ = try store.check(before, model(false))
+        try store.with(model(false)) { log in
+            let result = try log.execute(
+                BatchInsertRequest(
+                    entityName: "City", objects: [["n": 100, "name": "new"]]))
+            #expect(result.insertedCount == 1)
+            #expect(try log.check().findings.isEmpty)
+        }
+    }
+
+    @Test("A derived attribute that is new is computed for all, and followed from then on")
+    func derived() throws {
+        let (store, before) = try Self.filled(Self.model(many: false, back: true))
+        var model = Self.model(many: false, back: true)
+        var count = AttributeDescription("count", .integer64)
+        count.derivationExpression = "recipes.@count"
+        model.entities[1].attributes.append(count)
+        var upper = AttributeDescription("upper", .string)
+        upper.derivationExpression = "uppercase:(text)"
+        model.entities[0].attributes.append(upper)
+        try store.migrate(to: model)
+        let after = try store.check(nil, model)
+        let links = Self.links(before, "Tag", "recipes")
+        for (number, tag) in after["Tag"] ?? [:] {
+            #expect(tag["count"] == .integer(Int64(links[number]?.count ?? 0)))
+        }
+        for recipe in (after["Recipe"] ?? [:]).values {
+            guard case .string(let text) = recipe["text"] else { continue }
+            #expect(recipe["upper"] == .string(text.uppercased()))
+        }
+    }
+}
