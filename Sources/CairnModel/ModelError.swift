@@ -29,6 +29,8 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let invalidValue = Code("invalidValue")
         /// A derived attribute cannot be computed from what its expression names.
         public static let invalidDerivation = Code("invalidDerivation")
+        /// A mapping does not fit the models that it is between.
+        public static let invalidMapping = Code("invalidMapping")
     }
     /// What kind of error it is.
     public let code: Code

@@ -49,6 +49,8 @@ public struct ModelMigrationPlan: Sendable {
     package let constraints: [ConstraintMigration]
     /// By hierarchy of the new schema.
     package let hierarchies: [HierarchyMigration]
+    /// By entity of the new schema: what its properties come from; nil if it is new.
+    let matches: [MigrationPlanner.PropertyMatch?]
 
     /// Compares two models.
     ///
@@ -71,6 +73,7 @@ public struct ModelMigrationPlan: Sendable {
         pairs = planner.pairs
         constraints = planner.constraints
         hierarchies = planner.hierarchies
+        matches = planner.matches
         droppedEntities = old.entities.filter { planner.destinations[$0.index] == nil }.map(\.name)
             .sorted { $0.comesBefore($1) }
         hasSameVersion =
