@@ -211,6 +211,8 @@ public struct SaveRequest: Sendable {
     public var contextName: String?
     /// Whether some of its values wait in the store; see `StagedValue`.
     package var hasStagedValues = false
+    /// Whether mandatory properties may be nil: a migration, which sets them later, asks for that.
+    package var leavesMandatoryOpen = false
 
     /// An empty request.
     public init() {}

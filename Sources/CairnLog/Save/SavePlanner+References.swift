@@ -21,7 +21,7 @@ extension SavePlanner {
             try derive(StaleDerivations(), isTold: !isPartOfBatch, &builder)
         }
         if catalog.schema.hasOrder { try planOrder(&builder) }
-        if !isPartOfBatch { try checkMandatory() }
+        if !isPartOfBatch, !request.leavesMandatoryOpen { try checkMandatory() }
         try planRedirects(builder.state)
     }
 

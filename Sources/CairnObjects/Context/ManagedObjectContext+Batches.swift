@@ -12,6 +12,7 @@ extension ManagedObjectContext {
     /// - Throws: `StoreError` that names row and key; nothing is written then.
     @discardableResult
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        try checkMayWrite()
         var request = request
         request.mergePolicy = request.mergePolicy ?? mergePolicy.mergeType
         request.author = request.author ?? transactionAuthor
@@ -39,6 +40,7 @@ extension ManagedObjectContext {
     ///   new values; nothing is written then.
     @discardableResult
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        try checkMayWrite()
         var request = request
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
@@ -62,6 +64,7 @@ extension ManagedObjectContext {
     /// - Throws: `StoreError`; nothing is deleted then.
     @discardableResult
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        try checkMayWrite()
         var request = request
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
@@ -82,5 +85,12 @@ extension ManagedObjectContext {
         -> BatchDeleteResult
     {
         try execute(BatchDeleteRequest(.fetch(try storeFetch(request))))
+    }
+
+    /// Refuses to write to what a migration comes from.
+    private func checkMayWrite() throws(StoreError) {
+        guard migrationPart == .source else { return }
+        throw StoreError(
+            .readOnly, "a migration does not write to the old store: change objects of its context")
     }
 }

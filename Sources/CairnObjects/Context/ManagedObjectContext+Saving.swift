@@ -38,6 +38,8 @@ extension ManagedObjectContext {
 
     /// Saves without telling of it.
     func saveChanges() throws {
+        // A migration does not write to what it comes from.
+        if migrationPart == .source { return processPendingChanges() }
         // What others have written is not merged in the middle of it.
         let outer = isSaving
         isSaving = true
@@ -182,6 +184,8 @@ extension ManagedObjectContext {
 
     /// What is wrong with the objects, all of it.
     private func validationError(_ objects: [ManagedObject]) -> (any Error)? {
+        // A migration validates its objects when all of them are whole.
+        if migrationPart == .destination { return nil }
         var errors: [StoreError] = []
         var foreign: (error: any Error, object: ManagedObject)?
         for object in objects where object.managedObjectContext === self {
@@ -220,6 +224,7 @@ extension ManagedObjectContext {
         request.contextName = name
         request.resolution = mergePolicy.isBuiltIn ? .policy(mergePolicy.mergeType) : .report
         request.mergesAssignedOnly = mergePolicy.setOnly
+        request.leavesMandatoryOpen = migrationPart == .destination
         // Somebody who saves again and again is not waited for without end.
         var merges = mergesProperties && resolutions < Self.maximumResolutions / 2
         var pairs: Set<SaveRequest.PairChange> = []

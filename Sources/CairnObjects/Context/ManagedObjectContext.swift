@@ -217,6 +217,8 @@ public final class ManagedObjectContext {
     @exclusivity(unchecked) var advisor: FaultAdvisor?
     /// What the save that is under way writes; nil if nobody wants to know.
     var tally: SaveEvent?
+    /// Its part in a migration; nil if it has none.
+    var migrationPart: MigrationPart?
     /// Whether the model has relationships that live in memory only.
     private(set) lazy var hasTransientRelationships = schema.entities.contains {
         $0.relationships.contains { $0.storage == .transient }

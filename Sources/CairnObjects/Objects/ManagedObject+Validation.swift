@@ -142,6 +142,20 @@ extension ManagedObject {
         }
     }
 
+    /// What the model forbids of all values, be they set or stored, and of all numbers of members.
+    final func modelErrorsOfAll() -> [StoreError] {
+        let rules = scope.rules
+        var errors: [StoreError] = []
+        for column in entity.columns.indices {
+            validate(columnValue(column), column: column, &errors)
+        }
+        for index in rules.counted {
+            guard let context = managedObjectContext else { continue }
+            validate(count: context.memberCount(of: self, index), relationship: index, &errors)
+        }
+        return errors
+    }
+
     private func validateCount(_ index: Int, _ errors: inout [StoreError]) {
         let description = entity.relationships[index].description
         guard description.isToMany, description.minimumCount > 0 || description.maximumCount > 0,

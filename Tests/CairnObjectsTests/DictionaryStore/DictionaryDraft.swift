@@ -69,7 +69,7 @@ struct DictionaryDraft {
         agreeOnOneToOne()
         result.reordered = state.settleOrders(after: before, in: schema, orderChanges, policy)
         try state.derive(after: before, in: schema)
-        try checkMandatory()
+        if !request.leavesMandatoryOpen { try checkMandatory() }
         if state.sharedKey(in: schema) != nil {
             throw StoreError(.constraintConflict, "references that were cleared make objects equal")
         }

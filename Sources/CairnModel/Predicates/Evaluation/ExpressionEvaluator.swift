@@ -28,9 +28,10 @@ package struct ExpressionEvaluator: Sendable {
 
     /// What the expression gives for an object, a value or a collection, and with values for variables.
     package func value(
-        for value: EvaluatedValue, variables: [String: EvaluatedValue] = [:]
+        for value: EvaluatedValue, variables: [String: EvaluatedValue] = [:],
+        calls: FunctionCalls? = nil
     ) -> EvaluatedValue {
-        var scope = EvaluationScope(object: value, variables: variables)
+        var scope = EvaluationScope(object: value, variables: variables, calls: calls)
         return evaluator.evaluate(expression, &scope)
     }
 }

@@ -45,7 +45,10 @@ extension PredicateEvaluator {
             scope.variables[name] = value
             return value
         // A predicate with these cannot be bound; unbound it finds nothing.
-        case .call, .fetch: return .null
+        case .call(let target, let function, let arguments):
+            guard let calls = scope.calls else { return .null }
+            return calls(target, function, arguments.map { evaluate($0, &scope) })
+        case .fetch: return .null
         }
     }
 

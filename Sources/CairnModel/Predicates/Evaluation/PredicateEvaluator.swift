@@ -198,7 +198,12 @@ struct EvaluationScope {
     let object: EvaluatedValue
     /// The values of variables.
     var variables: [String: EvaluatedValue] = [:]
+    /// What carries out calls of functions that an application brings; nil: they give nothing.
+    var calls: FunctionCalls?
 }
+
+/// Carries out calls of functions that an application brings: with what the function is of, its name and its arguments.
+package typealias FunctionCalls = (ExpressionNode, String, [EvaluatedValue]) -> EvaluatedValue
 
 extension PredicateNode {
     /// Calls a closure with every comparison in the tree, also those inside expressions.

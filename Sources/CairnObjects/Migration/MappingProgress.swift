@@ -1,0 +1,58 @@
+// How far a migration by a mapping model has come, for whoever watches it from elsewhere.
+//
+// Threads: any may ask and cancel.
+
+import CairnStore
+import Synchronization
+
+/// How far a migration has come, and a way to end it.
+///
+/// ```swift
+/// let progress = MappingProgress { print("\(Int($0.fractionCompleted * 100)) %") }
+/// ```
+public final class MappingProgress: Sendable {
+    private let completed = Atomic<Int>(0)
+    private let total = Atomic<Int>(0)
+    private let cancelled = Atomic<Bool>(false)
+    private let onChange: (@Sendable (MappingProgress) -> Void)?
+
+    /// Makes a progress.
+    ///
+    /// - Parameter onChange: called when it has gone on, on the thread that migrates.
+    public init(onChange: (@Sendable (MappingProgress) -> Void)? = nil) {
+        self.onChange = onChange
+    }
+
+    /// How many steps have been taken. An object that is brought over is one step when it is made, one when it is connected,
+    /// and one when it is validated. Policies that make others take more.
+    public var completedCount: Int { completed.load(ordering: .relaxed) }
+
+    /// How many steps there are, as far as that is known beforehand.
+    public var totalCount: Int { total.load(ordering: .relaxed) }
+
+    /// How much of it is done, from 0 to 1.
+    public var fractionCompleted: Double {
+        let total = totalCount
+        return total == 0 ? 0 : min(1, Double(completedCount) / Double(total))
+    }
+
+    /// Whether somebody wants the migration no more.
+    public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+    /// Ends the migration soon: it throws `StoreError` with `.migrationCancelled`, and the store is as it was. One that is being
+    /// finished is not ended any more.
+    public func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+    func expect(_ more: Int) { total.add(more, ordering: .relaxed) }
+
+    /// All is done.
+    func complete() {
+        completed.store(max(completedCount, totalCount), ordering: .relaxed)
+        onChange?(self)
+    }
+
+    func advance(by count: Int) {
+        completed.add(count, ordering: .relaxed)
+        onChange?(self)
+    }
+}

@@ -1,0 +1,26 @@
+// What a store gives to a migration that goes over its objects.
+//
+//   1. It begins one: what is stored can be read, and there is a place of the new model to write to, which is empty.
+//   2. The object layer brings over what is to be brought over, in as many saves as it likes.
+//   3. It is finished, which puts all that was written in the place of what was there, in one step; or it is cancelled.
+//
+// Threads: one migration in one thread; cancelling may come from any.
+
+/// A migration that is under way: the store as it is, and its contents to be.
+///
+/// Whoever carries it out calls ``finish()`` or ``cancel()``, once.
+public protocol MappedMigration: AnyObject, Sendable {
+    /// The store as it is, of the old model. Nobody writes to it.
+    var source: any PersistentStore { get }
+    /// An empty store of the new model. Nobody else reads it.
+    var destination: any PersistentStore { get }
+
+    /// Puts what the destination has in the place of what the source has, as one step: whoever opens the store finds the one or
+    /// the other, whatever happens meanwhile. Both are closed.
+    ///
+    /// - Throws: `StoreError`: the store is as it was.
+    func finish() throws(StoreError)
+
+    /// Drops what the destination has. Both are closed, and the store is as it was.
+    func cancel()
+}
