@@ -20,6 +20,11 @@ struct InstanceAssociations {
         destinationNumbers.append(destination)
     }
 
+    /// All old objects, and for each the new one.
+    var lists: (sources: [UInt32], destinations: [UInt32]) {
+        (sourceNumbers.numbers, destinationNumbers.numbers)
+    }
+
     func source(at place: Int) -> UInt32 { sourceNumbers[place] }
 
     func destination(at place: Int) -> UInt32 { destinationNumbers[place] }
@@ -37,7 +42,7 @@ struct InstanceAssociations {
 
 /// Numbers that can be searched.
 private struct NumberList {
-    private var numbers: [UInt32] = []
+    private(set) var numbers: [UInt32] = []
     /// Whether no number is less than the one before.
     private var isAscending = true
     /// Whether every number is greater than the one before.

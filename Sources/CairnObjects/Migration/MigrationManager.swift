@@ -149,17 +149,30 @@ public final class MigrationManager {
     public func migrate() throws(StoreError) {
         precondition(!isStarted, "a migration is carried out once")
         isStarted = true
+        let successions: [ObjectSuccession]
         do throws(StoreError) {
             try carryOut()
             try checkCancelled()
+            successions = self.successions
             abandon()
         } catch {
             abandon()
             migration.cancel()
             throw error
         }
-        try migration.finish()
+        try migration.finish(successions)
         progress.complete()
+    }
+
+    /// What became of what, by mappings in their order.
+    private var successions: [ObjectSuccession] {
+        runs.compactMap { run in
+            guard let source = run.source, let destination = run.destination else { return nil }
+            let (sources, destinations) = run.associations.lists
+            return ObjectSuccession(
+                sourceEntity: source.index, destinationEntity: destination.index, sources: sources,
+                destinations: destinations)
+        }
     }
 
     /// Lets go of all objects: those that a policy still holds are of no use any more.

@@ -114,6 +114,19 @@ struct MappingMigrationTests {
         let before = try Content(old, keys: names).lines.filter { !$0.hasPrefix("Truck") }
         #expect(try Content(migration.stack, keys: names).lines == before)
         #expect(before.count == 30)
+        // What became of what is told, mapping by mapping.
+        #expect(migration.successions.map(\.sources.count) == [10, 10, 10])
+        #expect(migration.successions.map(\.sourceEntity) == [0, 1, 2])
+        let (olds, news) = (old.context(), migration.stack.context())
+        for succession in migration.successions {
+            for (source, destination) in zip(succession.sources, succession.destinations) {
+                let plates = [(olds, source), (news, destination)].map { context, number in
+                    context.object(with: context.identity.id(UInt64(number), entity: 0))
+                        .string("numberPlate")
+                }
+                #expect(plates[0] != nil && plates[0] == plates[1])
+            }
+        }
     }
 
     @Test(

@@ -23,7 +23,14 @@ final class MigrationBetweenStores: MappedMigration {
         self.init(stack.store, try backend.makeStore(Schema(model)))
     }
 
-    func finish() throws(StoreError) { states.withLock { $0.append("finished") } }
+    /// What was told of which objects became of which.
+    var successions: [ObjectSuccession] { told.withLock { $0 } }
+    private let told = Mutex<[ObjectSuccession]>([])
+
+    func finish(_ successions: [ObjectSuccession]) throws(StoreError) {
+        told.withLock { $0 = successions }
+        states.withLock { $0.append("finished") }
+    }
 
     func cancel() { states.withLock { $0.append("cancelled") } }
 
