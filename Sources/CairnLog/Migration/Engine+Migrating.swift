@@ -26,9 +26,12 @@ struct MigrationResult {
 extension Engine {
     /// Leads the store to the new model of a plan.
     ///
-    /// - Parameter prelude: what is saved in the same commit before, under the old model.
+    /// - Parameters:
+    ///   - prelude: what is saved in the same commit before, under the old model.
+    ///   - content: what a mapping has made of the objects, of which none stays; nil if they stay what they are.
     func migrate(
-        _ plan: ModelMigrationPlan, prelude: [SaveRequest], _ monitor: MigrationMonitor
+        _ plan: ModelMigrationPlan, prelude: [SaveRequest], content: MappedContent? = nil,
+        _ monitor: MigrationMonitor
     ) throws(StoreError) -> MigrationResult {
         let catalog = registry.read { $0.catalog }
         guard catalog.version < .max else {
@@ -37,7 +40,10 @@ extension Engine {
         let successor = CatalogSuccessor(of: catalog, plan)
         if let excess = successor.catalog.excess { throw StoreError(.invalidRequest, excess) }
         var change = SchemaChange(plan, from: catalog, successor, monitor)
-        if prelude.isEmpty {
+        change.content = content
+        if content != nil {
+            // There are no keys yet.
+        } else if prelude.isEmpty {
             let read = try readKeys(plan, successor, &change.monitor)
             if !read.duplicates.isEmpty { throw MigrationDuplicates.error(read.duplicates) }
             change.keys = read.passes

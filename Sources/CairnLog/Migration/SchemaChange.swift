@@ -28,6 +28,8 @@ struct SchemaChange {
     /// Whether rows were born or have died, so that what was read before is not what is there.
     private var changesRows = false
     private(set) var removed: [String: Int] = [:]
+    /// What a mapping has made of the objects; nil if they stay what they are.
+    var content: MappedContent?
 
     init(
         _ plan: ModelMigrationPlan, from old: Catalog, _ successor: CatalogSuccessor,
@@ -50,6 +52,12 @@ struct SchemaChange {
         let fetchIndexes = changesRows || !links.isEmpty ? [] : keptFetchIndexes()
         try enter(&builder, fetchIndexes)
         try builder.writeSchema()
+        if let content {
+            try content.write(&builder, plan, from: old, &monitor)
+            // What is read of it below is not in memory only.
+            try builder.settleForAnotherCatalog()
+            keys = [:]
+        }
         if successor.trees.contains(nil) { try rewriteSplitValues(&builder) }
         if !links.isEmpty {
             try monitor.begin(.relationships, total: links.count)

@@ -106,7 +106,10 @@ struct StoreOpener {
         if case .log(var log) = outcome {
             try check(schema, against: log.catalog.schema)
             chooseFetchIndexes(schema, &log)
-            if !options.isReadOnly { try takeOver(&log) }
+            if !options.isReadOnly {
+                try takeOver(&log)
+                MigrationFolder(of: folder, fileSystem).clear()
+            }
             return log
         }
         guard !options.isReadOnly else {

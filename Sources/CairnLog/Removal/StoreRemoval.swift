@@ -103,7 +103,7 @@ struct StoreRemoval {
             guard names.isEmpty else { throw refusal("the folder holds no store") }
             return false
         }
-        if let other = names.first(where: { !Self.isOurs($0) }) {
+        if let other = names.first(where: { !Self.isOurs($0) && $0 != MigrationFolder.name }) {
             throw refusal("the folder also holds \(other), which is no part of a store")
         }
         if !names.contains(where: { SegmentName.number(in: $0) != nil }) { try refuseForeignLock() }
@@ -145,7 +145,8 @@ struct StoreRemoval {
             context: .init(path: "\(folder)"))
     }
 
-    private static func isOurs(_ name: String) -> Bool {
+    /// Whether a name is that of a file of a store.
+    static func isOurs(_ name: String) -> Bool {
         name == SegmentName.lock || SegmentName.number(in: name) != nil
             || CheckpointName.commit(in: name) != nil
     }
@@ -160,6 +161,7 @@ struct StoreRemoval {
             try files.writeMarkDurably(
                 MarkRecord(
                     store: storeID, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
+            MigrationFolder(of: folder, fileSystem).clear()
             for name in try fileSystem.list(folder) where name != SegmentName.lock {
                 guard Self.isOurs(name) else { continue }
                 try fileSystem.unlink(folder.appending(name))

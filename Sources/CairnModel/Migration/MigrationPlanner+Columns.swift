@@ -63,7 +63,7 @@ extension MigrationPlanner {
         return kept(column, source, oldColumn, conversion: conversion)
     }
 
-    private static func initial(_ column: SchemaColumn) -> ColumnMigration {
+    static func initial(_ column: SchemaColumn) -> ColumnMigration {
         ColumnMigration(
             name: column.name, origin: .initial, conversion: nil, initialValue: column.defaultValue,
             nilValue: .null, sourceIndex: nil, links: [])

@@ -1,0 +1,153 @@
+// Takes the rows that a mapping has made, in a store of their own, into the commit that changes the schema.   ENGINE-NOTES 16
+//
+//   1. Each object gets its number: that of the old object that it became of, if its hierarchy goes on and nobody else has it, or
+//      one that no object ever had.
+//   2. Block by block the live rows are encoded anew, as compaction does it; references get the numbers of their targets, and large
+//      values come along.
+//
+// Inverse tables and unique indexes are filled when all rows are there, by whoever changes the schema.
+//
+// Invariants: every live row of the other store is one row here; pairs lead where they led.
+// Memory: 4 bytes an object, and a batch of rows.
+// Threads: within the turn, in one thread; nobody writes to the other store.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// The rows that a mapping has made.
+struct MappedContent {
+    /// The store that they are in. Its catalog has the entities, trees and columns of the new one, in the same order.
+    let engine: Engine
+    /// Which of them became of which old objects.
+    let successions: [ObjectSuccession]
+
+    /// Writes them, under the catalog of the commit.
+    ///
+    /// - Parameter old: the catalog that the old objects were of.
+    func write(
+        _ builder: inout CommitBuilder, _ plan: ModelMigrationPlan, from old: Catalog,
+        _ monitor: inout MigrationMonitor
+    ) throws(StoreError) {
+        let pin = engine.registry.pin()
+        defer { withExtendedLifetime(pin) {} }
+        try engine.withWholeState { () throws(StoreError) in
+            let state = pin.state
+            precondition(
+                state.catalog.entities.map(\.name) == builder.catalog.entities.map(\.name),
+                "the rows are of the model that the store is led to")
+            try monitor.begin(.mapping, total: state.counts.reduce(0, +))
+            let numbers = try numbers(state, &builder, plan, old)
+            for entity in state.catalog.entities.indices where state.counts[entity] > 0 {
+                try write(entity, of: state, numbers, &builder, &monitor)
+            }
+        }
+    }
+
+    // MARK: Numbers
+
+    /// By tree, and by number in the other store: the number here; 0 where there is no object.
+    private func numbers(
+        _ state: EngineState, _ builder: inout CommitBuilder, _ plan: ModelMigrationPlan,
+        _ old: Catalog
+    ) throws(StoreError) -> [[UInt32]] {
+        let catalog = state.catalog
+        var numbers = catalog.trees.indices.map {
+            [UInt32](repeating: 0, count: Int(state.nextNumbers[$0]))
+        }
+        var used = [NumberSet](repeating: NumberSet(), count: catalog.trees.count)
+        for succession in successions {
+            let tree = catalog.entities[succession.destinationEntity].tree
+            let root = plan.hierarchies.first { $0.root == catalog.trees[tree].root }?.source
+            guard let root,
+                old.entities[root].tree == old.entities[succession.sourceEntity].tree
+            else { continue }
+            for (source, destination) in zip(succession.sources, succession.destinations)
+            where Int(destination) < numbers[tree].count
+                && numbers[tree][Int(destination)] == 0
+                && !state.directories[tree][destination].isEmpty && !used[tree].contains(source)
+                && source < builder.state.nextNumbers[tree]
+            {
+                numbers[tree][Int(destination)] = source
+                used[tree].insert(source)
+            }
+        }
+        for tree in catalog.trees.indices {
+            for number in numbers[tree].indices.dropFirst()
+            where numbers[tree][number] == 0
+                && !state.directories[tree][UInt32(number)].isEmpty
+            {
+                numbers[tree][number] = try builder.issueNumber(tree: tree)
+            }
+        }
+        return numbers
+    }
+
+    // MARK: Rows
+
+    private func write(
+        _ entity: Int, of state: EngineState, _ numbers: [[UInt32]],
+        _ builder: inout CommitBuilder, _ monitor: inout MigrationMonitor
+    ) throws(StoreError) {
+        let source = state.catalog.entities[entity]
+        let own = numbers[source.tree]
+        let batch = builder.engine.batches.takeWhole(entity, builder.catalog)
+        var given: [UInt32] = []
+        var handle = state.blocks.first(ofEntity: entity)
+        while handle != .none {
+            let entry = state.blocks.entry(handle)
+            handle = state.blocks.next(after: entry)
+            if entry.live == 0 { continue }
+            let block = try engine.passingBlock(entry, in: state)
+            let cells = try block.numbers()
+            for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
+                let row = batch.rows
+                for (index, column) in source.allColumns.enumerated() {
+                    try batch.columns[index].copyCell(
+                        from: block, column, slot, to: row, isWhole: true)
+                    if let tree = column.target {
+                        Self.lead(&batch.columns[index], row, numbers[tree])
+                    }
+                }
+                given.append(own[Int(cells.number(slot))])
+                batch.rows += 1
+                if batch.isFull { try flush(batch, entity, &given, &builder) }
+            }
+            try monitor.advance(Int(entry.live))
+        }
+        try flush(batch, entity, &given, &builder)
+        builder.engine.batches.give(batch)
+    }
+
+    /// Has a reference lead to its target's number here.
+    private static func lead(_ column: inout ColumnBuffer, _ row: Int, _ numbers: [UInt32]) {
+        guard column.hasValue(row) else { return }
+        let number = column.word(row)
+        let target = number < UInt64(numbers.count) ? numbers[Int(number)] : 0
+        if target == 0 {
+            column.setNil(row: row)
+        } else {
+            column.setInteger(Int64(target), row: row)
+        }
+    }
+
+    /// Writes the rows of a batch as blocks.
+    private func flush(
+        _ batch: ColumnBatch, _ entity: Int, _ numbers: inout [UInt32],
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        var start = 0
+        while start < batch.rows {
+            let end = batch.endOfBlock(from: start, sizes: builder.engine.sizes)
+            let handle = builder.openBlock(entity: entity)
+            try builder.closeBlock(
+                handle, entity: entity, batch: batch,
+                selection: (start..<end).map { UInt16($0) }, numbers: Array(numbers[start..<end]),
+                versions: [UInt32](repeating: 1, count: end - start))
+            builder.insertedCount += end - start
+            start = end
+        }
+        batch.reset()
+        numbers.removeAll(keepingCapacity: true)
+    }
+}

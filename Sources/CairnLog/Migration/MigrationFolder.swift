@@ -1,0 +1,34 @@
+// Where the content to be of a store lies while a mapping makes it: a store of its own, in a folder in the store's.
+//
+// It means nothing to whoever opens the store: a migration that broke off has left it, and the next writer removes it.
+//
+// Threads: the writer's.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import SystemPackage
+
+/// The folder of a migration, in the store's.
+struct MigrationFolder {
+    /// The folder's name.
+    static let name = "migration"
+
+    let path: FilePath
+    private let fileSystem: any FileSystem
+
+    init(of store: FilePath, _ fileSystem: any FileSystem) {
+        path = store.appending(Self.name)
+        self.fileSystem = fileSystem
+    }
+
+    /// Removes what a migration that broke off has left, if there is anything. Nobody else has it open, as whoever calls this has
+    /// the writer's lock of the store around it. What cannot be removed stays.
+    func clear() {
+        guard let names = try? fileSystem.list(path) else { return }
+        for name in names where StoreRemoval.isOurs(name) {
+            try? fileSystem.unlink(path.appending(name))
+        }
+        try? fileSystem.removeDirectory(path)
+    }
+}
