@@ -1,0 +1,231 @@
+// Leads a store through the versions of its model, stage by stage.
+//
+//   1. The store's own model says which version it is of, and the stages which ones are still to come (`StageOrder`).
+//   2. A stage of what can be inferred is one commit.
+//   3. A custom stage: the store is opened with the model before, and its code runs; it is led to the model after, by what can be
+//      inferred or a mapping; it is opened with that, and the other code runs.
+//   4. Before a store is led over a stage with code afterwards it is noted among its metadata what is to be run, and when it has run
+//      the note goes: so a process that ends in between does not leave it out.
+//
+// Invariants: between any two steps the store is whole, and of one of the versions.
+// Threads: that of the caller; the store is closed before and after.
+
+public import CairnLog
+public import CairnModel
+public import CairnObjects
+public import CairnStore
+
+/// Leads a store through the versions of its model, in stages.
+///
+/// ```swift
+/// let manager = StagedMigrationManager([
+///     LightweightMigrationStage([ModelReference(v1), ModelReference(v2)]),
+///     CustomMigrationStage(currentModel: ModelReference(v2), nextModel: ModelReference(v3)) { … },
+/// ])
+/// try manager.migrateStore(at: "shop.cairn", to: v3)
+/// ```
+///
+/// Stages are in the order of the versions. Between the last version of one stage and the first of the next, and to the model that
+/// is opened, the store follows what can be inferred. Stages that a store has behind it do nothing, and a store may begin in the
+/// middle of one.
+public struct StagedMigrationManager: Sendable {
+    /// The stages, in their order.
+    public let stages: [MigrationStage]
+    /// Models of versions that stages name by their checksums.
+    public let models: [ModelReference]
+
+    /// Describes a migration in stages.
+    ///
+    /// - Parameter models: of versions that stages name by their checksums.
+    public init(_ stages: [any MigrationStageConvertible], models: [ModelReference] = []) {
+        self.stages = stages.map(\.migrationStage)
+        self.models = models
+    }
+
+    /// The migration that a plan of typed classes describes.
+    public init(_ plan: any SchemaMigrationPlan.Type) {
+        let references = plan.schemas.map { $0.modelReference }
+        self.init(Self.stages(plan.stages, of: references), models: references)
+    }
+
+    /// Stages in the order of the versions. Those that none of them names follow one another all the same.
+    private static func stages(_ stages: [MigrationStage], of references: [ModelReference])
+        -> [MigrationStage]
+    {
+        var ordered: [MigrationStage] = []
+        for reference in references {
+            let version = reference.versionChecksum
+            if let stage = stages.first(where: { $0.lastVersion == version }) {
+                ordered.append(stage)
+            } else if !stages.contains(where: { $0.firstVersion == version }) {
+                ordered.append(.lightweight(LightweightMigrationStage([reference])))
+            }
+        }
+        return ordered
+    }
+
+    /// The key of the store's metadata under which a version is noted whose code has not run to its end.
+    static let pendingKey = "CairnPendingMigrationStage"
+
+    /// Leads a closed store to a model. Where there is no store, or it is of that model, nothing is done.
+    ///
+    /// - Parameters:
+    ///   - options: how it is opened for it.
+    /// - Returns: how many versions it went through.
+    /// - Throws: `StoreError`; the store is of one of the versions, and whole: `.stagedMigrationUnknownVersion` if it is of a version
+    ///   that the stages do not know; `.stagedMigrationBackwards` if it is of a later one; `.modelReferenceNotFound`;
+    ///   `.migrationFailed` with what the code of a stage threw; what ``LogStore/migrate(at:to:options:)`` and
+    ///   `MigrationManager.migrate()` throw.
+    @discardableResult
+    public func migrateStore(
+        at path: String, to model: ManagedObjectModel,
+        options: LogStoreOptions = LogStoreOptions()
+    ) throws(StoreError) -> Int {
+        let order = try StageOrder(stages, models: models, to: model)
+        guard let metadata = try metadata(at: path, options) else { return 0 }
+        let version = metadata.model.versionChecksum
+        if metadata[Self.pendingKey] == .string(version),
+            let stage = order.stage(endingWith: version)
+        {
+            try runAfter(stage, metadata.model, at: path, options)
+        }
+        var current = metadata.model
+        let steps = try order.steps(from: version, to: model.versionChecksum)
+        for step in steps {
+            try lead(from: current, over: step, at: path, options)
+            current = step.model
+        }
+        return steps.count
+    }
+
+    /// What the store says of itself; nil if there is none.
+    private func metadata(at path: String, _ options: LogStoreOptions) throws(StoreError)
+        -> StoreMetadata?
+    {
+        var options = options
+        options.isReadOnly = true
+        let store: LogStore
+        do throws(StoreError) {
+            store = try LogStore.open(at: path, options: options)
+        } catch {
+            // What else it may be, opening the store tells.
+            if error.code == .openFailed { return nil }
+            throw error
+        }
+        defer { try? store.close() }
+        return try store.metadata()
+    }
+
+    // MARK: Steps
+
+    private func lead(
+        from model: ManagedObjectModel, over step: StageOrder.Step, at path: String,
+        _ options: LogStoreOptions
+    ) throws(StoreError) {
+        let schema = try schema(step.model)
+        guard let stage = step.stage else {
+            try LogStore.migrate(at: path, to: schema, options: options)
+            return
+        }
+        if stage.willMigrateHandler != nil || stage.didMigrateHandler != nil {
+            try withStore(stage.currentModel, model, at: path, options) {
+                store, context throws(StoreError) in
+                if stage.didMigrateHandler != nil {
+                    try note(.string(step.model.versionChecksum), in: store)
+                }
+                try run(stage.willMigrateHandler, of: stage, "before", in: context)
+            }
+        }
+        if let mapping = stage.mapping {
+            let migration = try LogStore.beginMigration(at: path, to: schema, options: options)
+            try MigrationManager(migration, mapping: mapping).migrate()
+        } else {
+            try LogStore.migrate(at: path, to: schema, options: options)
+        }
+        try runAfter(stage, step.model, at: path, options)
+    }
+
+    private func runAfter(
+        _ stage: CustomMigrationStage, _ model: ManagedObjectModel, at path: String,
+        _ options: LogStoreOptions
+    ) throws(StoreError) {
+        if stage.didMigrateHandler == nil { return }
+        try withStore(stage.nextModel, model, at: path, options) {
+            store, context throws(StoreError) in
+            try run(stage.didMigrateHandler, of: stage, "after", in: context)
+            try note(nil, in: store)
+        }
+    }
+
+    /// Opens the store for the code of a stage.
+    private func withStore(
+        _ reference: ModelReference, _ model: ManagedObjectModel, at path: String,
+        _ options: LogStoreOptions,
+        _ body: (LogStore, ManagedObjectContext) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var options = options
+        options.shouldMigrateStoreAutomatically = false
+        options.createsIfMissing = false
+        let store = try LogStore.open(at: path, schema: try schema(model), options: options)
+        let context = ManagedObjectContext(store: store, classes: reference.classes)
+        do throws(StoreError) {
+            try body(store, context)
+        } catch {
+            context.reset()
+            // What went wrong first is what counts.
+            try? store.close()
+            throw error
+        }
+        context.reset()
+        try store.close()
+    }
+
+    private func run(
+        _ handler: CustomMigrationStage.Handler?, of stage: CustomMigrationStage, _ when: String,
+        in context: ManagedObjectContext
+    ) throws(StoreError) {
+        do {
+            try handler?(context)
+        } catch {
+            throw StoreError(
+                .migrationFailed,
+                "the code that runs \(when) the stage \(stage.label) of a migration has failed",
+                cause: error)
+        }
+    }
+
+    /// Notes a version whose code is to be run, or that none is.
+    private func note(_ version: Value?, in store: LogStore) throws(StoreError) {
+        var values = try store.metadata().values
+        if values[Self.pendingKey] == version { return }
+        values[Self.pendingKey] = version
+        try store.setMetadata(values)
+        try store.writeMetadata()
+    }
+
+    private func schema(_ model: ManagedObjectModel) throws(StoreError) -> Schema {
+        do throws(ModelError) {
+            return try Schema(model)
+        } catch {
+            throw StoreError(.invalidRequest, "a model is wrong: \(error)", cause: error)
+        }
+    }
+}
+
+extension MigrationStage {
+    /// What tells the version apart that it begins with.
+    fileprivate var firstVersion: String? {
+        switch self {
+        case .lightweight(let stage): stage.versionChecksums.first
+        case .custom(let stage): stage.currentModel.versionChecksum
+        }
+    }
+
+    /// What tells the version apart that it ends with.
+    fileprivate var lastVersion: String? {
+        switch self {
+        case .lightweight(let stage): stage.versionChecksums.last
+        case .custom(let stage): stage.nextModel.versionChecksum
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// A model that a stage of a migration names.
+//
+// Threads: values.
+
+public import CairnModel
+public import CairnStore
+public import FoundationEssentials
+
+/// A model that a stage of a migration leads from or to: the model itself, or where it is, and which version it must be.
+///
+/// ```swift
+/// let first = ModelReference(model)
+/// let second = ModelReference(for: ShopV2.Product.self, ShopV2.Tag.self)
+/// let third = ModelReference(contentsOfFile: "Shop.xcdatamodeld", versionChecksum: "dGhpcyBpcyBub3QgcmVhbA==")
+/// ```
+public struct ModelReference: Sendable {
+    private enum Place: Sendable {
+        case model(ManagedObjectModel)
+        case file(String)
+    }
+
+    private let place: Place
+    /// What tells the version apart that it must be; see `ManagedObjectModel.versionChecksum`.
+    public let versionChecksum: String
+    /// The classes of the model's objects, for the code of stages.
+    public let classes: ObjectClasses
+
+    /// A model at hand.
+    ///
+    /// - Parameters:
+    ///   - versionChecksum: which version it must be; nil: whatever it is.
+    ///   - classes: the classes that the code of stages sees; none: it works by key.
+    public init(
+        _ model: ManagedObjectModel, versionChecksum: String? = nil,
+        classes: ObjectClasses = ObjectClasses()
+    ) {
+        place = .model(model)
+        self.versionChecksum = versionChecksum ?? model.versionChecksum
+        self.classes = classes
+    }
+
+    /// The model that typed classes describe, and these classes.
+    public init(for types: any PersistentEntity.Type...) { self.init(for: types) }
+
+    /// The model that typed classes describe, and these classes.
+    public init(for types: [any PersistentEntity.Type]) {
+        self.init(ManagedObjectModel(for: types), classes: ObjectClasses(for: types))
+    }
+
+    /// The version of that checksum in a `.xcdatamodeld` or `.xcdatamodel` folder, or a model file. It is read when it is needed.
+    public init(contentsOfFile path: String, versionChecksum: String) {
+        place = .file(path)
+        self.versionChecksum = versionChecksum
+        classes = ObjectClasses()
+    }
+
+    /// The version of that checksum in a `.xcdatamodeld` or `.xcdatamodel` folder, or a model file. It is read when it is needed.
+    public init(contentsOf url: URL, versionChecksum: String) {
+        self.init(contentsOfFile: url.path(percentEncoded: false), versionChecksum: versionChecksum)
+    }
+
+    /// The model.
+    ///
+    /// - Throws: `StoreError` with `.modelReferenceNotFound` if it is of another version, or no version is the one; with a
+    ///   `ModelError` as its cause if it cannot be read.
+    public func resolvedModel() throws(StoreError) -> ManagedObjectModel {
+        switch place {
+        case .model(let model):
+            if model.versionChecksum == versionChecksum { return model }
+            throw StoreError(
+                .modelReferenceNotFound,
+                "the model of a stage is of another version: \(model.versionChecksum), not \(versionChecksum)"
+            )
+        case .file(let path):
+            var failure: ModelError?
+            var names: [String] = []
+            do throws(ModelError) {
+                let versions = try ModelVersions(contentsOfFile: path)
+                names = versions.names
+                for name in names.reversed() {
+                    do throws(ModelError) {
+                        let model = try versions.read(name).model
+                        if model.versionChecksum == versionChecksum { return model }
+                    } catch { failure = failure ?? error }
+                }
+            } catch { failure = error }
+            throw StoreError(
+                .modelReferenceNotFound,
+                failure == nil
+                    ? "no version of the model is the one of the stage, \(versionChecksum); there are: \(names.joined(separator: ", "))"
+                    : "the model of a stage cannot be read", context: .init(path: path),
+                cause: failure)
+        }
+    }
+}
