@@ -1,0 +1,140 @@
+// The examples of the article of this name, as code that runs.
+
+import Cairn
+import CairnTestSupport
+import Foundation
+import Testing
+
+// TheUpgradeThatAddsAConstraint 1 begins
+enum AccountsV1: VersionedSchema {
+    static let versionIdentifier = Schema.Version(1, 0, 0)
+    static var models: [any PersistentEntity.Type] { [Account.self] }
+
+    @Entity final class Account: ManagedObject {
+        var uniqueId: String?
+        var name: String = ""
+        var lastSeen: Date?
+    }
+}
+
+enum AccountsV2: VersionedSchema {
+    static let versionIdentifier = Schema.Version(2, 0, 0)
+    static var models: [any PersistentEntity.Type] { [Account.self] }
+
+    @Entity final class Account: ManagedObject {
+        @Attribute(.unique) var uniqueId: String?
+        var name: String = ""
+        var lastSeen: Date?
+    }
+}
+// TheUpgradeThatAddsAConstraint 1 ends
+
+// TheUpgradeThatAddsAConstraint 3 begins
+final class KeepLastSeen: EntityMigrationPolicy {
+    override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
+        var request = FetchRequest(entityName: "Account")
+        request.sortDescriptors = [SortKey("lastSeen", ascending: false)]
+        var known: Set<String> = []
+        for account in try manager.sourceContext.fetch(request) {
+            guard let id = account["uniqueId"] as? String else { continue }
+            if !known.insert(id).inserted { manager.sourceContext.delete(account) }
+        }
+        try super.begin(mapping, with: manager)
+    }
+}
+// TheUpgradeThatAddsAConstraint 3 ends
+
+@Suite("The upgrade that adds a constraint")
+struct TheUpgradeThatAddsAConstraint {
+    @Test("Duplicates stand against a new constraint, are told, and go as a policy says")
+    func upgrade() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("accounts.cairn")
+        let first = try PersistentContainer(at: path, for: AccountsV1.Account.self)
+        let context = ManagedObjectContext(store: first.store, classes: first.classes)
+        let rows: [(String?, String, Int)] = [
+            ("a", "anna", 1), ("b", "bert", 2), ("a", "Anna", 5), (nil, "guest", 3),
+            (nil, "guest", 4),
+        ]
+        for (id, name, day) in rows {
+            let account = AccountsV1.Account(context: context)
+            account.uniqueId = id
+            account.name = name
+            account.lastSeen = Date(timeIntervalSinceReferenceDate: Double(day) * 86_400)
+        }
+        try context.save()
+        try first.store.close()
+
+        var told: [String] = []
+        func print(_ text: any Error) { told.append("\(text)") }
+        // TheUpgradeThatAddsAConstraint 2 begins
+        let (old, new) = (AccountsV1.managedObjectModel, AccountsV2.managedObjectModel)
+        do {
+            try LogStore.migrate(at: path, to: Schema(new))
+        } catch let error as StoreError where error.code == .migrationConstraintViolation {
+            print(error)  // which entity and attributes, how many keys and objects
+        }
+        // TheUpgradeThatAddsAConstraint 2 ends
+        #expect(told.count == 1 && told[0].contains("Account") && told[0].contains("uniqueId"))
+        // The store is as it was.
+        try PersistentContainer(at: path, for: AccountsV1.Account.self).store.close()
+
+        // TheUpgradeThatAddsAConstraint 4 begins
+        var mapping = try MappingModel.inferredMappingModel(
+            forSourceModel: old, destinationModel: new)
+        mapping["AccountToAccount"]?.entityMigrationPolicy = KeepLastSeen.self
+        try PersistentContainer.migrateStore(at: path, to: new, mapping: mapping)
+
+        let container = try PersistentContainer(at: path, for: AccountsV2.Account.self)
+        // TheUpgradeThatAddsAConstraint 4 ends
+        let after = ManagedObjectContext(store: container.store, classes: container.classes)
+        let accounts = try after.fetch(
+            FetchRequest<AccountsV2.Account>(sortBy: [SortKey("lastSeen")]))
+        #expect(accounts.map(\.name) == ["bert", "guest", "guest", "Anna"])
+        try container.store.close()
+    }
+
+    // TheUpgradeThatAddsAConstraint 5 begins
+    enum AccountsPlan: SchemaMigrationPlan {
+        static var schemas: [any VersionedSchema.Type] { [AccountsV1.self, AccountsV2.self] }
+        static var stages: [MigrationStage] {
+            [
+                .custom(
+                    fromVersion: AccountsV1.self, toVersion: AccountsV2.self,
+                    willMigrate: { context in
+                        let all = FetchRequest<AccountsV1.Account>(
+                            sortBy: [SortKey("lastSeen", ascending: false)])
+                        var known: Set<String> = []
+                        for account in try context.fetch(all) {
+                            guard let id = account.uniqueId else { continue }
+                            if !known.insert(id).inserted { context.delete(account) }
+                        }
+                        try context.save()
+                    }, didMigrate: nil)
+            ]
+        }
+    }
+    // TheUpgradeThatAddsAConstraint 5 ends
+
+    @Test("The same as a stage of a plan, with the classes of the version before")
+    func plan() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("accounts.cairn")
+        let first = try PersistentContainer(at: path, for: AccountsV1.Account.self)
+        let context = ManagedObjectContext(store: first.store, classes: first.classes)
+        for name in ["x", "y"] {
+            let account = AccountsV1.Account(context: context)
+            account.uniqueId = "a"
+            account.name = name
+        }
+        try context.save()
+        try first.store.close()
+
+        // TheUpgradeThatAddsAConstraint 6 begins
+        let container = try PersistentContainer(at: path, migrationPlan: AccountsPlan.self)
+        // TheUpgradeThatAddsAConstraint 6 ends
+        let after = ManagedObjectContext(store: container.store, classes: container.classes)
+        #expect(try after.count(for: FetchRequest<AccountsV2.Account>()) == 1)
+        try container.store.close()
+    }
+}
