@@ -62,7 +62,7 @@ final class LogMigration: MappedMigration {
         precondition(begin(), "a migration is finished or cancelled once")
         do throws(StoreError) {
             _ = try engine.migrate(
-                ModelMigrationPlan(replacingObjectsOf: engine.schema, with: schema), prelude: nil,
+                ModelMigrationPlan(replacingObjectsOf: engine.schema, with: schema), prelude: [],
                 content: MappedContent(engine: writer.engine, successions: successions),
                 MigrationMonitor(options.migrationProgress))
         } catch {
