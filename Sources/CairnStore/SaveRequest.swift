@@ -160,7 +160,8 @@ public struct SaveRequest: Sendable {
 
     /// An object that the request deletes, and the one that is in its place from then on.
     public struct Redirected: Sendable, Hashable {
-        /// The id of the object that is deleted.
+        /// The id of the object that is deleted, or that a new object was given which has become another one before it was ever
+        /// stored.
         public var id: ObjectID
         /// The id that is meant by whoever asks for it: of a new, changed, or untouched object of the same hierarchy, or of one
         /// that the request leads to another itself.
@@ -188,7 +189,8 @@ public struct SaveRequest: Sendable {
     /// Objects to be deleted. Delete rules have been applied by whoever asks.
     public var deleted: [Deleted] = []
     /// Objects among those to be deleted that were folded into others: their ids lead there. What refers to them still is not
-    /// changed by it: whoever folds objects does that, or the delete rules have.
+    /// changed by it: whoever folds objects does that, or the delete rules have. Objects that a built-in policy of the request
+    /// merges into others, or deletes in favour of others, are led there without being named.
     ///
     /// Where the object stays after all, or the other one is deleted meanwhile, the id leads nowhere else. From the first save
     /// on that has any, versions of this library that know no redirects can read the store and cannot write to it.
@@ -251,6 +253,8 @@ public struct SaveResult: Sendable {
     public var reverted: [ObjectID] = []
     /// Stored objects that the policy deleted.
     public var displaced: [ObjectID] = []
+    /// The objects that have the keys of these now, by permanent ids: who has an id of before is led to them.
+    public var successors: [ObjectID: ObjectID] = [:]
     /// Deleted objects whose deletion the policy took back; their rows are in `rows`.
     public var undeleted: [ObjectID] = []
     /// Lists whose order the request changed and that came to be otherwise than it said, since somebody else has changed them

@@ -19,7 +19,11 @@ extension Engine {
         try checkDerivations()
         if !request.redirects.isEmpty { try allowRedirects() }
         /// Conflicts leave the commit as an error, so that it is forgotten like any that fails.
-        struct Standing { var conflicts: [SaveConflict] = [] }
+        struct Standing {
+            var conflicts: [SaveConflict] = []
+            /// Whether it has redirects to write, and the newest segment is one that none may be in.
+            var needsRedirects = false
+        }
         var standing = Standing()
         let staged = request.hasStagedValues ? StagedUse() : nil
         do {
@@ -34,6 +38,10 @@ extension Engine {
                     standing.conflicts = conflicts
                     throw StoreError.conflicts(conflicts)
                 }
+                if !planner.redirections.isEmpty, !builder.allowsRedirects {
+                    standing.needsRedirects = true
+                    throw StoreError(.constraintConflict, "a policy has led ids to others")
+                }
                 return try SaveWriter.write(planner, &builder)
             }
             if let staged, commit != nil { staged.settle(in: staging) }
@@ -41,6 +49,11 @@ extension Engine {
             saved.commit = commit
             return .saved(saved)
         } catch {
+            if standing.needsRedirects {
+                // The first ones of the store: every segment from now on is one for them.
+                try allowRedirects()
+                return try save(request)
+            }
             if request.resolution == .report, !standing.conflicts.isEmpty {
                 return .conflicts(standing.conflicts)
             }

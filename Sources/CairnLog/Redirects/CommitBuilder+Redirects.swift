@@ -14,12 +14,14 @@ struct Redirection: Sendable {
 }
 
 extension CommitBuilder {
-    /// Leads objects that the commit deletes to others that are there after it, or to none those that it creates again. Each
+    /// Whether redirects may be in the segment that the commit is written to.
+    var allowsRedirects: Bool { log.segment.header.flags.allowsRedirects }
+
+    /// Leads objects that the commit deletes, and ids that it leaves unused, to others that are there after it, or to none those that it creates again. Each
     /// is named once.
     mutating func redirect(_ redirections: [Redirection]) throws(StoreError) {
         if redirections.isEmpty { return }
-        precondition(
-            log.segment.header.flags.allowsRedirects, "a segment says that it may hold redirects")
+        precondition(allowsRedirects, "a segment says that it may hold redirects")
         var entries: [RedirectTable.Key: RedirectTable.Entry] = [:]
         for one in redirections {
             let key = RedirectTable.Key(tree: catalog.trees[one.tree].id, one.number)

@@ -30,21 +30,64 @@ extension SavePlanner {
     }
 
     /// Step 9.
-    mutating func planRedirects(_ state: EngineState) throws(StoreError) {
-        if state.redirects == nil, request.redirects.isEmpty { return }
-        for row in rows where row.fate == .live && row.stored == nil {
-            let tree = catalog.entities[row.entity].tree
-            let key = RedirectTable.Key(tree: catalog.trees[tree].id, row.number)
-            if let entry = state.redirects?[key], entry.target != 0 {
-                // Created again under its id.
-                redirections.append(Redirection(tree: tree, number: row.number, target: 0))
+    mutating func planRedirects(_ builder: borrowing CommitBuilder) throws(StoreError) {
+        let state = builder.state
+        if state.redirects == nil, request.redirects.isEmpty, successors.isEmpty { return }
+        if state.redirects != nil {
+            for row in rows where row.fate == .live && row.stored == nil {
+                let tree = catalog.entities[row.entity].tree
+                let key = RedirectTable.Key(tree: catalog.trees[tree].id, row.number)
+                if let entry = state.redirects?[key], entry.target != 0 {
+                    // Created again under its id.
+                    redirections.append(Redirection(tree: tree, number: row.number, target: 0))
+                }
             }
         }
-        if request.redirects.isEmpty { return }
+        for (index, successor) in successors.sorted(by: { $0.key < $1.key }) {
+            guard rows[index].fate != .live,
+                rows[index].stored != nil || !rows[index].id.isTemporary,
+                let target = standing(successor)
+            else { continue }
+            let tree = catalog.entities[rows[index].entity].tree
+            let number = rows[index].number
+            // One that was folded before, created again and absorbed at once may lead there already.
+            if rows[index].stored == nil,
+                state.redirected(number, tree: tree) == rows[target].number
+            {
+                continue
+            }
+            redirections.append(
+                Redirection(tree: tree, number: number, target: rows[target].number))
+        }
+        if !request.redirects.isEmpty { try planRequestedRedirects(builder) }
+    }
+
+    /// The row that has the place of another one by now; nil if that is deleted for good.
+    func standing(_ index: Int) -> Int? {
+        var index = index
+        while rows[index].fate != .live {
+            // Each has lost to one that lived then, so this ends.
+            if case .absorbed(let next) = rows[index].fate {
+                index = next
+            } else if let next = successors[index] {
+                index = next
+            } else {
+                return nil
+            }
+        }
+        return index
+    }
+
+    private mutating func planRequestedRedirects(_ builder: borrowing CommitBuilder)
+        throws(StoreError)
+    {
+        let state = builder.state
         let deleted = Set(request.deleted.lazy.map(\.id))
         var led: [ObjectID: ObjectID] = [:]
         for redirect in request.redirects {
-            guard deleted.contains(redirect.id), redirect.survivor.store == redirect.id.store,
+            let isNamed = deleted.contains(redirect.id)
+            guard try isNamed ? true : isUnused(redirect.id, builder),
+                redirect.survivor.isTemporary || redirect.survivor.store == redirect.id.store,
                 redirect.survivor.hierarchy == redirect.id.hierarchy,
                 led.updateValue(redirect.survivor, forKey: redirect.id) == nil
             else {
@@ -56,10 +99,16 @@ extension SavePlanner {
         }
         var passed: [ObjectID] = []
         for redirect in request.redirects {
-            // One that is gone on both sides was led elsewhere, or nowhere; one that the policy lets live is itself.
-            guard let index = workingIndex(of: redirect.id), rows[index].fate != .live,
-                rows[index].stored != nil
-            else { continue }
+            let number: UInt32
+            if let index = workingIndex(of: redirect.id) {
+                // One that the policy lets live is itself.
+                guard rows[index].fate != .live, rows[index].stored != nil else { continue }
+                number = rows[index].number
+            } else if !deleted.contains(redirect.id) {
+                number = UInt32(truncatingIfNeeded: redirect.id.reference)
+            } else {
+                continue  // Gone on both sides: it was led elsewhere, or nowhere.
+            }
             var survivor = redirect.survivor
             passed.removeAll(keepingCapacity: true)
             while let next = led[survivor],
@@ -75,23 +124,33 @@ extension SavePlanner {
             }
             // Whoever comes to one of these goes on from here, so that long chains are walked once.
             for id in passed { led[id] = survivor }
-            let tree = catalog.entities[rows[index].entity].tree
-            guard let target = place(of: survivor, tree: tree, state) else { continue }
-            redirections.append(
-                Redirection(tree: tree, number: rows[index].number, target: target))
+            guard let tree = catalog.treeIndex(id: redirect.id.hierarchy),
+                let target = place(of: survivor, tree: tree, state), target != number,
+                state.redirected(number, tree: tree) != target
+            else { continue }
+            redirections.append(Redirection(tree: tree, number: number, target: target))
         }
+    }
+
+    /// Whether an id was handed out, and the save names no object that has it: a new one that has become another.
+    private func isUnused(_ id: ObjectID, _ builder: borrowing CommitBuilder) throws(StoreError)
+        -> Bool
+    {
+        guard !id.isTemporary, id.store == identity.identifier, workingIndex(of: id) == nil,
+            let tree = catalog.treeIndex(id: id.hierarchy),
+            let number = UInt32(exactly: id.reference)
+        else { return false }
+        return try builder.isIssuedAndFree(tree: tree, number: number)
     }
 
     /// The number of the object that an id is, or leads to, after the save; nil if there is none.
     private func place(of id: ObjectID, tree: Int, _ state: EngineState) -> UInt32? {
-        if let index = survivor(of: id) {
-            return rows[index].fate == .live ? rows[index].number : nil
-        }
+        if let index = workingIndex(of: id) { return standing(index).map { rows[$0].number } }
         guard !id.isTemporary, let number = UInt32(exactly: id.reference) else { return nil }
         if !state.directories[tree][number].isEmpty { return number }
         guard let target = state.redirected(number, tree: tree) else { return nil }
         if let index = workingIndex(tree: tree, number: target) {
-            return rows[index].fate == .live ? target : nil
+            return standing(index).map { rows[$0].number }
         }
         return target
     }

@@ -22,7 +22,7 @@ extension SavePlanner {
         }
         if catalog.schema.hasOrder { try planOrder(&builder) }
         if !isPartOfBatch, !request.leavesMandatoryOpen { try checkMandatory() }
-        try planRedirects(builder.state)
+        try planRedirects(builder)
     }
 
     /// Clears references to what goes, and maps those to what is absorbed, as far as it is known by now. What goes does not

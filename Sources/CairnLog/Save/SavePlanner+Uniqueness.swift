@@ -226,7 +226,7 @@ extension SavePlanner {
         case .error: preconditionFailure("the error policy resolves nothing")
         case .mergeByPropertyStoreTrump, .rollback:
             if rows[other].kind == .inserted {
-                rows[other].fate = .absorbed(into: row)
+                absorb(other, into: row)
             } else {
                 try revert(other, &builder)
             }
@@ -234,14 +234,15 @@ extension SavePlanner {
             try refuseSeveralRows(other, groups)
             let isWhole = rows[other].kind == .inserted && !request.mergesAssignedOnly
             try take(from: other, into: row, isWhole: isWhole, &builder)
-            rows[other].fate = .absorbed(into: row)
+            absorb(other, into: row)
         case .declared:
             try refuseSeveralRows(other, groups)
             try takeDeclared(from: other, into: row, &builder)
-            rows[other].fate = .absorbed(into: row)
+            absorb(other, into: row)
         case .overwrite:
             rows[row].fate = .deleted
             displaced.append(row)
+            successors[row] = other
         }
     }
 
@@ -289,7 +290,15 @@ extension SavePlanner {
                 rows[survivor].isMerged = true
             }
         }
+        absorb(loser, into: survivor)
+    }
+
+    /// A row becomes another one. If somebody may have its id, that leads there from the save on.
+    private mutating func absorb(_ loser: Int, into survivor: Int) {
         rows[loser].fate = .absorbed(into: survivor)
+        if rows[loser].stored != nil || !rows[loser].id.isTemporary {
+            successors[loser] = survivor
+        }
     }
 
     /// Whether a column is the same property in two rows, which may be of different entities.

@@ -13,8 +13,8 @@
 //      met is written.
 //   7. Order keys of what comes into lists, and of what moves in them.
 //   8. Mandatory properties of everything that is written.
-//   9. Redirects of objects that it deletes. What leads to an object that was folded into another before leads to that one
-//      from the beginning.
+//   9. Redirects of objects that it deletes in favour of others, be it that it is asked to or that a policy decides so. What
+//      leads to an object that was folded into another before leads to that one from the beginning.
 //
 // Invariants: nothing else is written here; failure forgets the planner, and the commit. Keys are compared as bytes.
 // Threads: runs within the turn, in one thread.
@@ -45,6 +45,8 @@ struct SavePlanner {
     var redirections: [Redirection] = []
     /// Rows that the overwrite policy deleted.
     var displaced: [Int] = []
+    /// Rows that lost their key to another one though somebody may have their ids, and that one.
+    var successors: [Int: Int] = [:]
     /// Whether it writes a part of what a batch does: whether mandatory properties are there is asked when all is written then, and
     /// nobody is told of rows.
     var isPartOfBatch = false

@@ -175,7 +175,11 @@ struct SaveWriter {
             result.recomputed = recomputed.ids
         }
         result.recomputed += withheld
-        result.displaced = plan.displaced.map { plan.rows[$0].id }
+        for index in plan.displaced {
+            let id = plan.rows[index].id
+            result.displaced.append(id)
+            result.successors[id] = plan.standing(index).map(plan.permanentID)
+        }
         result.reordered = plan.reordered
     }
 

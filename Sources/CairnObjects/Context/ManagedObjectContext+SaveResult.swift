@@ -67,7 +67,7 @@ extension ManagedObjectContext {
             gone.insert(id)
             saved?.deleted.append(object)
             noteLeaving(object)
-            leave(object, absorbedInto: nil)
+            leave(object, absorbedInto: result.successors[id])
         }
         for (id, row) in result.rows where !handled.contains(id) {
             guard let object = registry.object(for: id), !object.isGone else {
@@ -102,6 +102,11 @@ extension ManagedObjectContext {
         moves = ReferenceMoves()
         renameTransients(result.permanentIDs)
         var absorbed = result.absorbed
+        for (object, other) in redirects
+        where object.managedObjectContext !== self && object.absorbedInto == nil {
+            let id = other.objectID
+            object.absorbedInto = result.permanentIDs[id] ?? result.absorbed[id] ?? id
+        }
         for object in absorbedObjects {
             guard let id = object.absorbedInto else { continue }
             let survivor = result.permanentIDs[id] ?? result.absorbed[id] ?? id

@@ -211,6 +211,7 @@ extension SaveResult {
         reordered += other.reordered
         reverted += other.reverted
         displaced += other.displaced
+        successors.merge(other.successors) { _, new in new }
         undeleted += other.undeleted
     }
 }
@@ -219,7 +220,7 @@ extension SaveRequest {
     /// Whether there is anything to write, beyond what is only compared.
     fileprivate var writes: Bool {
         !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || !pairChanges.isEmpty
-            || !orderChanges.isEmpty
+            || !orderChanges.isEmpty || !redirects.isEmpty
     }
 }
 

@@ -5,7 +5,8 @@
 //   3. What is left meets the stored object that had the key first: it is absorbed, goes back, or displaces.
 //
 // An absorbed object gives its members and whatever pointed at it to the survivor; it then leaves the
-// context without any delete rule.
+// context without any delete rule. Its id leads to the survivor from the save on, and that of a displaced one to the object
+// that displaced it.
 
 import CairnModel
 import CairnStore
@@ -255,6 +256,7 @@ extension ManagedObjectContext {
                 try absorb(other, into: first, giving: .declared, &references)
             case .overwrite:
                 try displace(first, conflict, &references)
+                redirect(first, to: other)
                 first = other
             case .error:
                 preconditionFailure("the error policy resolves nothing")
@@ -346,6 +348,7 @@ extension ManagedObjectContext {
         dismiss(loser)
         loser.absorbedInto = survivor.objectID
         absorbedObjects.append(loser)
+        redirect(loser, to: survivor)
     }
 
     /// Whether somebody has changed a to-one relationship.

@@ -23,6 +23,10 @@ public import CairnStore
 /// ```
 ///
 /// A policy that does not call super must cure the conflicts itself, or the save fails.
+///
+/// Of two objects with one unique key one stays, whatever a built-in policy does about their values. The id of the other one, if
+/// it was stored, or given by ``ManagedObjectContext/obtainPermanentIDs(for:)``, leads to the one that stays from then on: see
+/// ``ManagedObjectContext/redirectedObjectID(for:)``.
 open class MergePolicy {
     /// What the policy starts from.
     public final let mergeType: MergePolicyKind
@@ -42,7 +46,8 @@ open class MergePolicy {
     public static var mergeByPropertyStoreTrump: MergePolicy { shared.storeTrump }
     /// What is in the context wins, property by property; a stored object takes the values of a new one.
     public static var mergeByPropertyObjectTrump: MergePolicy { shared.objectTrump }
-    /// The object in the context replaces the stored one.
+    /// The object in the context replaces the stored one, whose id leads to it from then on. What led to the stored object in
+    /// the store leads nowhere.
     public static var overwrite: MergePolicy { shared.overwrite }
     /// What is stored stays, and what was changed is dropped.
     public static var rollback: MergePolicy { shared.rollback }

@@ -1,4 +1,5 @@
-// Ids of objects that were folded into others, as contexts see them.
+// Ids of objects that were folded into others, as contexts see them. De-duplication folds objects, and so do saves whose policy
+// makes one of two with one unique key: the id that goes leads to the one that stays, if anybody can have had it.
 //
 // What an id leads to is asked of the state that the context reads, as everything is. An object that the context has, and has
 // not found to be gone, is itself, be it that the store has folded it meanwhile: a deletion by others shows when it is merged,
@@ -12,8 +13,10 @@ public import CairnStore
 import Synchronization
 
 extension ManagedObjectContext {
-    /// The id of the object that one was folded into, as a ``DeduplicationRequest`` does it, or that is in its place by now; nil
-    /// for an object that is there, and if there is none.
+    /// The id of the object that one was folded into, or that is in its place by now; nil for an object that is there, and if
+    /// there is none. A ``DeduplicationRequest`` folds objects, and so does a save in which a merge policy decides between two
+    /// with one unique key: be it that one takes the other's values, or that it replaces the other
+    /// (``MergePolicy/overwrite``).
     ///
     /// ```swift
     /// let current = try context.redirectedObjectID(for: bookmark) ?? bookmark
@@ -70,14 +73,28 @@ extension ManagedObjectContext {
         return predicate.replacingObjectIDs { try? redirectedObjectID(for: $0, in: state) }
     }
 
-    /// Has the id of an object that the context deletes lead to another one, from the save on.
+    /// Has the id of an object that the context deletes, or gives up before it was stored, lead to another one, from the save
+    /// on.
     func redirect(_ object: ManagedObject, to other: ManagedObject) {
         redirects.append((object, other))
     }
 
-    /// Says so to the store.
+    /// Says so to the store. Nobody has ids of before that are temporary.
     func addRedirects(to request: inout SaveRequest) {
+        var successors: [ManagedObject: ManagedObject] = [:]
+        var objects: [ManagedObject] = []
+        // Of an object that was back meanwhile, the last word counts.
         for (object, other) in redirects where object.isDeleted {
+            if successors.updateValue(other, forKey: object) == nil { objects.append(object) }
+        }
+        for object in objects where !object.objectID.isTemporary {
+            guard var other = successors[object] else { continue }
+            // The store knows where others lead to that it is told of.
+            for _ in 0..<objects.count where other.objectID.isTemporary {
+                guard let next = successors[other] else { break }
+                other = next
+            }
+            if other === object { continue }
             request.redirects.append(
                 SaveRequest.Redirected(id: object.objectID, survivor: other.objectID))
         }

@@ -41,6 +41,9 @@ struct FoldedAirports {
         for code in codes { alive[code] = try Self.id(code, in: store) }
     }
 
+    /// Takes it that an airport was made.
+    mutating func make(_ code: String, _ id: ObjectID) { alive[code] = id }
+
     /// The request that deletes airports in favour of others.
     func request(_ pairs: [(loser: String, winner: String)], in store: LogStore) throws
         -> SaveRequest

@@ -135,6 +135,51 @@ struct RedirectTests {
         try airports.look(on: disk)
     }
 
+    @Test("What a policy gives up is led to who has its key, also in the first such save")
+    func policies() throws {
+        let disk = MemoryFileSystem()
+        var (store, airports) = try Self.made(8, on: disk)
+        let airport = try #require(store.schema.entity(named: "Airport"))
+        let code = try SampleStore.column("code", airport)
+        /// Gives an airport the code of another one.
+        func rename(_ one: String, to other: String, _ policy: MergePolicyKind) throws {
+            let id = try #require(airports.alive[one])
+            let row = try #require(try store.snapshot().rows([id])[0])
+            var request = SaveRequest()
+            request.updated.append(
+                .init(
+                    id: id, entity: airport.index, base: row,
+                    changes: [(column: code, value: .string(other))]))
+            request.resolution = .policy(policy)
+            _ = try store.save(request)
+        }
+        try rename("A1", to: "A0", .mergeByPropertyObjectTrump)
+        airports.note([("A1", "A0")])
+        #expect(store.redirectCount == 1)
+        try airports.look(store)
+        try rename("A3", to: "A2", .overwrite)
+        airports.note([("A2", "A3")])
+        try rename("A4", to: "A5", .mergeByPropertyStoreTrump)
+        try airports.look(store)
+        // A new one under an id that was obtained takes the place of one, and another comes to be it.
+        for (policy, isKept) in [(MergePolicyKind.overwrite, true), (.rollback, false)] {
+            let id = try store.obtainPermanentIDs(forEntities: [airport.index])[0]
+            var values = Array(repeating: Value.null, count: airport.columns.count)
+            values[code] = .string("A5")
+            var request = SaveRequest()
+            request.inserted.append(
+                .init(id: id, entity: airport.index, values: values, assigned: [code]))
+            request.resolution = .policy(policy)
+            _ = try store.save(request)
+            airports.make("\(policy)", id)
+            airports.note(isKept ? [("A5", "\(policy)")] : [("\(policy)", "overwrite")])
+        }
+        #expect(store.redirectCount == 4)
+        try airports.look(store)
+        try store.close()
+        try airports.look(on: disk)
+    }
+
     @Test("References that come late lead to the winner, in saves and batches")
     func lateReferences() throws {
         let disk = MemoryFileSystem()

@@ -120,7 +120,7 @@ extension DictionaryDraft {
             try takeDeclared(from: other, into: row)
             absorb(other, into: row)
         case .overwrite:
-            displace(row)
+            displace(row, by: other)
         case .error, nil:
             preconditionFailure("these do not resolve")
         }
@@ -220,10 +220,12 @@ extension DictionaryDraft {
     private mutating func absorb(_ loser: ObjectID, into survivor: ObjectID) {
         absorbed[loser] = survivor
         state.objects[loser] = nil
+        if !requestID(loser).isTemporary { successors[loser] = survivor }
     }
 
-    private mutating func displace(_ row: ObjectID) {
+    private mutating func displace(_ row: ObjectID, by other: ObjectID) {
         state.objects[row] = nil
         result.displaced.append(row)
+        if !requestID(row).isTemporary { successors[row] = other }
     }
 }

@@ -5,7 +5,8 @@
 //   3. References to what is gone are cleared, one-to-one relationships made to agree, pairs cut. Then everything that
 //      is derived is computed anew.
 //   4. Nothing that was written may lack a mandatory value.
-//   5. What differs from before gets a new version.
+//   5. What differs from before gets a new version. Ids of what went in favour of others lead to these, and what comes in leads
+//      to them from the beginning.
 //
 // Invariants: `before` never changes; ids in `state` are permanent.
 
@@ -28,6 +29,8 @@ struct DictionaryDraft {
     var assigned: [ObjectID: ColumnSet] = [:]
     /// By permanent id.
     var absorbed: [ObjectID: ObjectID] = [:]
+    /// Objects that lost their keys to others although somebody may have their ids.
+    var successors: [ObjectID: ObjectID] = [:]
     /// Permanent id to the id in the request.
     private var requestIDs: [ObjectID: ObjectID] = [:]
     /// Versions of objects that were deleted elsewhere and are created again.
@@ -70,6 +73,7 @@ struct DictionaryDraft {
         result.reordered = state.settleOrders(after: before, in: schema, orderChanges, policy)
         try state.derive(after: before, in: schema)
         if !request.leavesMandatoryOpen { try checkMandatory() }
+        try redirect()
         if state.sharedKey(in: schema) != nil {
             throw StoreError(.constraintConflict, "references that were cleared make objects equal")
         }
@@ -93,6 +97,18 @@ struct DictionaryDraft {
         value.reference.map { .objectID(permanent($0)) } ?? value
     }
 
+    /// A value that an object comes with: what leads to one that was folded into another before leads to that, if it may.
+    private func led(_ value: Value, _ column: Int, of id: ObjectID, _ entity: Int) -> Value {
+        let value = permanent(value)
+        guard let target = value.reference, before.objects[id]?.values[column] != value,
+            !request.inserted.contains(where: { permanent($0.id) == target }),
+            let other = before.redirected(target), let alive = before.objects[other],
+            let index = schema.entities[entity].columns[column].relationship
+        else { return value }
+        let destination = schema.entities[entity].relationships[index].destination
+        return schema.entities[destination].family.contains(alive.entity) ? .objectID(other) : value
+    }
+
     // MARK: 1 Applying
 
     private mutating func apply() throws(StoreError) -> [SaveConflict] {
@@ -103,7 +119,8 @@ struct DictionaryDraft {
                 throw StoreError(.invalidRequest, "a new object has an id that is in use")
             }
             state.objects[id] = DictionaryObject(
-                entity: object.entity, version: 1, values: object.values.map(permanent))
+                entity: object.entity, version: 1,
+                values: object.values.enumerated().map { led($1, $0, of: id, object.entity) })
             created.append(id)
             assigned[id] = object.assigned
             if object.version > 0 { recreated[id] = object.version &+ 1 }
@@ -149,10 +166,17 @@ struct DictionaryDraft {
         -> SaveConflict?
     {
         let entity = schema.entities[object.entity]
-        let base = entity.columns.indices.map {
-            object.base.cells.value($0, of: entity, in: identity)
-        }
         let stored = before.objects[object.id]
+        let base = entity.columns.indices.map {
+            let value = object.base.cells.value($0, of: entity, in: identity)
+            return stored == nil ? led(value, $0, of: object.id, object.entity) : value
+        }
+        var object = object
+        for index in object.changes.indices {
+            object.changes[index].value = led(
+                object.changes[index].value, object.changes[index].column, of: object.id,
+                object.entity)
+        }
         let isConflict =
             stored?.version != object.base.version && !isUnchanged(stored, since: object.base)
         updated.append(object.id)
@@ -336,7 +360,7 @@ struct DictionaryDraft {
             }
         }
         for change in request.pairChanges where change.isAddition {
-            let (a, b) = (permanent(change.source), permanent(change.destination))
+            let (a, b) = (end(change.source), end(change.destination))
             insertPair(DictionaryPair(source: a, destination: b), change.pairs)
         }
         for index in schema.pairs.indices {
@@ -354,6 +378,12 @@ struct DictionaryDraft {
                 insertPair(moved, index)
             }
         }
+    }
+
+    /// What an end of a new pair leads to, where others have folded it before.
+    private func end(_ id: ObjectID) -> ObjectID {
+        let id = permanent(id)
+        return state.objects[id] == nil && absorbed[id] == nil ? before.redirected(id) ?? id : id
     }
 
     private mutating func insertPair(_ pair: DictionaryPair, _ index: Int) {
@@ -420,8 +450,35 @@ struct DictionaryDraft {
         throw StoreError(.multiple, "several properties are invalid", details: failures)
     }
 
+    /// Objects that are there lead nowhere, those that went in favour of others to these.
+    private mutating func redirect() throws(StoreError) {
+        for redirect in request.redirects {
+            let survivor = permanent(redirect.survivor)
+            // Gone on both sides: it was led elsewhere, or nowhere.
+            guard state.objects[redirect.id] == nil,
+                before.objects[redirect.id] != nil
+                    || !request.deleted.contains(where: { $0.id == redirect.id }),
+                survivor != redirect.id
+            else { continue }
+            successors[redirect.id] = survivor
+        }
+        for (id, successor) in successors where state.objects[id] == nil {
+            var end = successor
+            while state.objects[end] == nil, let next = successors[end] { end = next }
+            if let other = state.objects[end] == nil ? before.redirected(end) : end,
+                state.objects[other] != nil, other != id
+            {
+                state.redirects[id] = other
+            }
+        }
+        for id in result.displaced { result.successors[id] = state.redirected(id) }
+        for id in state.objects.keys { state.redirects[id] = nil }
+    }
+
     private mutating func finish() {
-        var isWritten = state.pairs != before.pairs || state.orders != before.orders
+        var isWritten =
+            state.pairs != before.pairs || state.orders != before.orders
+            || state.redirects != before.redirects
         var reported = Set(created + updated + result.reverted + result.undeleted)
         for (id, object) in state.objects {
             if let old = before.objects[id] {

@@ -29,6 +29,8 @@ struct DictionaryState {
     var pairs: [Set<DictionaryPair>]
     /// The order of ordered lists; those who are not named come last, by their numbers.
     var orders: [DictionaryList: [ObjectID]] = [:]
+    /// Where the ids of objects lead that went in favour of others.
+    var redirects: [ObjectID: ObjectID] = [:]
 
     init(_ schema: Schema, _ identity: StoreIdentity) {
         self.identity = identity
@@ -87,6 +89,17 @@ struct DictionaryState {
         case .inverseColumn, .transient:
             return []
         }
+    }
+
+    /// The object in the place of one that is gone; nil if there is none.
+    func redirected(_ id: ObjectID) -> ObjectID? {
+        if objects[id] != nil { return nil }
+        var current = id
+        while let next = redirects[current] {
+            if objects[next] != nil { return next }
+            current = next
+        }
+        return nil
     }
 
     func row(_ id: ObjectID) -> Row? {

@@ -57,6 +57,8 @@ final class DictionaryStore: MetadataStore, HistoryStore {
         return DictionarySnapshot(state: state, schema: schema)
     }
 
+    var hasRedirects: Bool { shared.withLock { !$0.state.redirects.isEmpty } }
+
     func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
         try shared.withLock { shared throws(StoreError) in
             try shared.check()
@@ -264,6 +266,10 @@ final class DictionarySnapshot: StoreSnapshot {
     }
 
     func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] { ids.map(state.row) }
+
+    func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
+        state.redirected(id)
+    }
 
     func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
         throws(StoreError) -> [[ObjectID]]
