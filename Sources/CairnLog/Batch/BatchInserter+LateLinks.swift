@@ -61,7 +61,9 @@ extension BatchInserter {
         let open = given.open
         var target: UInt32?
         if let wanted = open.wanted {
-            target = try find(wanted, plan, open.row, &builder)
+            // What later rows said gave way to it, as far as it is what the object waits for still.
+            let last = links.open[BatchLinks.Cell(given.number, given.column)]
+            target = try find(last?.row == open.row ? last ?? open : open, plan, &builder)
             if target == nil, !request.ignoresMissingTargets || !plan.isOptional {
                 missing.note(plan, wanted, row: open.row)
             }

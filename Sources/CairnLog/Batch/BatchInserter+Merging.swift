@@ -12,7 +12,8 @@
 //      sum              the cell gets the sum
 //
 // A target that the batch has not brought yet is greater than any other: its number will be. One that is looked for at the end
-// only is taken to be such a one. What an object waits for is what it has.
+// only is taken to be such a one. What an object waits for is what it has. If that never comes, and may be missing, what gave
+// way to it counts.
 //
 // Invariants: nothing but cells of the row and what it waits for changes.
 // Threads: within the turn, in one thread.
@@ -50,6 +51,9 @@ extension BatchInserter {
             case .keep: takes = false
             case .fillNil:
                 takes = property.columns.allSatisfy { isNil($0, number, of: batch, kept) }
+                if !takes, links != nil {
+                    giveWay(property.columns.lowerBound, row, of: batch, number, isTie: false)
+                }
             case .newest: takes = room.isNewer[place]
             case .maximum:
                 takes = try isBeyond(property.columns.lowerBound, 1, row, of: batch, kept)
@@ -130,13 +134,35 @@ extension BatchInserter {
             let (awaits, awaited) = (
                 links?.wait(row, column)?.open.wanted != nil, open?.wanted != nil
             )
-            if awaits || awaited { return awaits && !awaited }
+            if awaited {
+                giveWay(column, row, of: batch, number, isTie: true)
+                return false
+            }
             // An object that waits for nothing is to lead nowhere.
             let known: Value = open == nil ? try value(column, of: batch, kept) : .null
+            if awaits {
+                if case .objectID(let id) = known { links?.giveWay(.object(id), row: row, column) }
+                return true
+            }
             let result = SortingOrder.compare(value(column, row, of: batch), known)
             if result != 0 { return result > 0 }
         }
         return false
+    }
+
+    /// A row's target gives way to the one that its object waits for, if it does.
+    private func giveWay(
+        _ column: Int, _ row: Int, of batch: ColumnBatch, _ number: UInt32, isTie: Bool
+    ) {
+        guard let links, links.open[BatchLinks.Cell(number, column)]?.wanted != nil else { return }
+        if let wait = links.wait(row, column) {
+            if let wanted = wait.open.wanted { links.giveWay(wanted, number, column, isTie: isTie) }
+        } else if case .reference(let root) = batch.entity.columns[column].kind,
+            let target = batch.columns[column].target(row)
+        {
+            let id = identity.id(UInt64(target), entity: root)
+            links.giveWay(.object(id), number, column, isTie: isTie)
+        }
     }
 
     /// Whether a row's value is greater (1) or less (-1) than an object's. What is nil does not count.

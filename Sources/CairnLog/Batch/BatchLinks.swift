@@ -28,6 +28,10 @@ final class BatchLinks {
         let wanted: RowLinkPlan.Wanted?
         /// Whether the row said what was stored but for this.
         var isUnchanged = false
+        /// What gave way to it by the model's merge rules, be it a target that is there: what leads somewhere if it never comes.
+        var others: [RowLinkPlan.Wanted] = []
+        /// Whether the greatest of those counts, and not the first.
+        var takesGreatest = false
     }
 
     /// What a row says of a to-one relationship whose target waits for the end in any case.
@@ -52,7 +56,7 @@ final class BatchLinks {
     /// A target that is not there when a row of the column batch is looked at.
     struct Wait {
         let column: Int
-        let open: Open
+        var open: Open
         /// The place of what else the row waits for, or -1.
         let next: Int
         /// Whether the row does not want it any more.
@@ -148,6 +152,24 @@ final class BatchLinks {
         var place = firstWait(row)
         while place >= 0 {
             if waits[place].column == column { waits[place].isDropped = true }
+            place = waits[place].next
+        }
+    }
+
+    /// A target gives way to one that an object waits for.
+    func giveWay(_ other: RowLinkPlan.Wanted, _ number: UInt32, _ column: Int, isTie: Bool) {
+        open[Cell(number, column)]?.others.append(other)
+        open[Cell(number, column)]?.takesGreatest = isTie
+    }
+
+    /// The target that an object has gives way to one that a row waits for.
+    func giveWay(_ other: RowLinkPlan.Wanted, row: Int, _ column: Int) {
+        var place = firstWait(row)
+        while place >= 0 {
+            if waits[place].column == column {
+                waits[place].open.others.append(other)
+                waits[place].open.takesGreatest = true
+            }
             place = waits[place].next
         }
     }
@@ -302,6 +324,22 @@ extension BatchInserter {
         }
     }
 
+    /// The number of the target that an object waits for; if that has not come, and may be missing, of one that gave way to it.
+    mutating func find(
+        _ open: BatchLinks.Open, _ plan: RowLinkPlan, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> UInt32? {
+        guard let wanted = open.wanted else { return nil }
+        if let number = try find(wanted, plan, open.row, &builder) { return number }
+        guard request.ignoresMissingTargets, plan.isOptional else { return nil }
+        var greatest: UInt32?
+        for other in open.others {
+            guard let number = try find(other, plan, open.row, &builder) else { continue }
+            if !open.takesGreatest { return number }
+            greatest = max(greatest ?? 0, number)
+        }
+        return greatest
+    }
+
     // MARK: The open block
 
     /// Looks for targets of the rows of the open block among all rows that came so far, those of the block too. Otherwise a list
@@ -424,7 +462,7 @@ extension BatchInserter {
                         .columns[column].kind
                 else { continue }
                 row = open.row
-                if let target = try find(wanted, plan, open.row, &builder) {
+                if let target = try find(open, plan, &builder) {
                     values[column] = .objectID(identity.id(UInt64(target), entity: root))
                 } else if request.ignoresMissingTargets, plan.isOptional {
                     values[column] = .null

@@ -286,6 +286,80 @@ struct DeclaredBatchTests {
         #expect(try store.check().findings.isEmpty)
     }
 
+    @Test("What gave way to a target that never comes is what the object has then")
+    func targetsThatNeverCome() throws {
+        let stack = try Stack(Self.nodes, .log)
+        try stack.store { context in
+            ["one", "two"].map { context.make("Node", ["name": $0]) }
+        }
+        func row(_ name: String, _ modified: Int, _ target: String) -> [String: Any] {
+            ["name": name, "modified": modified, "parent": target, "boss": target]
+        }
+        let rows: [[String: Any]] = [
+            row("first", 5, "never"), row("first", 5, "two"), row("first", 5, "one"),
+            row("comes", 5, "never"), row("comes", 5, "one"), row("comes", 5, "last"),
+            row("has", 5, "one"), row("has", 5, "never"),
+            row("newer", 5, "one"), row("newer", 6, "never"),
+            row("older", 6, "never"), row("older", 5, "one"),
+            row("none", 5, "never"), row("none", 5, "nowhere"),
+            ["name": "last"],
+        ]
+        func targets(_ name: String) throws -> [String] {
+            let node = try #require(try stack.context().find("Node", "name", .string(name)).first)
+            return ["parent", "boss"].map { node.object($0)?.string("name") ?? "-" }
+        }
+        func insert(_ rows: [[String: Any]], ignores: Bool) throws {
+            var request = BatchInsertRequest(entityName: "Node", objects: rows)
+            request.ignoresMissingTargets = ignores
+            try stack.context(.declared).execute(request)
+        }
+        #expect(storeError { try insert(rows, ignores: false) } != nil)
+        #expect(try stack.context().count("Node") == 2)
+        try insert(rows, ignores: true)
+        // Of one time the greatest counts; the first that is not nil.
+        #expect(try targets("first") == ["two", "two"])
+        #expect(try targets("comes") == ["last", "one"])
+        #expect(try targets("has") == ["one", "one"])
+        // Who is newer says that it leads nowhere.
+        #expect(try targets("newer") == ["-", "one"])
+        #expect(try targets("older") == ["-", "one"])
+        #expect(try targets("none") == ["-", "-"])
+        // The same of objects that are stored.
+        try insert(
+            [row("first", 5, "never"), row("none", 5, "never"), row("none", 5, "one")],
+            ignores: true)
+        #expect(try targets("first") == ["two", "two"])
+        #expect(try targets("none") == ["one", "one"])
+        let store = try #require(stack.store as? LogStore)
+        #expect(try store.check().findings.isEmpty)
+    }
+
+    @Test("So it is where both sides are to-one, and all targets wait for the end")
+    func partnersThatNeverCome() throws {
+        func side(_ name: String, _ inverse: String) -> EntityDescription {
+            var relationship = RelationshipDescription(
+                "partner", to: inverse, inverse: "partner")
+            relationship.mergeRule = .fillNil
+            return EntityDescription(
+                name, attributes: [.init("name", .string)], relationships: [relationship],
+                uniquenessConstraints: [["name"]])
+        }
+        let stack = try Stack(
+            ManagedObjectModel(entities: [side("Left", "Right"), side("Right", "Left")]), .log)
+        try stack.store { [$0.make("Right", ["name": "there"])] }
+        var request = BatchInsertRequest(
+            entityName: "Left",
+            objects: [
+                ["name": "a", "partner": "never"], ["name": "a", "partner": "there"],
+                ["name": "b", "partner": "never"],
+            ])
+        request.ignoresMissingTargets = true
+        try stack.context(.declared).execute(request)
+        let found = try stack.context().all("Left", sortedBy: "name")
+        #expect(found.map { $0.object("partner")?.string("name") } == ["there", nil])
+        #expect(found[0].object("partner")?.object("partner") === found[0])
+    }
+
     @Test("A sum that its type cannot hold is refused with its row, and nothing is written")
     func refusedSums() throws {
         let stack = try Stack(Self.model(), .log)
