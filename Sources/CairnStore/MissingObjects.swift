@@ -14,7 +14,8 @@ import FoundationEssentials
 public enum MissingObjects: Sendable, Hashable {
     /// They stay as they are.
     case stay
-    /// They are deleted, with all that their delete rules ask for.
+    /// They are deleted, with all that their delete rules ask for. If that would delete an object that a row names, the request
+    /// fails with `.deleteDenied` and lists such objects: the list says that they are there.
     case delete
     /// They get values, by the names of properties as in ``BatchUpdateRequest/propertiesToUpdate``: those of attributes, of
     /// elements of composite attributes, and object ids for to-one relationships. What has all of them already is not written.

@@ -51,11 +51,34 @@ extension BatchInserter {
             catalog: builder.catalog, identity: identity, derivations: derivations,
             listsNumbers: request.listsIDs)
         let outcome = try planner.delete(numbers, tree: entity.tree, &builder)
+        let named = planner.deleted(besides: outcome, entity.tree, among: touched)
+        if !named.isEmpty { throw contradiction(named, builder.catalog) }
         result.deletedCount = outcome.requested
         result.missingIDs = outcome.numbers.map {
             identity.id(UInt64($0.number), entity: $0.entity)
         }
         return planner
+    }
+
+    /// The model says that objects go with others which the list does not name, and the list that they are there.
+    @inline(never)
+    private func contradiction(_ named: [(entity: Int, number: UInt32)], _ catalog: Catalog)
+        -> StoreError
+    {
+        let errors = named.prefix(100).map { object in
+            StoreError(
+                .deleteDenied,
+                "a row names the object, and it would be deleted with one that no row names",
+                context: .init(
+                    entity: catalog.entities[object.entity].name,
+                    objectID: identity.id(
+                        UInt64(object.number), entity: catalog.schemaEntity(object.entity))))
+        }
+        if named.count == 1 { return errors[0] }
+        return StoreError(
+            .deleteDenied,
+            "rows name \(named.count) objects that would be deleted with others which no row names",
+            context: .init(entity: entity.name), details: errors)
     }
 
     /// Gives what no row named the values that say so.

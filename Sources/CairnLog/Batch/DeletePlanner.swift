@@ -93,6 +93,18 @@ struct DeletePlanner {
         return outcome
     }
 
+    /// Objects of a tree, among some, that were deleted besides those that were asked for.
+    func deleted(besides outcome: Outcome, _ tree: Int, among numbers: borrowing NumberSet)
+        -> [(entity: Int, number: UInt32)]
+    {
+        var found: [(entity: Int, number: UInt32)] = []
+        for row in order.dropFirst(outcome.requested)
+        where row.tree == tree && numbers.contains(row.number) {
+            found.append((row.entity, row.number))
+        }
+        return found
+    }
+
     /// Whether objects of a tree go without anything being asked or noted about them but that they are there.
     func needsNoRules(_ tree: Int) -> Bool { derivations == nil && isWithoutRules(tree) }
 

@@ -266,6 +266,38 @@ struct MissingObjectsTests {
         #expect(ranks == [nil, nil, 1])
     }
 
+    @Test(
+        "A list that names what would go with something that it does not name is refused",
+        arguments: Backend.allCases)
+    func contradictions(_ backend: Backend) throws {
+        let stack = try Stack(Models.people, backend)
+        let ids = try stack.store { context in
+            let parent = context.make("Person", ["name": "parent"])
+            return [parent]
+                + ["a", "b", "c"].map { context.make("Person", ["name": $0, "parent": parent]) }
+        }
+        func sync(_ rows: [[String: Any]], _ missing: MissingObjects = .delete) throws
+            -> BatchInsertResult
+        {
+            var request = BatchInsertRequest(entityName: "Person", objects: rows)
+            request.mergePolicy = .mergeByPropertyObjectTrump
+            request.missing = missing
+            return try stack.store.execute(request)
+        }
+        let error = storeError { _ = try sync([["name": "a"], ["name": "b"]]) }
+        #expect(error?.code == .deleteDenied)
+        if backend == .log {
+            #expect(error?.details.compactMap(\.context.objectID) == [ids[1], ids[2]])
+            let one = storeError { _ = try sync([["name": "c"]]) }
+            #expect(one?.code == .deleteDenied && one?.context.objectID == ids[3])
+        }
+        #expect(try stack.context().count("Person") == 4)
+        // Who has another owner, or none, by the same list stays; the rest goes as the rule says.
+        let result = try sync([["name": "a", "parent": NSNull()]])
+        #expect(result.deletedCount == 3)
+        #expect(try stack.context().all("Person").map { $0.string("name") } == ["a"])
+    }
+
     @Test("By key paths: scope, mark and deletion")
     func typed() throws {
         let store = try Backend.log.makeStore(Schema(ManagedObjectModel(for: [TypedProduct.self])))

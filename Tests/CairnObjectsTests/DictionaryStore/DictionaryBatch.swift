@@ -220,6 +220,11 @@ struct DictionaryBatch {
             case .delete:
                 var deletion = DictionaryDeletion(schema: schema, state: state)
                 result.missingIDs = try deletion.delete(missing)
+                if let contradicted = result.missingIDs.first(where: named.contains) {
+                    throw StoreError(
+                        .deleteDenied, "a row names an object that would be deleted",
+                        context: .init(entity: entity.name, objectID: contradicted))
+                }
                 result.deletedCount = missing.count
                 state = deletion.state
             case .mark(let marks):
