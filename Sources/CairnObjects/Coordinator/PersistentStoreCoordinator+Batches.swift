@@ -35,6 +35,7 @@ extension PersistentStoreCoordinator {
             request.includesSubentities
             ? schema.entities[plan.entity.index].family : [plan.entity.index]
         var requests: [(store: CoordinatedStore, request: BatchUpdateRequest)] = []
+        var order: [ObjectID] = []
         if plan.fetch.limit == nil, plan.fetch.offset == 0 {
             for store in stores where family.contains(where: { store.entities[$0] }) {
                 requests.append((store, request))
@@ -43,7 +44,8 @@ extension PersistentStoreCoordinator {
             // Which objects these are only all stores together can tell.
             var fetch = plan.fetch
             fetch.affectedStores = stores.map(\.identifier)
-            let ids = Dictionary(grouping: try snapshot().fetch(fetch).ids, by: \.store)
+            order = try snapshot().fetch(fetch).ids
+            let ids = Dictionary(grouping: order, by: \.store)
             for store in stores {
                 guard let ids = ids[store.identifier] else { continue }
                 requests.append((store, request.limited(to: ids)))
@@ -56,6 +58,11 @@ extension PersistentStoreCoordinator {
             result.unchangedCount += updated.unchangedCount
             result.objectIDs += updated.objectIDs
             result.commit = updated.commit ?? result.commit
+        }
+        if requests.count > 1, !plan.fetch.sort.isEmpty, !order.isEmpty {
+            // As they were found, and not store by store.
+            let updated = Set(result.objectIDs)
+            result.objectIDs = order.filter(updated.contains)
         }
         return result
     }

@@ -311,4 +311,29 @@ struct CoordinatorTests {
         #expect(storeError { _ = try stores.second.snapshot() }?.code == .unusable, "it is closed")
         #expect(try context.count("Product") == 2)
     }
+
+    @Test(
+        "A limited update takes the first objects of all stores, and lists them in their order",
+        arguments: Backend.allCases)
+    func limitedUpdate(_ backend: Backend) throws {
+        let stores = try TwoStores(backend)
+        let setup = stores.context()
+        var made: [ManagedObject] = []
+        for price in 0..<6 {
+            made.append(
+                try setup.make(
+                    "Product", in: stores.stores[price % 2],
+                    ["serialCode": "\(price)", "price": Double(price)]))
+        }
+        try setup.save()
+        let ids = made.map(\.objectID)
+        var request = BatchUpdateRequest(
+            entityName: "Product", propertiesToUpdate: ["note": "cheap"])
+        request.sortDescriptors = [SortKey("price")]
+        (request.fetchLimit, request.fetchOffset) = (4, 1)
+        request.resultType = .objectIDs
+        let result = try stores.coordinator.execute(request)
+        #expect(result.updatedCount == 4 && result.objectIDs == Array(ids[1...4]))
+        #expect(try stores.context().find("Product", "note", .string("cheap")).count == 4)
+    }
 }
