@@ -114,6 +114,15 @@ extension ManagedObjectContext {
         }
     }
 
+    /// Tells those who watch the contexts that work on this one that objects have got their permanent ids. To be called when
+    /// what has given them is done: who is told reads.
+    func tellChildrenOfRenames() {
+        for child in livingChildren {
+            if child.observedKinds.contains(.renames) { child.tell(.didRename) }
+            child.tellChildrenOfRenames()
+        }
+    }
+
     /// The parent's objects have other ids.
     private func follow(
         _ names: [ObjectID: ObjectID], _ absorbed: [ObjectID: ObjectID],

@@ -143,6 +143,7 @@ extension ManagedObjectContext {
         undoHistory?.recording = .steps
         for object in objects { object.didSave() }
         if let saved { tell(.didSave(saved)) }
+        if !children.isEmpty, !result.permanentIDs.isEmpty { tellChildrenOfRenames() }
     }
 
     /// An object is no more.

@@ -542,6 +542,7 @@ public final class ManagedObjectContext {
         renameTransients(names)
         tellChildren(of: names)
         if observedKinds.contains(.renames) { tell(.didRename) }
+        tellChildrenOfRenames()
     }
 
     /// Gives an object another id in the table.

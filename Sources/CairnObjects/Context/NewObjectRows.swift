@@ -274,6 +274,7 @@ extension ManagedObjectContext {
         undoHistory?.recording = .steps
         for object in objects { object.didSave() }
         if let saved { tell(.didSave(saved)) }
+        if !children.isEmpty { tellChildrenOfRenames() }
     }
 
     /// Some new objects were merged into stored ones: they leave the context, and the stored ones are shown as they are now.

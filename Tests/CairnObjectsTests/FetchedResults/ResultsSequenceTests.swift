@@ -16,6 +16,47 @@ struct ResultsSequenceTests {
     }
 
     @Test(
+        "A list of a child shows the ids that its parent's save, or asking for them, has given",
+        arguments: Backend.allCases, [true, false])
+    func children(_ backend: Backend, _ saves: Bool) throws {
+        let stack = try Stack(Models.shop, backend)
+        let parent = stack.context()
+        let child = ManagedObjectContext(parent: parent)
+        // More than a few go another way.
+        for count in [2, 40] {
+            let new = (0..<count).map { parent.make("Product", ["name": "\(count) \($0)"]) }
+            let controller = FetchedResultsController(
+                fetchRequest: request, managedObjectContext: child)
+            try controller.performFetch()
+            let follower = Follower(controller)
+            #expect(controller.snapshot?.itemIdentifiers.count { $0.isTemporary } == count)
+            if saves { try parent.save() } else { try parent.obtainPermanentIDs(for: new) }
+            let ids = try #require(controller.snapshot).itemIdentifiers
+            #expect(ids.allSatisfy { !$0.isTemporary })
+            #expect(Set(new.map(\.objectID)).isSubset(of: ids))
+            #expect(follower.last?.itemIdentifiers == ids)
+            try parent.save()
+        }
+    }
+
+    /// What a controller tells.
+    private final class Follower: FetchedResultsControllerDelegate {
+        typealias Result = ManagedObject
+        private(set) var last: FetchedResultsSnapshot?
+
+        init(_ controller: FetchedResultsController<ManagedObject>) {
+            controller.delegate = self
+        }
+
+        func controller(
+            _ controller: FetchedResultsController<ManagedObject>,
+            didChangeContentWith snapshot: FetchedResultsSnapshot
+        ) {
+            last = snapshot
+        }
+    }
+
+    @Test(
         "A snapshot of what there is comes first, then one after each change",
         arguments: Backend.allCases)
     @MainActor func following(_ backend: Backend) async throws {
