@@ -157,11 +157,10 @@ extension ManagedObjectContext {
     private func revert(_ object: ManagedObject, to row: Row?) {
         guard let row else { return vanish(object) }
         noteRefreshed(object)
-        object.dropEdits()
         object.isUpdated = false
         object.isDeleted = false
         object.isPropagated = false
-        object.rebase(on: row)
+        object.yield(to: row)
     }
 
     private func finishMembers(

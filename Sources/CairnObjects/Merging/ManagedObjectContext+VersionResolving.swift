@@ -31,7 +31,7 @@ extension ManagedObjectContext {
             if !keepsOurs {
                 object.isDeleted = false
                 object.isPropagated = false
-                object.dropEdits()
+                return object.yield(to: stored)
             }
             object.isFulfilled = true
             object.row = stored
@@ -122,8 +122,9 @@ extension ManagedObjectContext {
     private func drop(_ object: ManagedObject, _ column: Int, _ stored: Row) {
         let value = stored.cells.value(column, of: object.entity, in: identity)
         guard let index = object.entity.columns[column].relationship else {
+            // It is no edit any more when the row is there. Until then nobody sees what was there before.
             object.willChange(.column(column))
-            object.setEdit(column, nil)
+            object.setEdit(column, value)
             object.didChange(.column(column))
             return
         }
@@ -144,8 +145,8 @@ extension ManagedObjectContext {
     /// The object becomes what is stored.
     func goBack(_ object: ManagedObject, to stored: Row) {
         for column in object.editedColumns { drop(object, column, stored) }
-        object.removeEdits()
         object.rebase(on: stored)
+        object.removeEdits()
         revision += 1
     }
 }

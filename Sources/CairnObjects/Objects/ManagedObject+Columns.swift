@@ -254,6 +254,10 @@ extension ManagedObject {
         let told = observedPlaces(changedBy: newer, replacesEdits: false)
         tellBefore(told)
         defer { tellAfter(told) }
+        putUnderEdits(newer)
+    }
+
+    private func putUnderEdits(_ newer: Row) {
         row = newer
         isFulfilled = true
         isGone = false
@@ -262,11 +266,27 @@ extension ManagedObject {
         }
     }
 
+    /// Lets go of all edits in favour of what is stored: nobody sees what was there before both.
+    func yield(to newer: Row) {
+        var told = observedPlaces(changedBy: newer, replacesEdits: true)
+        for place in observedEdits {
+            if case .relationship = place { told.append(place) }
+        }
+        tellBefore(told)
+        defer { tellAfter(told) }
+        forgetEdits()
+        putUnderEdits(newer)
+    }
+
     /// Lets go of all edits; nothing is told to the other sides of relationships.
     func dropEdits() {
         let told = observedEdits
         tellBefore(told)
         defer { tellAfter(told) }
+        forgetEdits()
+    }
+
+    private func forgetEdits() {
         removeEdits()
         guard rarer != nil else { return }
         untracked = ColumnSet()

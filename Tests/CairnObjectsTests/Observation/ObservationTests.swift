@@ -8,6 +8,11 @@ import Testing
 
 @testable import CairnObjects
 
+extension MergePolicy {
+    /// A policy of one's own, which the store does not carry out.
+    fileprivate final class Own: MergePolicy {}
+}
+
 /// Counts how often somebody is told.
 private final class Counter: Sendable {
     private let told = Atomic<Int>(0)
@@ -36,6 +41,46 @@ struct ObservationTests {
         let counter = Counter()
         withObservationTracking(read) { counter.tell() }
         return counter
+    }
+
+    /// What somebody sees who looks again each time he is told.
+    private final class Watcher {
+        private(set) var seen: [String] = []
+        private let read: () -> String
+
+        init(_ read: @escaping () -> String) {
+            self.read = read
+            look()
+        }
+
+        func look() {
+            nonisolated(unsafe) let watcher = self
+            let value = withObservationTracking(read) { watcher.look() }
+            if seen.last != value { seen.append(value) }
+        }
+    }
+
+    @Test("What policies make of edits is one change: nobody sees what was stored before both")
+    func resolving() throws {
+        let policies: [(MergePolicy, [String])] = [
+            (.mergeByPropertyStoreTrump, ["mine", "theirs"]), (.rollback, ["mine", "theirs"]),
+            (.mergeByPropertyObjectTrump, ["mine"]),
+            // The context decides.
+            (MergePolicy.Own(merge: .mergeByPropertyStoreTrump), ["mine", "theirs"]),
+            (MergePolicy.Own(merge: .rollback), ["mine", "theirs"]),
+        ]
+        for (number, (policy, wanted)) in policies.enumerated() {
+            let product = try savedProduct("\(number)")
+            product.name = "base"
+            try context.save()
+            product.name = "mine"
+            context.mergePolicy = policy
+            let watcher = Watcher { product.name }
+            try changeElsewhere(product) { $0.name = "theirs" }
+            try context.save()
+            watcher.look()
+            #expect(watcher.seen == wanted, "\(number)")
+        }
     }
 
     private func savedProduct(_ code: String = "1") throws -> TypedProduct {
