@@ -21,7 +21,7 @@ extension ManagedObjectContext {
         object.prepareForDeletion()
         // What is deleted can come back only with values that have been read.
         if recordsEdits { object.fulfillIfNeeded() }
-        object.flags.subtract(.cascaded)
+        object.flags.subtract([.cascaded, .deletedElsewhere])
         guard !object.isDeleted else { return }
         markDeleted(object)
     }

@@ -231,6 +231,8 @@ extension ManagedObjectContext {
         for object in objectsToSave {
             let entity = object.entity
             if object.isDeleted {
+                // If it is there again, nobody here has said that it is not to be.
+                if object.flags.contains(.deletedElsewhere) { continue }
                 request.deleted.append(
                     SaveRequest.Deleted(
                         id: object.objectID, entity: entity.index,

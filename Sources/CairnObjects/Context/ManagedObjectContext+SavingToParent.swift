@@ -111,7 +111,7 @@ extension ManagedObjectContext {
             shown = known
             if shown.isDeleted, shown.managedObjectContext === self, shown.hasRow, !shown.isGone {
                 // The child has saved the deletion and taken it back: the row is still stored.
-                shown.flags.subtract([.deleted, .propagated, .displaced])
+                shown.flags.subtract([.deleted, .propagated, .displaced, .deletedElsewhere])
                 pendingDeletes.removeAll { $0 === shown }
                 shown.unloadMembers()
                 objectDidChange(shown, isReal: true)

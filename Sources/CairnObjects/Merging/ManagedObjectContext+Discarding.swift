@@ -126,7 +126,9 @@ extension ManagedObjectContext {
         let restored = Set(objects)
         pendingDeletes.removeAll { restored.contains($0) }
         for object in objects {
-            object.flags.subtract([.deleted, .propagated, .displaced, .cascaded])
+            object.flags.subtract([
+                .deleted, .propagated, .displaced, .deletedElsewhere, .cascaded,
+            ])
             object.isUpdated = true
         }
         withoutRecording {

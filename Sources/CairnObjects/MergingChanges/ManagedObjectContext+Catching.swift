@@ -4,6 +4,7 @@
 //   2. A row of another version goes under the object, whose edits stay on top.
 //   3. Without a row the object is as good as deleted: it keeps its values until the context saves. What here leads to it, as
 //      an edit, leads nowhere, or to the one that it was folded into; new objects that a cascade rule would delete with it are deleted.
+//      If it turns out to be stored again, it is there again, with its edits.
 //   4. To-many relationships that may lead elsewhere by now, and were read, are forgotten, and read again when somebody
 //      asks: at once if somebody watches the context, who is told which have changed.
 //   5. New objects become faults if somebody watches, who is told of them.
@@ -156,6 +157,8 @@ private struct ChangeMerge {
                     if let changes = byEntity[entity],
                         changes.updated.contains(object.reference)
                             || changes.deleted.contains(object.reference)
+                            || object.flags.contains(.deletedElsewhere)
+                                && changes.inserted.contains(object.reference)
                     {
                         take(object)
                         break
@@ -175,7 +178,8 @@ private struct ChangeMerge {
     private func isKnownAbove(_ id: ObjectID) -> Bool { !id.isTemporary || context.parent != nil }
 
     private mutating func take(_ object: ManagedObject) {
-        guard !object.isInserted, isKnownAbove(object.objectID), !object.isGone,
+        guard !object.isInserted, isKnownAbove(object.objectID),
+            !object.isGone || object.flags.contains(.deletedElsewhere),
             known.insert(object).inserted
         else { return }
         touched.append(object)
@@ -218,7 +222,13 @@ private struct ChangeMerge {
             let rows = try state.rows(objects.map(\.objectID))
             for (object, row) in zip(objects, rows) {
                 guard let row else {
+                    if object.flags.contains(.deletedElsewhere) { continue }
                     if object.isDeleted { object.isDisplaced = true } else { gone.append(object) }
+                    continue
+                }
+                if object.flags.contains(.deletedElsewhere) {
+                    bringBack(object, row)
+                    noteRefreshed(object)
                     continue
                 }
                 if object.hasRow {
@@ -230,6 +240,22 @@ private struct ChangeMerge {
             }
         }
         return gone
+    }
+
+    /// Somebody has stored an object again that others had deleted: it is one as any other.
+    private func bringBack(_ object: ManagedObject, _ row: Row) {
+        if object.isGone { object.revive() }
+        object.willChangeAll()
+        object.isDeleted = false
+        object.isPropagated = false
+        object.isDisplaced = false
+        object.absorbedInto = nil
+        if object.isFault { object.row = row } else { object.rebase(on: row) }
+        object.unloadMembers()
+        object.didChangeAll()
+        if object.hasEdits { return }
+        object.isUpdated = false
+        context.changed.remove(object)
     }
 
     private mutating func noteRefreshed(_ object: ManagedObject) {
@@ -255,6 +281,7 @@ private struct ChangeMerge {
             object.isPropagated = true
             // No rule can forbid what has happened.
             object.isDisplaced = true
+            object.flags.formUnion(.deletedElsewhere)
             context.objectDidChange(object, isReal: true)
             context.noteLeaving(object)
             guard object.rarer != nil else { continue }

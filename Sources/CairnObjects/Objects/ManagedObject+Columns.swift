@@ -81,7 +81,9 @@ extension ManagedObject {
     /// has inserted it again.
     @inline(never) func revive() {
         noteKeyChange()
-        flags.subtract([.gone, .deleted, .fulfilled, .propagated, .displaced])
+        flags.subtract([
+            .gone, .deleted, .fulfilled, .propagated, .displaced, .deletedElsewhere,
+        ])
         absorbedInto = nil
         // While it was gone it had no members.
         if rarer != nil {

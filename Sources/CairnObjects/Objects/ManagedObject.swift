@@ -77,6 +77,8 @@ open class ManagedObject {
         static let noted = Flags(rawValue: 8192)
         /// Somebody has read a property who tracks it.
         static let observed = Flags(rawValue: 16384)
+        /// Others have deleted it, as was found when their changes were merged, and nobody here.
+        static let deletedElsewhere = Flags(rawValue: 1 << 25)
         /// A delete rule has deleted it, and not the program.
         static let cascaded = Flags(rawValue: 1 << 21)
         /// Its parent has saved it since: its version is the newer one, its values may be older ones.
@@ -225,7 +227,10 @@ open class ManagedObject {
     }
     final var isDisplaced: Bool {
         get { has(.displaced) }
-        set { set(.displaced, newValue) }
+        set {
+            set(.displaced, newValue)
+            if !newValue { flags.subtract(.deletedElsewhere) }
+        }
     }
     final var hasTemporaryID: Bool {
         get { has(.temporary) }

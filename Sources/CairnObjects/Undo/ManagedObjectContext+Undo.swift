@@ -196,7 +196,7 @@ extension ManagedObjectContext {
             other.isDeleted = true
         }
         object.join(self, layout(of: object.entity))
-        object.flags.subtract([.deleted, .propagated, .displaced])
+        object.flags.subtract([.deleted, .propagated, .displaced, .deletedElsewhere])
         object.absorbedInto = nil
         // By ids, which others may have no more.
         for index in object.toMany.keys where !object.isTransient(index) {

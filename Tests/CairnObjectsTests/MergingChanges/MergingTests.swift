@@ -240,6 +240,65 @@ struct MergingTests {
         #expect(recorder.take().last == Entry(kind: .didChange, deleted: 1, refreshed: 2))
     }
 
+    @Test(
+        "What others have deleted and stored again is there again, with edits, and no deletion of one's own",
+        arguments: ways)
+    private func storedAgain(_ backend: Backend, _ way: Way) throws {
+        let market = try Market(backend)
+        let products = Array(market.products)
+        #expect(products.count >= 3)
+        let slow = market.stack.context(.overwrite)
+        for (place, product) in products[..<3].enumerated() {
+            try slow.existingObject(with: product.objectID)["note"] = "again \(place)"
+        }
+        _ = products[0].string("name")
+        products[1]["stock"] = 77
+        for product in products[..<3] {
+            market.other.delete(try market.other.existingObject(with: product.objectID))
+        }
+        try market.save(way)
+        #expect(products[..<3].map(\.isDeleted) == [true, true, true])
+        // This one is not to be, whoever else deletes it.
+        market.mine.delete(products[2])
+        try slow.save()
+        let ids = products[..<3].map(\.objectID)
+        ManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [.insertedObjectIDs: ids], into: [market.mine])
+        #expect(products[..<3].map(\.isDeleted) == [false, false, true])
+        #expect(products[0].string("note") == "again 0" && !products[0].isUpdated)
+        #expect(products[1].string("note") == "again 1" && products[1].int("stock") == 77)
+        let first = try market.mine.existingObject(with: ids[0])
+        #expect(first === products[0])
+        try market.mine.save()
+        let left = market.stack.context()
+        #expect(try left.existingObject(with: ids[1]).int("stock") == 77)
+        let error = storeError { _ = try left.existingObject(with: ids[2]) }
+        #expect(error?.code == .objectNotFound)
+    }
+
+    @Test(
+        "A save does not delete what others have deleted and stored again, merged or not",
+        arguments: ways)
+    private func notDeletedAgain(_ backend: Backend, _ way: Way) throws {
+        let market = try Market(backend)
+        let product = try #require(market.products.first)
+        let slow = market.stack.context(.overwrite)
+        try slow.existingObject(with: product.objectID)["note"] = "again"
+        _ = product.string("name")
+        market.other.delete(try market.other.existingObject(with: product.objectID))
+        try market.save(way)
+        market.mine.automaticallyMergesChangesFromParent = false
+        try slow.save()
+        market.mine.mergePolicy = .overwrite
+        market.mine.make("Tag", ["label": "new"])
+        try market.mine.save()
+        #expect(
+            try market.stack.context().existingObject(with: product.objectID).string("note")
+                == "again")
+        #expect(
+            try market.mine.existingObject(with: product.objectID).string("note") == "again")
+    }
+
     @Test("What edits lead to objects deleted elsewhere leads nowhere", arguments: ways)
     private func danglingEdits(_ backend: Backend, _ way: Way) throws {
         let market = try Market(backend)
