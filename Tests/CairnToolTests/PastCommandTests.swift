@@ -128,6 +128,9 @@ struct PastCommandTests {
 
         let last = try #require(
             try cairn("past", work.store, "--json").json.first?["last"] as? Int)
+        let early = cairn("past", work.store, "--purge", "\(last)0")
+        #expect(early.code == 1 && early.errors.contains("still to come"), "\(early.errors)")
+        #expect(cairn("count", work.store, "Thing", "--at", "\(horizon)").code == 0)
         let purged = try cairn("past", work.store, "--purge", "\(last)", "--json").json.first
         #expect(purged?["horizon"] as? Int == last)
         #expect(cairn("count", work.store, "Thing", "--at", "\(horizon)").code == 1)

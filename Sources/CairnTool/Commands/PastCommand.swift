@@ -46,10 +46,16 @@ struct PastCommand: ParsableCommand {
             bounds = try StoreSession.reading(place.store) { try $0.store.pastStateBounds() }
         } else {
             bounds = try StoreSession.writing(place.store, pastStates: keep) { session in
-                if let purge {
-                    try session.store.purgePastStates(
-                        before: try session.commit(purge, option: "--purge"))
+                let bounds = try session.store.pastStateBounds()
+                guard let purge else { return bounds }
+                let number = try session.commit(purge, option: "--purge")
+                // A number with a figure too many would give all of them up.
+                if let bounds, number > bounds.last {
+                    throw StoreError(
+                        .pastStateUnavailable,
+                        "commit \(number) is still to come: the last one is \(bounds.last)")
                 }
+                try session.store.purgePastStates(before: number)
                 return try session.store.pastStateBounds()
             }
         }
