@@ -1,6 +1,7 @@
 // Deletes many objects as one unit, without loading them.
 
 public import CairnModel
+public import FoundationEssentials
 
 /// A batch delete: the objects that a fetch finds, or those of a list of ids.
 ///
@@ -14,6 +15,8 @@ public struct BatchDeleteRequest: Sendable {
         case fetch(StoreFetch)
         /// Those with these ids; ids that do not exist are passed over.
         case ids([ObjectID], entity: Int)
+        /// Those with these ids, all of one hierarchy; ids that do not exist are passed over.
+        case objectIDs([ObjectID])
         /// Those of an entity and its descendants that meet a condition; nil = all.
         case matching(PredicateNode?, entityName: String)
     }
@@ -28,6 +31,19 @@ public struct BatchDeleteRequest: Sendable {
     }
     /// Which objects.
     public var target: Target
+    /// What the condition of ``Target/matching(_:entityName:)`` says of nil.
+    public var nullSemantics = NullSemantics.twoValued
+    /// Whether of those that match objects of the entity's descendants are deleted as well. What a rule reaches always is.
+    public var includesSubentities = true
+    /// The order in which limit and offset of those that match count.
+    public var sortDescriptors: [SortKey] = []
+    /// The greatest number of those that match; 0 = all.
+    public var fetchLimit = 0
+    /// How many of those that match are left out first.
+    public var fetchOffset = 0
+    /// The stores from which those that match are deleted, by their identifiers, if there are several behind a coordinator; nil
+    /// = all that can be written.
+    public var affectedStores: [UUID]?
     /// What the result should contain.
     public var resultType = ResultType.statusOnly
     /// Whether the result lists the ids.
@@ -53,12 +69,51 @@ public struct BatchDeleteRequest: Sendable {
         self.init(.matching(predicate, entityName: entityName))
     }
 
-    /// The same request with a fetch in place of a condition: what every store begins with.
+    /// Deletes objects by their ids, which are of one hierarchy.
+    public init(objectIDs: [ObjectID]) { self.init(.objectIDs(objectIDs)) }
+
+    /// The same request with a fetch in place of a condition, and an entity beside ids: what every store begins with.
     ///
+    /// - Parameter entity: the index of an entity of an id's hierarchy, in whichever store that is; nil if there is none.
     /// - Throws: `StoreError` with `.invalidRequest` if the request cannot be carried out in a schema.
-    package func resolved(in schema: Schema) throws(StoreError) -> BatchDeleteRequest {
+    package func resolved(in schema: Schema, entity: (ObjectID) -> Int?) throws(StoreError)
+        -> BatchDeleteRequest
+    {
         if let refusal { throw refusal }
-        guard case .matching(let predicate, let name) = target else { return self }
+        switch target {
+        case .fetch, .ids: return self
+        case .objectIDs(let ids):
+            var request = self
+            request.target = .ids(ids, entity: try root(of: ids, in: schema, entity) ?? 0)
+            return request
+        case .matching(let predicate, let name): return try resolved(predicate, name, in: schema)
+        }
+    }
+
+    /// The root of the hierarchy that all ids are of; nil if there are none.
+    private func root(
+        of ids: [ObjectID], in schema: Schema, _ entity: (ObjectID) -> Int?
+    ) throws(StoreError) -> Int? {
+        var root: Int?
+        for id in ids {
+            guard !id.isTemporary, let own = entity(id).map({ schema.entities[$0].root }) else {
+                throw StoreError(
+                    .foreignObject, "the id is of no store that the objects are deleted from",
+                    context: .init(objectID: id))
+            }
+            guard root ?? own == own else {
+                throw StoreError(
+                    .invalidRequest, "the ids of one request are of objects of one hierarchy",
+                    context: .init(entity: schema.entities[own].name, objectID: id))
+            }
+            root = own
+        }
+        return root
+    }
+
+    private func resolved(_ predicate: PredicateNode?, _ name: String, in schema: Schema)
+        throws(StoreError) -> BatchDeleteRequest
+    {
         guard let entity = schema.entity(named: name) else {
             throw StoreError(
                 .invalidRequest, "the model has no entity of this name",
@@ -67,10 +122,15 @@ public struct BatchDeleteRequest: Sendable {
         var fetch = StoreFetch(entity: entity.index)
         do throws(PredicateFormatError) {
             fetch.predicate = try predicate?.boundForStore(
-                to: entity, in: schema, nullSemantics: .twoValued)
+                to: entity, in: schema, nullSemantics: nullSemantics)
         } catch {
             throw StoreError(error, entity: entity)
         }
+        fetch.includesSubentities = includesSubentities
+        fetch.sort = sortDescriptors
+        fetch.limit = fetchLimit > 0 ? fetchLimit : nil
+        fetch.offset = max(0, fetchOffset)
+        fetch.affectedStores = affectedStores
         var request = self
         request.target = .fetch(fetch)
         return request

@@ -53,6 +53,8 @@ public struct BatchInsertRequest: Sendable {
         case resolved(RowMaker)
         /// Dictionaries, one a row.
         case dictionaries(DictionaryRows)
+        /// A closure that fills a dictionary and returns true when there was none left to fill.
+        case dictionaryHandler(@Sendable (inout [String: Any]) throws -> Bool)
         /// Values that encode themselves, one a row.
         case encodable(EncodableRows)
     }
@@ -142,6 +144,28 @@ public struct BatchInsertRequest: Sendable {
     public init(entityName: String, objects: [[String: Any]]) {
         self.entityName = entityName
         source = .dictionaries(DictionaryRows(objects))
+    }
+
+    /// Rows as dictionaries that a closure fills, so that not all of them are in memory at once; see
+    /// ``init(entityName:objects:)`` for what may be in them.
+    ///
+    /// The closure gets an empty dictionary each time, and is called until it returns true; what it has filled in that last
+    /// call is not inserted. It runs before the batch takes its turn to write, some rows ahead, and must not use the store.
+    ///
+    /// ```swift
+    /// BatchInsertRequest(entityName: "Product", dictionaryHandler: { row in
+    ///     guard let line = lines.next() else { return true }
+    ///     row["serialCode"] = line.code
+    ///     row["price"] = line.price
+    ///     return false
+    /// })
+    /// ```
+    public init(
+        entityName: String,
+        dictionaryHandler handler: @escaping @Sendable (inout [String: Any]) throws -> Bool
+    ) {
+        self.entityName = entityName
+        source = .dictionaryHandler(handler)
     }
 
     /// Rows as values that encode themselves: comfortable, and some ten times slower than the closure.

@@ -332,7 +332,7 @@ final class RowEncoder: Encoder {
 
 extension SchemaColumn {
     /// Why a row of a batch may not set the column; nil if it may.
-    var reasonNotToBeSet: String? {
+    package var reasonNotToBeSet: String? {
         if isDerived { return "a derived attribute is computed by the store and cannot be set" }
         return nil
     }

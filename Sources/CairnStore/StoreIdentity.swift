@@ -46,6 +46,12 @@ public struct StoreIdentity: Sendable {
             context: temporaryStore)
     }
 
+    /// An entity of the hierarchy of a stored object, as an index of the schema; nil if the id is of another store.
+    package func entity(of id: ObjectID) -> Int? {
+        guard !id.isTemporary, id.store == identifier else { return nil }
+        return hierarchies.firstIndex(of: id.hierarchy)
+    }
+
     /// Whether the id is a permanent one of this store, in the hierarchy of an entity.
     public func owns(_ id: ObjectID, entity: Int) -> Bool {
         !id.isTemporary && id.hierarchy == hierarchies[entity] && id.store == identifier

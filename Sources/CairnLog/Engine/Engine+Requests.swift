@@ -175,7 +175,7 @@ extension Engine {
 
     func delete(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try checkDerivations()
-        let request = try request.resolved(in: schema)
+        let request = try request.resolved(in: schema) { identity.entity(of: $0) }
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
@@ -242,7 +242,8 @@ extension Engine {
                 numbers.append(number)
             }
             return try planner.delete(numbers, tree: tree, &builder)
-        case .matching: preconditionFailure("a condition is resolved before it is asked")
+        case .matching, .objectIDs:
+            preconditionFailure("a condition is resolved before it is asked")
         }
     }
 

@@ -73,7 +73,9 @@ extension PersistentStoreCoordinator {
     /// - Throws: `StoreError`: `.readOnly` if the request names a store, or the id of an object in one, that is opened for
     ///   reading only; nothing is deleted then. What a store throws; `.incompleteSave` if others are written by then.
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
-        let request = try request.resolved(in: schema)
+        let request = try request.resolved(in: schema) { id in
+            attached.first { $0.identifier == id.store }?.identity.entity(of: id)
+        }
         var requests: [(store: CoordinatedStore, request: BatchDeleteRequest)] = []
         switch request.target {
         case .fetch(let fetch):
@@ -98,7 +100,8 @@ extension PersistentStoreCoordinator {
                 requests = divide(ids, fetch.entity, request)
             }
         case .ids(let ids, let entity): requests = divide(ids, entity, request)
-        case .matching: preconditionFailure("a condition is resolved before it is asked")
+        case .matching, .objectIDs:
+            preconditionFailure("a condition is resolved before it is asked")
         }
         var result = BatchDeleteResult()
         try execute(requests) { store, request throws(StoreError) in

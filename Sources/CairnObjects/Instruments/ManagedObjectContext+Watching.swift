@@ -297,6 +297,7 @@ extension ManagedObjectContext {
             switch target {
             case .fetch(let fetch): fetch.entity
             case .ids(_, let entity): entity
+            case .objectIDs(let ids): ids.first.flatMap(rootEntity(of:))?.index ?? -1
             case .matching(_, let name): schema.entity(named: name)?.index ?? -1
             }
         return schema.entities.indices.contains(index) ? schema.entities[index].name : ""

@@ -11,14 +11,16 @@ struct DictionaryDeletion {
     mutating func run(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         let before = state
         let targets: [ObjectID]
-        switch try request.resolved(in: schema).target {
+        let identity = state.identity
+        switch try request.resolved(in: schema, entity: { identity.entity(of: $0) }).target {
         case .fetch(let fetch): targets = try state.fetch(fetch, in: schema).ids
         case .ids(let ids, let entity):
             let family = schema.entities[entity].family
             targets = ids.filter { id in
                 state.objects[id].map { family.contains($0.entity) } ?? false
             }
-        case .matching: preconditionFailure("a condition is resolved before it is asked")
+        case .matching, .objectIDs:
+            preconditionFailure("a condition is resolved before it is asked")
         }
         let deleted = try delete(targets)
         try state.derive(after: before, in: schema)
