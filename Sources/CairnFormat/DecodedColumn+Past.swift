@@ -1,4 +1,4 @@
-// Columns that stand for what older blocks do not have.                                          Format 70.5
+// Columns that stand for what older blocks do not have.                          Format 70.5, F-720, F-721
 //
 // They are made of a cell, or of a column and a cell for what is nil in it, and are like columns that were decoded.
 

@@ -60,16 +60,17 @@ extension ConstraintDuplicates: CustomStringConvertible {
 
     /// The error of it, as a part of one that says why a store cannot follow its model.
     package var error: StoreError {
+        let count =
+            "\(keys) \(keys == 1 ? "key is" : "keys are") shared by \(objects) objects"
         let told = examples.map { example in
             let values = example.values.map { "\($0)" }.joined(separator: ", ")
             return "\(example.count) objects have \(values)"
         }
         return StoreError(
-            .constraintConflict,
-            "\(keys) \(keys == 1 ? "key is" : "keys are") shared by \(objects) objects",
+            .constraintConflict, count,
             context: .init(
                 entity: entity, key: properties.joined(separator: ", "),
-                detail: told.joined(separator: "; ")))
+                detail: "\(count): " + told.joined(separator: "; ")))
     }
 }
 

@@ -26,7 +26,7 @@ struct CairnCommand: ParsableCommand {
             SchemaCommand.self, SpaceCommand.self, HistoryCommand.self, PastCommand.self,
             FramesCommand.self, CheckCommand.self,
             SalvageCommand.self, CompactCommand.self, BackupCommand.self, ExportCommand.self,
-            HashCommand.self, DiffCommand.self, ModelCommand.self,
+            HashCommand.self, DiffCommand.self, ModelCommand.self, MigrateCommand.self,
             PredicateCommand.self, QuickstartCommand.self,
         ])
 }

@@ -1,0 +1,179 @@
+// cairn migrate: leads a store to another version of its model.
+
+import ArgumentParser
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnObjects
+import CairnStore
+
+/// Leads a store to a newer model, or says what that would do.
+struct MigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Lead a store to another version of its model, or say what that would do.",
+        discussion: """
+            Everything that can be inferred happens in one commit: objects keep their ids, and rows \
+            are written anew only where a relationship is to be kept otherwise or an attribute has to \
+            be computed. If something needs a mapping, if objects stand against a new uniqueness \
+            constraint, or if they lack what is required, it says so, and the store stays as it is. \
+            Versions of cairn that know no migration cannot open the store afterwards.
+
+            With --dry-run each change is printed with what it costs, as cairn model --to does, and \
+            the objects that stand against constraints; the exit code is 1 if the store could not \
+            follow.
+
+            With --deduplicate ENTITY:KEY[,KEY]:RULE objects that have the same key become one in \
+            the same commit, by the rules of cairn duplicates: "User:uniqueId:newest:modified". With \
+            --merge the one that stays takes values from the others where it has none. The ids of \
+            those that go lead to it.
+            """)
+
+    @OptionGroup var place: StoreArgument
+
+    @Option(
+        help: ArgumentHelp(
+            "The newer model: a .xcdatamodeld or .xcdatamodel folder, its XML, JSON, or a store's folder.",
+            valueName: "model"), completion: .file())
+    var to: String
+
+    @Option(help: "The version of that model; without it the current one.")
+    var toVersion: String?
+
+    @Option(
+        name: .customLong("deduplicate"),
+        help: "Make one object of those with the same key: ENTITY:KEY[,KEY]:RULE. May be repeated.")
+    var deduplications: [String] = []
+
+    @Flag(help: "With --deduplicate: the object that stays takes values where it has none.")
+    var merge = false
+
+    @Flag(help: "Change nothing: say what would happen.")
+    var dryRun = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if merge, deduplications.isEmpty {
+            throw ValidationError("--merge is for --deduplicate.")
+        }
+        if dryRun, !deduplications.isEmpty {
+            throw ValidationError(
+                "--deduplicate does something: see cairn duplicates for what it would do.")
+        }
+    }
+
+    func run() throws {
+        let console = Console.current
+        let destination = try ModelSource.read(to, version: toVersion)
+        for warning in destination.warnings { console.printError("cairn: note: \(warning)") }
+        if dryRun { return try tell(destination.schema, console) }
+        var options = LogStoreOptions()
+        options.createsIfMissing = false
+        options.migrationPrelude = MigrationPrelude.deduplicating(try requests())
+        let isQuiet = output.json
+        options.migrationProgress = { progress in
+            if !isQuiet, progress.total > 0 {
+                Console.current.progress(
+                    "\(progress.stage.rawValue): \(progress.done) of \(progress.total)")
+            }
+            return true
+        }
+        defer { console.endProgress() }
+        let report = try LogStore.migrate(
+            at: place.store, to: destination.schema, options: options)
+        console.endProgress()
+        print(report, console)
+    }
+
+    private func requests() throws -> [DeduplicationRequest] {
+        try deduplications.map { text in
+            let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else {
+                throw ValidationError("--deduplicate is ENTITY:KEY[,KEY]:RULE, not \(text)")
+            }
+            var rule = try DeduplicationRule(argument: String(parts[2]))
+            if merge { rule = .merge([:], into: rule) }
+            var request = DeduplicationRequest(
+                entityName: String(parts[0]),
+                by: try TermList.parts(String(parts[1]), option: "--deduplicate"), keeping: rule)
+            request.author = "cairn migrate"
+            return request
+        }
+    }
+
+    // MARK: What would happen
+
+    private func tell(_ schema: Schema, _ console: Console) throws {
+        let plan = try StoreSession.reading(place.store) { session in
+            ModelMigrationPlan(from: session.store.schema, to: schema)
+        }
+        ModelComparison(plan: plan, console: console).print(json: output.json)
+        if plan.inferability == .no { throw ExitCode.failure }
+        let duplicates = try LogStore.duplicates(at: place.store, for: schema)
+        for constraint in duplicates { print(constraint, console) }
+        if !duplicates.isEmpty { throw ExitCode.failure }
+    }
+
+    private func print(_ constraint: ConstraintDuplicates, _ console: Console) {
+        if output.json {
+            console.print(
+                JSONValue.object([
+                    "entity": .string(constraint.entity),
+                    "properties": .array(constraint.properties.map { .string($0) }),
+                    "keys": .count(constraint.keys), "objects": .count(constraint.objects),
+                    "examples": .array(
+                        constraint.examples.map { example in
+                            .object([
+                                "values": .array(example.values.map { JSONValue($0) }),
+                                "count": .count(example.count),
+                                "objects": .array(
+                                    example.objectIDs.map { .string("p\($0.reference)") }),
+                            ])
+                        }),
+                ]).line)
+            return
+        }
+        console.print(PlainText.visible("\(constraint)"))
+        for example in constraint.examples {
+            let values = example.values.map { PlainText.value($0) }.joined(separator: ", ")
+            let ids = example.objectIDs.map { "p\($0.reference)" }.joined(separator: " ")
+            let more = example.count > example.objectIDs.count ? " …" : ""
+            console.print("  \(values): \(ids)\(more)")
+        }
+    }
+
+    // MARK: What has happened
+
+    private func print(_ report: MigrationReport, _ console: Console) {
+        if output.json {
+            console.print(
+                JSONValue.object([
+                    "store": .string(place.store), "migrated": .boolean(report.commit != nil),
+                    "changes": .count(report.plan.changes.count),
+                    "cost": .string("\(report.plan.cost)"),
+                    "folded": .count(report.foldedObjects),
+                    "removed": .object(
+                        report.removedObjects.sorted { $0.key < $1.key }.map {
+                            .init(key: $0.key, value: .count($0.value))
+                        }),
+                ]).line)
+            return
+        }
+        guard report.commit != nil else {
+            return console.print("\(place.store): it is of this model already")
+        }
+        console.print(
+            "\(place.store): \(PlainText.count(report.plan.changes.count, "change")) followed, \(report.plan.cost)"
+        )
+        if report.foldedObjects > 0 {
+            console.print(
+                "\(PlainText.count(report.foldedObjects, "object")) became one with others")
+        }
+        for (entity, count) in report.removedObjects.sorted(by: { $0.key < $1.key }) {
+            console.print(
+                "\(PlainText.count(count, "object")) of \(PlainText.visible(entity)) went with the entity"
+            )
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// cairn migrate: a store follows its model, or says why not.
+
+import CairnModel
+import CairnTestSupport
+import Foundation
+import Testing
+
+@testable import CairnTool
+
+@Suite("cairn migrate")
+struct MigrateCommandTests {
+    /// A store of people, some of whom are there twice.
+    private static func makeStore(_ work: borrowing Workplace) throws {
+        let imported = try work.importing(
+            "people.json",
+            #"""
+            [{"code":"1","email":"a","name":"Ann","visits":1},
+             {"code":"2","email":"b","name":"Bob","visits":2},
+             {"code":"3","email":"a","name":null,"visits":5},
+             {"code":"4","email":"c","name":"Cid","visits":3},
+             {"code":"5","email":"a","name":"Anne","visits":2},
+             {"code":"6","name":"Nobody","visits":9}]
+            """#)
+        #expect(imported.code == 0, "\(imported.errors)")
+    }
+
+    private static func model(
+        _ work: borrowing Workplace, _ change: (inout EntityDescription) -> Void
+    ) throws -> String {
+        let text = cairn("schema", work.store, "--json").output
+        var model = try JSONDecoder().decode(ManagedObjectModel.self, from: Data(text.utf8))
+        change(&model.entities[0])
+        return try work.list("new-\(text.hashValue).json", try model.json())
+    }
+
+    @Test("what can be inferred happens, and the objects are those they were")
+    func inferred() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let model = try Self.model(work) { entity in
+            entity.attributes.append(.init("age", .integer16, default: .integer(30)))
+            entity.attributes.removeAll { $0.name == "visits" }
+        }
+        let dry = cairn("migrate", work.store, "--to", model, "--dry-run")
+        #expect(dry.code == 0 && dry.output.contains("metadata only"), "\(dry.errors)")
+        let before = cairn("count", work.store, "Thing").output
+        let run = cairn("migrate", work.store, "--to", model)
+        #expect(run.code == 0 && run.output.contains("2 changes followed, metadata only"))
+        #expect(cairn("count", work.store, "Thing").output == before)
+        #expect(cairn("count", work.store, "Thing", "--where", "age == 30").output == before)
+        #expect(cairn("check", work.store).code == 0)
+        let again = cairn("migrate", work.store, "--to", model)
+        #expect(again.code == 0 && again.output.contains("of this model already"))
+        let json = cairn("migrate", work.store, "--to", model, "--json")
+        #expect(try json.json[0]["migrated"] as? Bool == false)
+    }
+
+    @Test("duplicates are refused and shown, and a rule makes one of them; old ids lead to it")
+    func duplicates() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let model = try Self.model(work) { $0.uniquenessConstraints.append(["email"]) }
+        let refused = cairn("migrate", work.store, "--to", model)
+        #expect(refused.code == 1)
+        #expect(refused.errors.contains("constraint violation"))
+        #expect(refused.errors.contains("1 key is shared by 3 objects"))
+        let dry = cairn("migrate", work.store, "--to", model, "--dry-run")
+        #expect(dry.code == 1 && dry.output.contains("Thing(email): 1 key is shared by 3 objects"))
+        #expect(dry.output.contains("a: p1 p3 p5"))
+        let run = cairn(
+            "migrate", work.store, "--to", model, "--deduplicate", "Thing:email:newest:visits",
+            "--merge")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.output.contains("2 objects became one with others"))
+        #expect(cairn("count", work.store, "Thing").output == "4\n")
+        // The newest had no name, and took one.
+        let got = cairn("get", work.store, "Thing", "p1")
+        #expect(got.code == 0 && got.output.contains("p3"), "\(got.output)\(got.errors)")
+        #expect(
+            cairn("count", work.store, "Thing", "--where", "email == 'a' AND visits == 5").output
+                == "1\n")
+        #expect(cairn("check", work.store).code == 0)
+        let upsert = try work.importing(
+            "again.json", #"[{"code":"3","email":"a","name":"Other","visits":1}]"#)
+        #expect(upsert.output.contains("0 inserted, 1 updated"), "\(upsert.errors)")
+    }
+
+    @Test("bad models, rules and stores are said, and change nothing")
+    func bad() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let hash = cairn("hash", work.store).output
+        let model = try Self.model(work) { entity in
+            for index in entity.attributes.indices where entity.attributes[index].name == "name" {
+                entity.attributes[index].type = .date
+            }
+        }
+        let mapping = cairn("migrate", work.store, "--to", model)
+        #expect(mapping.code == 1 && mapping.errors.contains("cannot be inferred"))
+        #expect(cairn("migrate", work.store, "--to", model, "--dry-run").code == 1)
+        #expect(cairn("migrate", work.store, "--to", "nothing.json").code != 0)
+        #expect(cairn("migrate", "nothing.cairn", "--to", model).code == 1)
+        #expect(cairn("migrate", work.store, "--to", model, "--deduplicate", "Thing").code == 2)
+        #expect(cairn("migrate", work.store, "--to", model, "--merge").code == 2)
+        #expect(cairn("hash", work.store).output == hash)
+    }
+}
