@@ -80,7 +80,7 @@ struct BlockAudit: ~Copyable {
         for index in withReferences { readValues(index) }
         for index in gone where dead[index].count < audit.blocks[index].rows {
             find(
-                "rows live of an entity that the schema has no more (F-415)", audit.blocks[index])
+                "rows live of an entity that the schema has no more (F-722)", audit.blocks[index])
         }
         countSmallBlocks()
         progress(audit.blocks.count, audit.blocks.count)

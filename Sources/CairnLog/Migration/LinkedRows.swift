@@ -34,7 +34,7 @@ struct LinkedRows {
         where migration.kept == nil && !migration.origins.isEmpty {
             var links: [UInt64] = []
             for origin in migration.origins {
-                links += try Self.links(of: origin, old, &builder)
+                links += try Self.links(of: origin, old, successor, &builder)
             }
             if migration.origins.count > 1 || migration.origins[0].isSymmetric {
                 // What is known from both sides is one pair.
@@ -48,7 +48,7 @@ struct LinkedRows {
             for (position, column) in entity.columns.enumerated() where column.origin == .links {
                 var targets: [UInt32: UInt32] = [:]
                 for origin in column.links {
-                    for link in try Self.links(of: origin, old, &builder) {
+                    for link in try Self.links(of: origin, old, successor, &builder) {
                         let owner = UInt32(truncatingIfNeeded: link >> 32)
                         // The first one stays.
                         if targets[owner] == nil {
@@ -64,12 +64,18 @@ struct LinkedRows {
 
     // MARK: Gathering
 
-    /// The links of a relationship as the old schema kept it, by owner, each owner's in their order.
+    /// The links of a relationship as the old schema kept it, by owner, each owner's in their order: those between objects that
+    /// stay.
     private static func links(
-        of origin: LinkOrigin, _ old: Catalog, _ builder: inout CommitBuilder
+        of origin: LinkOrigin, _ old: Catalog, _ successor: CatalogSuccessor,
+        _ builder: inout CommitBuilder
     ) throws(StoreError) -> [UInt64] {
         var links: [UInt64] = []
-        let owners = old.schema.entities[origin.owner].family
+        let owners = old.schema.entities[origin.owner].family.filter {
+            successor.entities.contains($0)
+        }
+        let tree = targetTree(of: origin, old)
+        let mayGo = successor.droppedEntities.contains { old.entities[$0].tree == tree }
         for entity in owners where builder.state.counts[entity] > 0 {
             for handle in builder.state.blocks.all(ofEntity: entity) {
                 let entry = builder.state.blocks.entry(handle)
@@ -79,6 +85,11 @@ struct LinkedRows {
                     let owner = numbers.number(slot)
                     for target in try targets(of: owner, entity, block, slot, origin, old, &builder)
                     {
+                        if mayGo {
+                            guard let entity = builder.entity(tree: tree, number: target),
+                                successor.entities.contains(entity)
+                            else { continue }
+                        }
                         links.append(UInt64(owner) << 32 | UInt64(target))
                     }
                 }
@@ -88,6 +99,18 @@ struct LinkedRows {
         return links.enumerated().sorted {
             ($0.element >> 32, $0.offset) < ($1.element >> 32, $1.offset)
         }.map(\.element)
+    }
+
+    /// The hierarchy that the other ends are in.
+    private static func targetTree(of origin: LinkOrigin, _ old: Catalog) -> Int {
+        switch origin.form {
+        case .column(let holder, let column):
+            guard origin.ownerIsHolder else { return old.entities[holder].tree }
+            return old.entities[holder].columns[column].target ?? old.entities[holder].tree
+        case .pairs(let pairs):
+            let entity = old.entities[old.entityIndex(ofPairs: pairs)]
+            return entity.columns[origin.ownerIsHolder ? 1 : 0].target ?? entity.tree
+        }
     }
 
     private static func targets(

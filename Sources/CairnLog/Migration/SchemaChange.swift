@@ -46,8 +46,10 @@ struct SchemaChange {
 
     mutating func run(_ builder: inout CommitBuilder) throws(StoreError) {
         changesRows = builder.hasChanges
-        try removeEntities(&builder)
+        let dropped = successor.droppedEntities.filter { builder.state.counts[$0] > 0 }
+        try leaveEntities(dropped, &builder)
         let links = try LinkedRows(plan, successor, old, &builder)
+        try removeEntities(dropped, &builder)
         try builder.settleForAnotherCatalog()
         let fetchIndexes = changesRows || !links.isEmpty ? [] : keptFetchIndexes()
         try enter(&builder, fetchIndexes)
@@ -139,17 +141,24 @@ struct SchemaChange {
 
     // MARK: Entities that go
 
-    private mutating func removeEntities(_ builder: inout CommitBuilder) throws(StoreError) {
-        let dropped = successor.droppedEntities.filter { builder.state.counts[$0] > 0 }
+    private mutating func leaveEntities(_ dropped: [Int], _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
         if dropped.isEmpty { return }
         changesRows = true
         keys = [:]
-        try monitor.begin(
-            .removing, total: dropped.reduce(0) { $0 + builder.state.counts[$1] })
         for entity in dropped where entity < old.schema.entities.count {
             try leaveReferences(to: entity, &builder)
         }
         try builder.settleForAnotherCatalog()
+    }
+
+    private mutating func removeEntities(_ dropped: [Int], _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        if dropped.isEmpty { return }
+        try monitor.begin(
+            .removing, total: dropped.reduce(0) { $0 + builder.state.counts[$1] })
         for entity in dropped {
             let count = builder.state.counts[entity]
             try builder.killAll(of: entity)

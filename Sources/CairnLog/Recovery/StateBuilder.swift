@@ -178,7 +178,7 @@ enum StateBuilder {
                 log.segments[block.place.segment] != nil || !log.lacksRetired
             else { continue }
             throw .damaged(
-                "rows live of an entity that the schema has no more (F-415)",
+                "rows live of an entity that the schema has no more (F-722)",
                 segment: block.place.segment, offset: UInt64(block.place.byteOffset))
         }
         var rows = BlockRows(state: state, added: handles.values, fetchIndexes)

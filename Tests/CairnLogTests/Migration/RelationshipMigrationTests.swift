@@ -243,3 +243,57 @@ struct RelationshipMigrationTests {
         }
     }
 }
+
+extension RelationshipMigrationTests {
+    @Test("Links to objects that go with their entity are none afterwards, however they are kept")
+    func linksToWhatGoes() throws {
+        func model(_ isNew: Bool) -> ManagedObjectModel {
+            let toThings = [
+                Self.relationship("things", to: "Thing", many: isNew, inverse: "boxes"),
+                Self.relationship("marks", to: "Thing", many: !isNew, inverse: "marked"),
+            ]
+            let toBoxes = [
+                Self.relationship("boxes", to: "Box", many: true, inverse: "things"),
+                Self.relationship("marked", to: "Box", many: true, inverse: "marks"),
+            ]
+            var entities = [
+                Store.entity("Box", [.init("n", .integer32)], toThings),
+                Store.entity("Thing", [.init("n", .integer32)], toBoxes),
+            ]
+            if !isNew { entities.append(Store.entity("Tool", under: "Thing")) }
+            return ManagedObjectModel(entities: entities)
+        }
+        let store = Store()
+        let before = try store.with(model(false)) { log in
+            for name in ["Thing", "Tool"] {
+                _ = try log.execute(
+                    BatchInsertRequest(entityName: name, objects: (0..<30).map { ["n": $0] }))
+            }
+            let thing = try #require(log.schema.entity(named: "Thing"))
+            let ids = try log.snapshot().fetch(StoreFetch(entity: thing.index)).ids
+            var boxes: [[String: Any]] = []
+            for index in 0..<60 {
+                let marks: [ObjectID] = [ids[index], ids[(index + 31) % 60]]
+                boxes.append(["n": index, "things": ids[(index * 7) % 60], "marks": marks])
+            }
+            _ = try log.execute(BatchInsertRequest(entityName: "Box", objects: boxes))
+            return try Store.content(log)
+        }
+        let things = Set((before["Thing"] ?? [:]).keys.map { Int64($0) })
+        try store.migrate(to: model(true))
+        let after = try store.check(nil, model(true))
+        func kept(_ links: [UInt64: [Int64]]) -> [UInt64: [Int64]] {
+            links.mapValues { $0.filter(things.contains) }.filter { !$0.value.isEmpty }
+        }
+        #expect(
+            Self.links(after, "Box", "things") == kept(Self.links(before, "Box", "things")))
+        let marks = kept(Self.links(before, "Box", "marks"))
+        #expect(Self.links(after, "Box", "marks").keys.sorted() == marks.keys.sorted())
+        for (owner, targets) in Self.links(after, "Box", "marks") {
+            #expect(marks[owner]?.contains(targets[0]) == true)
+        }
+        #expect(
+            Self.links(after, "Thing", "marked")
+                == Self.turned(Self.links(after, "Box", "marks")))
+    }
+}
