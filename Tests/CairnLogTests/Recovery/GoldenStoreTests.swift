@@ -152,7 +152,8 @@ struct GoldenStoreTests {
         let disk = try DiskImage(of: POSIXFileSystem(), path("\(golden.name).cairn")).disk()
         let store = try LogStore.open(at: "/store", options: SampleStore.options(on: disk))
         let before = try SampleStore.text(store)
-        var request = BatchInsertRequest(entityName: "Airport", objects: [["code": "NEW"]])
+        var request = BatchInsertRequest(
+            entityName: golden.entity, objects: [[golden.key: "NEW"]])
         request.resultType = .objectIDs
         #expect(try store.execute(request).objectIDs.count == 1)
         let after = try SampleStore.text(store)

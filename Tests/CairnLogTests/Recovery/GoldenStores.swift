@@ -25,6 +25,9 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
     let harm: @Sendable (inout DiskImage) -> Void
     /// Whether making it gives the same bytes everywhere.
     var isReproducible = true
+    /// An entity of it, and a text that each of its objects needs.
+    var entity = "Airport"
+    var key = "code"
 
     var testDescription: String { name }
 
@@ -256,13 +259,15 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
             let at = FoldedAirports.place(ofRedirectsIn: bytes)!
             image.files[name]![at + 20] ^= 1
         },
-        GoldenStore(name: "migrated", make: { try MigratedSample.image() }) { image in
-            // The name of the key that says what stands for what older blocks lack.
-            let key = Array("\"initial\":".utf8)
-            let name = image.segments.last { image.files[$0]!.firstRange(of: key) != nil }!
-            let at = image.files[name]!.firstRange(of: key)!.lowerBound
-            image.files[name]![at + 1] ^= 0x20
-        },
+        GoldenStore(
+            name: "migrated", make: { try MigratedSample.image() },
+            harm: { image in
+                // The name of the key that says what stands for what older blocks lack.
+                let key = Array("\"initial\":".utf8)
+                let name = image.segments.last { image.files[$0]!.firstRange(of: key) != nil }!
+                let at = image.files[name]!.firstRange(of: key)!.lowerBound
+                image.files[name]![at + 1] ^= 0x20
+            }, entity: "Article", key: "key"),
         GoldenStore(
             name: "past",
             make: {
