@@ -16,7 +16,13 @@ enum Tool {
             do {
                 var command = try CairnCommand.parseAsRoot(arguments)
                 var code: Int32 = 0
-                do { try command.run() } catch is StoresDiffer { code = 1 }
+                do {
+                    try command.run()
+                } catch is StoresDiffer {
+                    code = 1
+                } catch is StoreCannotFollow {
+                    code = 1
+                }
                 console.flush()
                 try checkOutput(of: command, console)
                 return code
@@ -35,7 +41,7 @@ enum Tool {
         guard
             command is ImportCommand || command is ImportCoreDataCommand
                 || command is DeleteCommand || command is QuickstartCommand
-                || command is SalvageCommand
+                || command is SalvageCommand || command is MigrateCommand
         else { throw Failure(message) }
         console.printError("cairn: note: \(message)")
     }

@@ -7,6 +7,9 @@ import CairnModel
 import CairnObjects
 import CairnStore
 
+/// What a dry run has found: all is said, and the exit code is 1.
+struct StoreCannotFollow: Error {}
+
 /// Leads a store to a newer model, or says what that would do.
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -109,10 +112,10 @@ struct MigrateCommand: ParsableCommand {
             ModelMigrationPlan(from: session.store.schema, to: schema)
         }
         ModelComparison(plan: plan, console: console).print(json: output.json)
-        if plan.inferability == .no { throw ExitCode.failure }
+        if plan.inferability == .no { throw StoreCannotFollow() }
         let duplicates = try LogStore.duplicates(at: place.store, for: schema)
         for constraint in duplicates { print(constraint, console) }
-        if !duplicates.isEmpty { throw ExitCode.failure }
+        if !duplicates.isEmpty { throw StoreCannotFollow() }
     }
 
     private func print(_ constraint: ConstraintDuplicates, _ console: Console) {
