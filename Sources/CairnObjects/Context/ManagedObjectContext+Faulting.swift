@@ -28,8 +28,8 @@ extension ManagedObjectContext {
         return object(with: id, under: root)
     }
 
-    /// The object of an id with its values, never a fault. If it was folded into another one, as a ``DeduplicationRequest``
-    /// does it, that one.
+    /// The object of an id with its values, never a fault. If it was folded into another one, as a ``DeduplicationRequest`` and
+    /// merge policies do it, that one.
     ///
     /// - Throws: `StoreError` with `.objectNotFound` if the store has no such object.
     public func existingObject(with id: ObjectID) throws(StoreError) -> ManagedObject {
