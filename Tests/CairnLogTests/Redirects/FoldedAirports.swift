@@ -64,6 +64,23 @@ struct FoldedAirports {
         note(pairs)
     }
 
+    /// Gives an airport the code of another one.
+    func rename(_ code: String, to other: String, _ policy: MergePolicyKind, _ store: LogStore)
+        throws
+    {
+        let airport = try #require(store.schema.entity(named: "Airport"))
+        let id = try #require(alive[code])
+        let row = try #require(try store.snapshot().rows([id])[0])
+        var request = SaveRequest()
+        request.updated.append(
+            .init(
+                id: id, entity: airport.index, base: row,
+                changes: [(column: try SampleStore.column("code", airport), value: .string(other))]
+            ))
+        request.resolution = .policy(policy)
+        _ = try store.save(request)
+    }
+
     /// Takes it that they were folded.
     mutating func note(_ pairs: [(loser: String, winner: String)]) {
         let before = alive

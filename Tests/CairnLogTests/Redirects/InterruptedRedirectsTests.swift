@@ -12,10 +12,31 @@ import Testing
 
 @Suite("Redirects that are interrupted")
 struct InterruptedRedirectsTests {
+    /// Who folds airports.
+    enum Folding: CaseIterable {
+        /// The request says which ones lead where.
+        case asked
+        /// A merge policy, as one gets the code of another.
+        case policy
+
+        var folds: [[(loser: String, winner: String)]] {
+            self == .asked
+                ? [[("A1", "A0"), ("A2", "A0")], [("A0", "A3"), ("A7", "A3")], [("A3", "A50")]]
+                : [[("A1", "A0")], [("A0", "A3")], [("A7", "A3")], [("A3", "A50")]]
+        }
+
+        func fold(
+            _ fold: [(loser: String, winner: String)], _ airports: inout FoldedAirports,
+            in store: LogStore
+        ) throws {
+            if self == .asked { return try airports.fold(fold, in: store) }
+            try airports.rename(
+                fold[0].loser, to: fold[0].winner, .mergeByPropertyObjectTrump, store)
+            airports.note(fold)
+        }
+    }
+
     private static let codes = (0..<60).map { "A\($0)" }
-    private static let folds: [[(loser: String, winner: String)]] = [
-        [("A1", "A0"), ("A2", "A0")], [("A0", "A3"), ("A7", "A3")], [("A3", "A50")],
-    ]
 
     private static func start(_ store: LogStore, hasSome: Bool) throws -> FoldedAirports {
         var airports = FoldedAirports()
@@ -27,9 +48,11 @@ struct InterruptedRedirectsTests {
         return airports
     }
 
-    private static func change(_ store: LogStore, _ airports: inout FoldedAirports) throws {
-        for (round, fold) in folds.enumerated() {
-            try airports.fold(fold, in: store)
+    private static func change(
+        _ store: LogStore, _ airports: inout FoldedAirports, _ folding: Folding
+    ) throws {
+        for (round, fold) in folding.folds.enumerated() {
+            try folding.fold(fold, &airports, in: store)
             try CompactionTests.update(store, 50..<60, round)
         }
         _ = try store.compact()
@@ -37,8 +60,10 @@ struct InterruptedRedirectsTests {
 
     /// What is left is a beginning of what was done, and whole, and can be gone on with.
     private static func look(
-        _ image: DiskImage, _ start: FoldedAirports, isDone: Bool, _ what: String
+        _ image: DiskImage, _ start: FoldedAirports, _ folding: Folding, isDone: Bool,
+        _ what: String
     ) throws {
+        let folds = folding.folds
         let disk = try image.disk()
         let store = try CompactionTests.open(disk)
         let entity = try #require(store.schema.entity(named: "Airport"))
@@ -53,14 +78,14 @@ struct InterruptedRedirectsTests {
         }
         #expect(!isDone || done == folds.count, "\(what)")
         try airports.look(store, what)
-        for fold in folds[done...] { try airports.fold(fold, in: store) }
+        for fold in folds[done...] { try folding.fold(fold, &airports, in: store) }
         try airports.look(store, what)
         try store.close()
         try airports.look(on: disk, what)
     }
 
-    @Test("The process ends at any call", arguments: [true, false])
-    func processEnds(hasSome: Bool) throws {
+    @Test("The process ends at any call", arguments: [true, false], Folding.allCases)
+    func processEnds(hasSome: Bool, _ folding: Folding) throws {
         let source = MemoryFileSystem()
         let first = try CompactionTests.open(source)
         let start = try Self.start(first, hasSome: hasSome)
@@ -74,30 +99,31 @@ struct InterruptedRedirectsTests {
             var isDone = false
             if let store = try? CompactionTests.open(faulty) {
                 var airports = start
-                isDone = (try? Self.change(store, &airports)) != nil
+                isDone = (try? Self.change(store, &airports, folding)) != nil
                 FollowingStores.abandon(store)
             }
-            try Self.look(try DiskImage(of: disk), start, isDone: isDone, "call \(number)")
+            try Self.look(
+                try DiskImage(of: disk), start, folding, isDone: isDone, "call \(number)")
             if isDone { break }
             number += 1
         }
         #expect(number > 10)
     }
 
-    @Test("The power fails at any call", arguments: [true, false])
-    func powerFails(hasSome: Bool) throws {
+    @Test("The power fails at any call", arguments: [true, false], Folding.allCases)
+    func powerFails(hasSome: Bool, _ folding: Folding) throws {
         var random = RandomSource()
         let disk = PowerLossDisk()
         let store = try CompactionTests.open(disk)
         let begin = try Self.start(store, hasSome: hasSome)
         let start = disk.changeCount
         var airports = begin
-        try Self.change(store, &airports)
+        try Self.change(store, &airports, folding)
         for count in start...disk.changeCount {
             for _ in 0..<Campaign.count(1, whole: 100) {
                 let image = try #require(disk.image(after: count, &random))
                 try Self.look(
-                    image, begin, isDone: count == disk.changeCount,
+                    image, begin, folding, isDone: count == disk.changeCount,
                     "change \(count), seed \(random.seed)")
             }
         }

@@ -141,25 +141,13 @@ struct RedirectTests {
         var (store, airports) = try Self.made(8, on: disk)
         let airport = try #require(store.schema.entity(named: "Airport"))
         let code = try SampleStore.column("code", airport)
-        /// Gives an airport the code of another one.
-        func rename(_ one: String, to other: String, _ policy: MergePolicyKind) throws {
-            let id = try #require(airports.alive[one])
-            let row = try #require(try store.snapshot().rows([id])[0])
-            var request = SaveRequest()
-            request.updated.append(
-                .init(
-                    id: id, entity: airport.index, base: row,
-                    changes: [(column: code, value: .string(other))]))
-            request.resolution = .policy(policy)
-            _ = try store.save(request)
-        }
-        try rename("A1", to: "A0", .mergeByPropertyObjectTrump)
+        try airports.rename("A1", to: "A0", .mergeByPropertyObjectTrump, store)
         airports.note([("A1", "A0")])
         #expect(store.redirectCount == 1)
         try airports.look(store)
-        try rename("A3", to: "A2", .overwrite)
+        try airports.rename("A3", to: "A2", .overwrite, store)
         airports.note([("A2", "A3")])
-        try rename("A4", to: "A5", .mergeByPropertyStoreTrump)
+        try airports.rename("A4", to: "A5", .mergeByPropertyStoreTrump, store)
         try airports.look(store)
         // A new one under an id that was obtained takes the place of one, and another comes to be it.
         for (policy, isKept) in [(MergePolicyKind.overwrite, true), (.rollback, false)] {
