@@ -255,6 +255,43 @@ struct StoredMigrationTests {
         #expect(storeError { try disk.with(old) { _ in } }?.code == .incompatibleModel)
     }
 
+    // MARK: What stores keep besides
+
+    @Test("A store with a history, past states and values of a program goes on with them")
+    func besides() throws {
+        var disk = Disk()
+        disk.options.persistentHistoryTracking = true
+        disk.options.pastStates = .all
+        let (old, new) = (Self.users(unique: false), Self.users(unique: true))
+        let ids = try disk.with(old) { stack in
+            let store = try #require(stack.store as? LogStore)
+            try store.setMetadata(["purpose": .string("test")])
+            return try stack.store { context in
+                (0..<5).map { number in
+                    context.make("User", ["uniqueId": "u\(number)", "age": number])
+                }
+            }
+        }
+        try disk.migrate(to: new, Self.draft(old, new))
+        try disk.with(new) { stack in
+            let store = try #require(stack.store as? LogStore)
+            #expect(try store.metadata()["purpose"] == .string("test"))
+            let before = try stack.container.fetchHistory(.fetchHistory(after: nil))
+            var token: PersistentHistoryToken?
+            while let transaction = try before.next() { token = transaction.token }
+            try stack.store { context in
+                let user = try context.existingObject(with: ids[2])
+                user["age"] = 50
+                return [user]
+            }
+            let after = try stack.container.fetchHistory(.fetchHistory(after: token))
+            let changed = try #require(try after.next())
+            #expect(changed.changes?.map(\.changedObjectID) == [ids[2]])
+            #expect(try after.next() == nil)
+            #expect(try store.check().findings.isEmpty)
+        }
+    }
+
     // MARK: Breaking off
 
     private struct Refusal: Error {}
