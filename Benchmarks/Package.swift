@@ -22,7 +22,8 @@ let package = Package(
     ],
     targets: [
         // The peers, each through its C API; the module maps link the libraries, without pkg-config.
-        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        // Cairn itself has a module CSQLite, for stores of Core Data.
+        .systemLibrary(name: "CBenchSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CRocksDB", providers: [.apt(["librocksdb-dev"])]),
         // One of the physical limits.
@@ -35,7 +36,7 @@ let package = Package(
                 .product(name: "Cairn", package: "cairn"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                "CSQLite", "CLMDB", "CRocksDB", "CBenchLZ4", "CBlackHole",
+                "CBenchSQLite", "CLMDB", "CRocksDB", "CBenchLZ4", "CBlackHole",
             ],
             swiftSettings: settings),
     ]

@@ -1,6 +1,6 @@
 // A connection and prepared statements of SQLite, thin enough to cost nothing.
 
-import CSQLite
+import CBenchSQLite
 
 /// A connection.
 final class SQLiteConnection: @unchecked Sendable {

@@ -1,7 +1,7 @@
 // SQLite through its C API, as its own experts would use it: write-ahead log, prepared statements, a large
 // cache, mapped, a table laid out as Core Data's, the uniqueness checked by an index.
 
-import CSQLite
+import CBenchSQLite
 
 final class SQLitePeer: Peer, @unchecked Sendable {
     // A handle with its statements is used by one thread at a time.

@@ -1,7 +1,7 @@
 // Where it was measured, and with what.
 
+import CBenchSQLite
 import CLMDB
-import CSQLite
 import Foundation
 
 struct Machine: Codable {
