@@ -15,4 +15,10 @@ struct BlockwiseDeletion {
     init(_ catalog: Catalog) {
         leaving = Array(repeating: [], count: catalog.uniques.count)
     }
+
+    /// Says that up to so many rows with keys in an index will go: memory that is not touched costs nothing, and none moves
+    /// as it grows.
+    mutating func expect(_ rows: Int, unique: Int) {
+        leaving[unique].reserveCapacity(min(rows, 1 << 20))
+    }
 }

@@ -114,6 +114,7 @@ struct DeletePlanner {
     {
         var outcome = Outcome()
         var deletion = BlockwiseDeletion(catalog)
+        for entity in runner.family { builder.expectDeletion(of: entity, &deletion) }
         // What is found is found in the state before: what dies here changes nothing about the blocks that come.
         try runner.scan { block, entity, slots throws(StoreError) in
             try builder.delete(slots, of: block, tree: tree, &deletion)

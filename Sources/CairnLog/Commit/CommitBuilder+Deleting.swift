@@ -1,8 +1,8 @@
 // Many rows that are deleted at once.
 //
 //   1. Rows of one block that follow each other die together: the block is looked up once, and its bitmap changed once.
-//   2. Their keys are gathered, and leave each unique index in its own order: what leaves in the order of rows would wait for
-//      memory with every entry.
+//   2. Their keys are gathered, and leave each unique index partition by partition: what leaves in the order of rows would
+//      wait for memory with every entry.
 //
 // Between the two the indexes name rows that are gone: nobody asks them meanwhile.
 
@@ -54,14 +54,28 @@ extension CommitBuilder {
         try delete(of: block, handle, tree: tree, &deletion)
     }
 
+    /// Says that up to all rows of an entity may go.
+    mutating func expectDeletion(of entity: Int, _ deletion: inout BlockwiseDeletion) {
+        let rows = state.counts[entity]
+        if rows < Self.manyRows { return }
+        expectDeaths(rows)
+        for unique in catalog.entities[entity].uniques { deletion.expect(rows, unique: unique) }
+    }
+
+    /// Rows from which on it is worth something to say how many there may be.
+    private static let manyRows = 10_000
+
     /// Takes what has been noted out of the unique indexes.
     mutating func endDeletion(_ deletion: inout BlockwiseDeletion) {
         for unique in deletion.leaving.indices where !deletion.leaving[unique].isEmpty {
-            NumberSort.sort(&deletion.leaving[unique]) { UInt32(truncatingIfNeeded: $0) }
-            for entry in deletion.leaving[unique] {
-                removeKey(
-                    UInt64(UInt32(truncatingIfNeeded: entry)),
-                    number: UInt32(truncatingIfNeeded: entry >> 32), unique: unique)
+            let index = state.uniques[unique]
+            NumberSort.sort(&deletion.leaving[unique]) {
+                index.partition(of: UInt32(truncatingIfNeeded: $0))
+            }
+            if let number = state.uniques[unique].remove(
+                grouped: deletion.leaving[unique], in: &pages, engine.crew)
+            {
+                contradict("a unique index has no entry for a key of object \(number) (IX1)")
             }
             deletion.leaving[unique] = []
         }

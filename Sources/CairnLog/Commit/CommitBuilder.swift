@@ -250,6 +250,9 @@ struct CommitBuilder: ~Copyable {
         hasChanges = true
     }
 
+    /// Says that up to so many rows will die.
+    mutating func expectDeaths(_ rows: Int) { deaths.expect(rows) }
+
     /// Ends the life of rows of one block.
     mutating func kill(_ handle: BlockHandle, slots: [UInt16]) {
         guard state.blocks.kill(handle, slots: slots, commit: log.commit, in: &pages) else {

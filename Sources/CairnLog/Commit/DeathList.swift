@@ -28,6 +28,9 @@ struct DeathList {
     /// Adds all rows of a block in which none had died.
     mutating func addWhole(_ entry: BlockEntry) { whole.append(entry) }
 
+    /// Says that up to so many rows will die: memory that is not touched costs nothing, and none moves as it grows.
+    mutating func expect(_ rows: Int) { numbers.reserveCapacity(min(rows, 1 << 20)) }
+
     @inline(__always)
     mutating func add(_ handle: BlockHandle, slot: Int) {
         numbers.append(UInt64(handle.raw) << 16 | UInt64(truncatingIfNeeded: slot))

@@ -91,8 +91,9 @@ struct HashPartition {
             guard value >> 32 != 0, bits == 0 || half >> UInt32(32 - bits) == number else {
                 return nil
             }
-            partition.insert(value, bits: bits, in: &pages)
+            partition.fill(value, bits: bits)
         }
+        partition.count = count
         return partition
     }
 
@@ -227,6 +228,56 @@ struct HashPartition {
         }
         set(hole, 0, in: &pages)
         count &-= 1
+    }
+
+    /// A table with room for as many, whatever is in it.
+    func emptyCopy(in pages: inout PageTransaction) -> HashPartition {
+        let own = pages.allocate(header.size)
+        own.data.storeBytes(of: UInt32(truncatingIfNeeded: capacity), as: UInt32.self)
+        for index in 0..<capacity / 64 {
+            own.data.storeBytes(
+                of: pages.allocate(.medium).address | Self.ownBit,
+                toByteOffset: Self.listOffset + index * 8, as: UInt.self)
+        }
+        return HashPartition(own)
+    }
+
+    /// Fills another table of the capacity with the entries of this one, without some of them. Where many leave, that is faster
+    /// than closing the hole of each. Any thread may do it that alone has the other table.
+    ///
+    /// - Returns: the number of an object that has no such entry here, if there is one: then the other table is worth nothing.
+    func fill(
+        _ other: HashPartition, without entries: Slice<UnsafeBufferPointer<UInt64>>, bits: Int
+    )
+        -> UInt32?
+    {
+        let capacity = capacity
+        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: capacity / 64) { leaving in
+            // By page, a bit for each slot.
+            leaving.initialize(repeating: 0)
+            for entry in entries {
+                guard let slot = slot(of: entry, bits: bits) else {
+                    return UInt32(truncatingIfNeeded: entry >> 32)
+                }
+                leaving[slot &>> 6] |= 1 &<< UInt64(slot & 63)
+            }
+            for page in 0..<capacity / 64 {
+                other.words(page).initializeMemory(as: UInt8.self, repeating: 0, count: 512)
+            }
+            var count = 0
+            for page in 0..<capacity / 64 {
+                let words = words(page)
+                let gone = leaving[page]
+                for slot in 0..<64 {
+                    let value = words.load(fromByteOffset: slot &* 8, as: UInt64.self)
+                    if value == 0 || gone &>> UInt64(slot) & 1 != 0 { continue }
+                    other.fill(value, bits: bits)
+                    count &+= 1
+                }
+            }
+            other.count = count
+            return nil
+        }
     }
 
     // MARK: Checking

@@ -21,6 +21,7 @@
 // Threads: a value; see `PageTransaction`.
 
 import CCairn
+import Synchronization
 
 /// The objects by the hash of their key.
 struct UniqueIndex: Sendable {
@@ -192,7 +193,8 @@ struct UniqueIndex: Sendable {
             ? CheckpointImage.loadedPage(address) : Page(address: address)
     }
 
-    @inline(__always) private func partition(of half: UInt32) -> UInt32 {
+    /// The partition that the lower half of a hash belongs to.
+    @inline(__always) func partition(of half: UInt32) -> UInt32 {
         partitionBits == 0 ? 0 : half &>> UInt32(truncatingIfNeeded: 32 &- partitionBits)
     }
 
@@ -227,6 +229,97 @@ struct UniqueIndex: Sendable {
         count &-= 1
         return true
     }
+
+    /// A partition that many entries leave.
+    private struct Leaving {
+        let partition: UInt32
+        let entries: Range<Int>
+        let old: HashPartition
+        let new: HashPartition
+    }
+
+    /// Takes many entries out, each the number above and half of the hash below; those of a partition come one after the
+    /// other, in any order.
+    ///
+    /// - Parameter crew: who helps.
+    /// - Returns: the number of an object that has no such entry, if there is one.
+    mutating func remove(
+        grouped entries: [UInt64], in pages: inout PageTransaction, _ crew: ScanCrew? = nil
+    ) -> UInt32? {
+        var many: [Leaving] = []
+        var start = 0
+        while start < entries.count {
+            let number = partition(of: UInt32(truncatingIfNeeded: entries[start]))
+            var end = start + 1
+            while end < entries.count,
+                partition(of: UInt32(truncatingIfNeeded: entries[end])) == number
+            {
+                end += 1
+            }
+            let header = self.header(ofPartition: number)
+            if !header.isNone, (end - start) * 8 >= HashPartition(header).count {
+                let old = HashPartition(header)
+                many.append(
+                    Leaving(
+                        partition: number, entries: start..<end, old: old,
+                        new: old.emptyCopy(in: &pages)))
+            } else {
+                for entry in entries[start..<end] {
+                    let object = UInt32(truncatingIfNeeded: entry >> 32)
+                    if !remove(hash: entry & 0xFFFF_FFFF, number: object, in: &pages) {
+                        for leaving in many { leaving.new.release(in: &pages) }
+                        return object
+                    }
+                }
+            }
+            start = end
+        }
+        return remove(entries, many, in: &pages, crew)
+    }
+
+    private mutating func remove(
+        _ entries: [UInt64], _ many: [Leaving], in pages: inout PageTransaction, _ crew: ScanCrew?
+    ) -> UInt32? {
+        if many.isEmpty { return nil }
+        let bits = partitionBits
+        // By partition: an object that has no entry there, or 0.
+        let missing = UnsafeMutablePointer<UInt32>.allocate(capacity: many.count)
+        missing.initialize(repeating: 0, count: many.count)
+        defer { missing.deallocate() }
+        entries.withUnsafeBufferPointer { entries in
+            let next = Atomic(0)
+            func work() {
+                while true {
+                    let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                    if index >= many.count { return }
+                    let leaving = many[index]
+                    missing[index] =
+                        leaving.old.fill(
+                            leaving.new, without: entries[leaving.entries], bits: bits) ?? 0
+                }
+            }
+            if let crew, many.count >= Self.partitionsWorthHelp {
+                crew.together(work)
+            } else {
+                work()
+            }
+        }
+        var first: UInt32?
+        for (index, leaving) in many.enumerated() {
+            if missing[index] != 0 {
+                leaving.new.release(in: &pages)
+                first = first ?? missing[index]
+                continue
+            }
+            setPartition(leaving.partition, leaving.new, in: &pages)
+            leaving.old.release(in: &pages)
+            count &-= leaving.entries.count
+        }
+        return first
+    }
+
+    /// So many partitions are made anew before a helper is awake.
+    private static let partitionsWorthHelp = 16
 
     /// Says that there will be about `total` entries, so that partitions get their size once. Entries that do
     /// not come leave the memory for them unused.

@@ -81,6 +81,27 @@ struct UniqueIndexTests {
                 }
             }
             #expect(!index.remove(hash: random.next(), number: .max, in: &pages))
+            if random.oneIn(8), !entries.isEmpty {
+                // A few, or so many that the others are moved.
+                entries.shuffle(using: &random)
+                let count =
+                    Int.random(in: 0..<entries.count, using: &random) / (random.oneIn(2) ? 1 : 9)
+                let leaving = entries.suffix(count).map {
+                    UInt64($0.number) << 32 | $0.hash & 0xFFFF_FFFF
+                }.sorted {
+                    let halves = (UInt32(truncatingIfNeeded: $0), UInt32(truncatingIfNeeded: $1))
+                    return index.partition(of: halves.0) < index.partition(of: halves.1)
+                }
+                entries.removeLast(count)
+                #expect(index.remove(grouped: leaving, in: &pages) == nil)
+                for entry in leaving {
+                    let half = UInt32(truncatingIfNeeded: entry)
+                    model[half]?.removeAll { $0 == UInt32(entry >> 32) }
+                }
+                if let again = leaving.last {
+                    #expect(index.remove(grouped: [again], in: &pages) == UInt32(again >> 32))
+                }
+            }
             if random.oneIn(6) {
                 pages.abandon()
                 (model, entries) = old
