@@ -6,6 +6,7 @@ import CairnStore
 extension BatchInserter {
     /// Does what is to be done about objects that no row named, and refuses the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
+        try closeGathered(&builder)
         if links != nil {
             try finishLinks(&builder)
             try finishLateLinks(&builder)
@@ -161,10 +162,22 @@ extension BatchInserter {
             let entry = builder.state.blocks.entry(handle)
             if entry.live > 0 {
                 let block = try builder.block(handle)
-                let numbers = try block.numbers()
-                for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
-                    let number = numbers.number(slot)
-                    if !touched.contains(number) { missing.append(number) }
+                let numbers = try block.numberCells()
+                defer { withExtendedLifetime(block) {} }
+                if let first = numbers.firstOfSequence(rows: Int(entry.rows)) {
+                    for word in 0..<(Int(entry.rows) + 63) / 64 {
+                        let start = first &+ UInt32(word * 64)
+                        var left = entry.liveWord(word) & ~touched.contained(from: start)
+                        while left != 0 {
+                            missing.append(start &+ UInt32(left.trailingZeroBitCount))
+                            left &= left &- 1
+                        }
+                    }
+                } else {
+                    for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
+                        let number = UInt32(truncatingIfNeeded: numbers.integer(slot))
+                        if !touched.contains(number) { missing.append(number) }
+                    }
                 }
             }
             handle = builder.state.blocks.next(after: entry)

@@ -12,10 +12,11 @@
 // At the end: what no row named is deleted if the request says so, then the noted keys are looked at again, and what
 // is computed from the rows is computed anew.
 //
-// Rows get their block and slot before the block's bytes exist: the cells point into the batch meanwhile.
+// Rows get their block and slot before the block's bytes exist: the cells point into the batch meanwhile. If few rows of a batch
+// are written, and others come, they are gathered, and the block stays open for those of the next ones.
 //
-// Invariants: `room.staged` lists the batch's rows that live in the open block, by slot; nothing is written for
-// a row that changes nothing (BL4).
+// Invariants: `room.staged` lists the rows that live in the open block, by slot: the first `gatheredRows` of them are rows of
+// `gathered`, the others of the batch; nothing is written for a row that changes nothing (BL4).
 // Threads: within the turn, in one thread.
 
 import CairnFormat
@@ -41,6 +42,9 @@ struct BatchInserter: ~Copyable {
     private var handle = BlockHandle.none
     private var batch: ColumnBatch?
     private(set) var firstRow = 0
+    /// Rows of earlier batches that live in the open block, by slot.
+    private var gathered: ColumnBatch?
+    private var gatheredRows = 0
     var touched = NumberSet()
     /// Whether a row that was left out has the key of an object of the entity or its descendants.
     private(set) var namesStored = false
@@ -144,13 +148,23 @@ struct BatchInserter: ~Copyable {
     }
 
     /// Inserts the rows of a sealed column batch; `firstRow` is the number of its first row.
-    mutating func insert(_ batch: ColumnBatch, firstRow: Int, _ builder: inout CommitBuilder)
-        throws(StoreError)
-    {
+    ///
+    /// - Parameters:
+    ///   - compared: what is known of them.
+    ///   - isLast: whether it is known that no rows come after them.
+    mutating func insert(
+        _ batch: ColumnBatch, firstRow: Int, compared: ComparedRows? = nil, isLast: Bool = false,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
         self.firstRow = firstRow
         if !entity.references.isEmpty || !batch.lists.pointee.all.isEmpty {
+            // Targets are looked for among what is stored.
+            try close(&builder)
             try resolveLinks(batch, firstRow: firstRow, &builder)
         }
+        var compared = isUsable(compared, builder) ? compared.map(ComparedCursor.init) : nil
+        // Rows that say all there is to say of their objects need not be held against these once more.
+        let needsStored = !room.kept.isEmpty || isConcerned || links != nil
         var row = 0
         while row < batch.rows {
             // A block takes as many rows as its budget of bytes allows. Derived texts are not in the batch yet.
@@ -158,7 +172,23 @@ struct BatchInserter: ~Copyable {
                 from: row, sizes: builder.engine.sizes, copied: room.derivedFrom)
             self.batch = batch
             while row < end {
-                let last = min(row + BatchProbes.group, end)
+                var last = min(row + BatchProbes.group, end)
+                if let run = compared?.run(from: row) {
+                    if run.row > row {
+                        last = min(last, run.row)
+                    } else if run.count <= end - row, links?.isIdle ?? true,
+                        room.probes.accepts(run, builder)
+                    {
+                        if run.differing != 0, needsStored {
+                            try room.probes.take(run, &builder)
+                        }
+                        try insert(
+                            differing: run.differing, of: run.count, number: run.number, row,
+                            of: batch, isWhole: !needsStored, &builder)
+                        row += run.count
+                        continue
+                    }
+                }
                 try room.probes.look(batch, from: row, to: last, open: handle, &builder)
                 if let run = room.probes.run, links?.isIdle ?? true, !request.reportsOutcomes,
                     !room.mergesEqual
@@ -178,7 +208,7 @@ struct BatchInserter: ~Copyable {
                     row += 1
                 }
             }
-            try close(&builder)
+            if isLast || !gather(batch, builder) { try close(&builder) }
         }
         self.batch = nil
     }
@@ -193,10 +223,38 @@ struct BatchInserter: ~Copyable {
                 row, run.view.cells + column, run.view, run.slot,
                 keepsUntouched: room.keepsColumn[column])
         }
-        if missing != nil { touched.insert(run.number, count: BatchProbes.group) }
-        result.unchangedCount += BatchProbes.group - differing.nonzeroBitCount
+        try insert(
+            differing: differing, of: BatchProbes.group, number: run.number, row, of: batch,
+            &builder)
+    }
+
+    /// Whether what is known of rows says all that there is to say of them.
+    private func isUsable(_ compared: ComparedRows?, _ builder: borrowing CommitBuilder) -> Bool {
+        guard let compared, room.probes.canFollow, !request.reportsOutcomes, !room.merges else {
+            return false
+        }
+        return compared.isKnown(builder.catalog)
+    }
+
+    /// Rows about objects with numbers that follow each other, of which it is known which ones differ.
+    @inline(__always)
+    private mutating func insert(
+        differing: UInt32, of count: Int, number: UInt32, _ row: Int, of batch: ColumnBatch,
+        isWhole: Bool = false, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        var differing = differing
+        if missing != nil { touched.insert(number, count: count) }
+        result.unchangedCount += count - differing.nonzeroBitCount
         while differing != 0 {
-            try insert(row + differing.trailingZeroBitCount, of: batch, &builder)
+            let step = differing.trailingZeroBitCount
+            if isWhole {
+                let number = number &+ UInt32(step)
+                lastNumber = number
+                let cell = builder.state.directories[entity.tree][number]
+                try write(number, cell, row + step, &builder)
+            } else {
+                try insert(row + step, of: batch, &builder)
+            }
             differing &= differing &- 1
         }
     }
@@ -240,7 +298,7 @@ struct BatchInserter: ~Copyable {
         if derives { try compute(row, of: batch, number, isNew: true) }
         // What leads somewhere may have something to add there.
         if links != nil, isConcerned { derivations?.changed.append(number) }
-        stage(row, number, version: 1, &builder)
+        try stage(row, number, version: 1, &builder)
         addReferences(row, number, of: batch, &builder)
         builder.insertedCount += 1
         result.insertedCount += 1
@@ -301,7 +359,9 @@ struct BatchInserter: ~Copyable {
         throws(StoreError) -> Bool
     {
         let cell = builder.state.directories[entity.tree][number]
-        if cell.handle == handle, !cell.isEmpty, let batch {
+        if cell.handle == handle, !cell.isEmpty,
+            let batch = cell.slot < gatheredRows ? gathered : batch
+        {
             return room.other.load(
                 batch, row: Int(room.staged[cell.slot]), builder.catalog.uniques[unique].form)
         }
@@ -339,10 +399,11 @@ struct BatchInserter: ~Copyable {
         let cell = builder.state.directories[entity.tree][number]
         if cell.handle == handle, !cell.isEmpty {
             touch(number)
-            if links == nil || !isConcerned {
+            if cell.slot >= gatheredRows, links == nil || !isConcerned {
                 return try updateStaged(cell, number, row, of: batch, &builder)
             }
-            // Who is computed from the row is asked of its block, which must have its bytes for that.
+            // Who is computed from the row is asked of its block, which must have its bytes for that. So must one that has rows
+            // of other batches.
             try close(&builder)
         }
         let stored = Int(builder.state.blocks.entry(cell.handle).entity)
@@ -382,10 +443,18 @@ struct BatchInserter: ~Copyable {
             }
         }
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
+        try write(number, cell, row, &builder)
+    }
+
+    /// Writes a row in place of a stored one. Keys, references and what is computed are the caller's business.
+    @inline(__always)
+    private mutating func write(
+        _ number: UInt32, _ cell: DirectoryCell, _ row: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
         // One commit makes one version, however often it writes the row.
         let isYoung = builder.isYoung(cell.handle)
         builder.kill(cell.handle, slot: cell.slot)
-        stage(
+        try stage(
             row, number, version: isYoung ? cell.version : DirectoryCell.next(cell.version),
             &builder)
         if !isYoung { builder.updatedCount += 1 }
@@ -521,7 +590,9 @@ struct BatchInserter: ~Copyable {
 
     private mutating func stage(
         _ row: Int, _ number: UInt32, version: UInt32, _ builder: inout CommitBuilder
-    ) {
+    ) throws(StoreError) {
+        // With rows of other batches they may be more than a block takes.
+        if room.staged.count >= builder.engine.sizes.rowsPerBlock { try close(&builder) }
         if room.staged.isEmpty { handle = builder.openBlock(entity: entityIndex) }
         let slot = room.staged.count
         room.staged.append(UInt16(row))
@@ -531,15 +602,64 @@ struct BatchInserter: ~Copyable {
             number, DirectoryCell(handle: handle, slot: slot, version: version), in: &builder.pages)
     }
 
+    /// Takes the staged rows of a batch over, so that the block stays open; false if it is to be closed.
+    private mutating func gather(_ batch: ColumnBatch, _ builder: borrowing CommitBuilder) -> Bool {
+        let sizes = builder.engine.sizes
+        if room.staged.isEmpty { return true }
+        guard room.staged.count * 2 <= sizes.rowsPerBlock, entity.references.isEmpty, links == nil,
+            !isConcerned
+        else { return false }
+        let target: ColumnBatch
+        if let gathered {
+            target = gathered
+        } else {
+            target = builder.engine.batches.take(
+                batch.entity, orders: batch.columns.count - batch.entity.columns.count)
+            gathered = target
+        }
+        takeOver(batch, into: target)
+        // A block of wide rows is full sooner.
+        return target.byteCount * 4 <= sizes.bytesPerBlock
+    }
+
+    private mutating func takeOver(_ batch: ColumnBatch, into target: ColumnBatch) {
+        for slot in gatheredRows..<room.staged.count {
+            let row = Int(room.staged[slot])
+            for column in target.columns.indices {
+                target.columns[column].copyCell(
+                    of: batch.columns.baseAddress.unsafelyUnwrapped + column, from: row, to: slot)
+            }
+            room.staged[slot] = UInt16(slot)
+        }
+        gatheredRows = room.staged.count
+        target.rows = gatheredRows
+    }
+
+    /// Writes the block that is open.
     mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
-        guard !room.staged.isEmpty, let batch else { return }
-        if let links, !links.waits.isEmpty { try settleWaiting(links, batch, &builder) }
+        guard !room.staged.isEmpty else { return }
+        if let links, !links.waits.isEmpty, let batch {
+            try settleWaiting(links, batch, &builder)
+        }
+        if let gathered, gatheredRows > 0, let batch { takeOver(batch, into: gathered) }
+        guard let source = gatheredRows > 0 ? gathered : batch else { return }
         try builder.closeBlock(
-            handle, entity: entityIndex, batch: batch, selection: room.staged,
+            handle, entity: entityIndex, batch: source, selection: room.staged,
             numbers: room.numbers,
             versions: room.versions, hasCells: true)
         handle = .none
         room.clear()
+        if gatheredRows > 0 {
+            gatheredRows = 0
+            gathered?.reset()
+        }
+    }
+
+    /// Writes what is gathered, when no rows come any more.
+    mutating func closeGathered(_ builder: inout CommitBuilder) throws(StoreError) {
+        try close(&builder)
+        if let gathered { builder.engine.batches.give(gathered) }
+        gathered = nil
     }
 
     private func addReferences(

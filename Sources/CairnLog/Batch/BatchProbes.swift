@@ -68,7 +68,7 @@ struct BatchProbes: ~Copyable {
     private let entity: Int
     /// Whether rows may be looked for behind the one before. Where a row may get other keys than that by which it is found, two
     /// objects may have one for the time being, and which of them is meant the index says.
-    private let canFollow: Bool
+    let canFollow: Bool
     /// The number of the object that the next row is probably about; 0 if nobody knows.
     private var expected: UInt32 = 0
     /// So many rows in a row were not about what was expected.
@@ -289,6 +289,49 @@ struct BatchProbes: ~Copyable {
         return true
     }
 
+    // MARK: Rows that were compared
+
+    /// Whether the objects of a run are still where they were compared. Then the next rows are expected behind them.
+    @inline(__always)
+    mutating func accepts(_ run: ComparedRows.Run, _ builder: borrowing CommitBuilder) -> Bool {
+        let cell = builder.state.directories[tree][run.number]
+        if cell.isEmpty || cell.slot != run.slot { return false }
+        for step in 1..<max(1, run.count) {
+            let other = builder.state.directories[tree][run.number &+ UInt32(step)]
+            if other.place != cell.place &+ UInt64(step) { return false }
+        }
+        // A block that is open has no place.
+        guard builder.state.blocks.entry(cell.handle).place == run.place else { return false }
+        self.run = nil
+        expected = run.number &+ UInt32(run.count)
+        last = expected &- 1
+        misses = 0
+        return true
+    }
+
+    /// Makes objects of a run that was accepted the candidates of its rows, of those that differ.
+    mutating func take(_ run: ComparedRows.Run, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        first = run.row
+        if views.trim(to: builder.engine.cache.budget) {
+            near = .none
+            nearView = nil
+        }
+        let handle = builder.state.directories[tree][run.number].handle
+        let view = try viewInRun(handle, &builder)
+        var rest = run.differing
+        while rest != 0 {
+            let step = rest.trailingZeroBitCount
+            let number = run.number &+ UInt32(step)
+            candidates[step] = Candidate(
+                number: number, cell: builder.state.directories[tree][number], view: view,
+                isSure: true)
+            keys[step] = Key.met
+            rest &= rest &- 1
+        }
+    }
+
     /// The view of a block of the entity; nil if it is one of another.
     @inline(__always)
     private mutating func viewInRun(_ handle: BlockHandle, _ builder: inout CommitBuilder)
@@ -333,14 +376,7 @@ struct BatchProbes: ~Copyable {
         _ row: Int, _ column: UnsafeMutablePointer<ColumnBuffer>, _ view: BlockView, _ slot: Int,
         _ constraint: Int
     ) -> Bool {
-        let cells = view.cells + constraints[constraint].single
-        if cells.pointee.isNil(slot) { return false }
-        if constraints[constraint].isBytes {
-            if cells.pointee.isExternal(slot) { return false }
-            let (stored, given) = (cells.pointee.bytes(slot), column.pointee.bytes(row: row))
-            return stored.count == given.count && compareCells(stored, given) == 0
-        }
-        return UInt64(bitPattern: cells.pointee.integer(slot)) == column.pointee.word(row)
+        column.pointee.isKey(row, view.cells + constraints[constraint].single, slot)
     }
 
     /// The view of a block; good until the next look.

@@ -68,6 +68,18 @@ extension ColumnBuffer {
         }
     }
 
+    /// Whether a cell that has a value has that of a stored one as a key, which no value with frames of its own is taken for.
+    @inline(__always)
+    func isKey(_ row: Int, _ cells: UnsafePointer<CellColumn>, _ slot: Int) -> Bool {
+        if cells.pointee.isNil(slot) { return false }
+        if kind.isBytes {
+            if cells.pointee.isExternal(slot) { return false }
+            let (stored, given) = (cells.pointee.bytes(slot), bytes(row: row))
+            return stored.count == given.count && compareCells(stored, given) == 0
+        }
+        return UInt64(bitPattern: cells.pointee.integer(slot)) == word(row)
+    }
+
     /// Refers to a value that has frames of its own.
     mutating func setReference(_ reference: ValueReference, row: Int) {
         var writer = ByteWriter(capacity: ValueReference.size)

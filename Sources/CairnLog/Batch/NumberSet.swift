@@ -9,17 +9,39 @@ struct NumberSet {
         return word < words.count && words[word] & (1 << UInt64(number & 63)) != 0
     }
 
+    /// Which of 64 numbers that follow each other are in it, a bit each from the lowest on.
+    @inline(__always)
+    func contained(from first: UInt32) -> UInt64 {
+        let word = Int(first >> 6)
+        let shift = UInt64(first & 63)
+        let low = word < words.count ? words[word] >> shift : 0
+        // A shift by all 64 bits gives none.
+        return word + 1 < words.count ? low | words[word + 1] << (64 - shift) : low
+    }
+
     mutating func insert(_ number: UInt32) {
         let word = Int(number >> 6)
-        if word >= words.count {
-            words.append(
-                contentsOf: repeatElement(0, count: word + 1 + words.count / 2 - words.count))
-        }
+        makeRoom(word)
         words[word] |= 1 << UInt64(number & 63)
     }
 
-    /// Takes numbers in that follow each other.
+    /// Takes numbers in that follow each other, at most 64 of them.
+    @inline(__always)
     mutating func insert(_ first: UInt32, count: Int) {
-        for number in first..<first + UInt32(count) { insert(number) }
+        assert(count > 0 && count <= 64, "the numbers fit a word, or two")
+        let word = Int(first >> 6)
+        makeRoom(word + 1)
+        let shift = UInt64(first & 63)
+        let bits = UInt64.max >> UInt64(64 - count)
+        words[word] |= bits << shift
+        // A shift by all 64 bits gives none.
+        words[word + 1] |= bits >> (64 - shift)
+    }
+
+    @inline(__always)
+    private mutating func makeRoom(_ word: Int) {
+        if word < words.count { return }
+        words.append(
+            contentsOf: repeatElement(0, count: word + 1 + words.count / 2 - words.count))
     }
 }

@@ -42,9 +42,18 @@ struct ReadingAhead {
 
     /// What a list asks for that may be about all objects of an entity and its descendants.
     init(comparing entity: Int, _ builder: borrowing CommitBuilder) {
-        let state = builder.state
+        self.init(
+            comparing: entity, builder.state, builder.engine, writtenLSN: builder.writtenLSN)
+    }
+
+    /// The same of a state that is kept as long as this is used.
+    ///
+    /// - Parameter writtenLSN: where what is written for sure ends: of a state that is published that is all.
+    init(
+        comparing entity: Int, _ state: EngineState, _ engine: Engine, writtenLSN: UInt64 = .max
+    ) {
         var blocks: [BlockEntry] = []
-        let family = builder.engine.crew.helpers > 0 ? state.catalog.family(of: entity) : []
+        let family = engine.crew.helpers > 0 ? state.catalog.family(of: entity) : []
         for entity in family {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {
@@ -54,7 +63,7 @@ struct ReadingAhead {
             }
         }
         let columns = family.map { ($0, Array(state.catalog.entities[$0].columns.indices)) }
-        self.init(builder.engine, state, blocks, columns, builder.writtenLSN)
+        self.init(engine, state, blocks, columns, writtenLSN)
     }
 
     /// - Parameter writtenLSN: where what is written for sure ends.
@@ -111,14 +120,36 @@ struct ReadingAhead {
     }
 }
 
+/// Parts that several threads read, each part one of them.
+final class SharedReading: Sendable {
+    private let ahead: ReadingAhead
+    private let next = Atomic(0)
+    private let room: Atomic<Int>
+
+    init(_ ahead: ReadingAhead) {
+        self.ahead = ahead
+        room = Atomic(ahead.room)
+    }
+
+    /// Reads the next part; false if there is none.
+    func readNext() -> Bool {
+        guard
+            let cost = ahead.read(
+                next.wrappingAdd(1, ordering: .relaxed).oldValue,
+                hasRoom: room.load(ordering: .relaxed) > 0)
+        else { return false }
+        room.wrappingSubtract(cost, ordering: .relaxed)
+        return true
+    }
+}
+
 extension Engine {
     /// Calls the body, and has what it will ask for read meanwhile.
     func whileReading<Result>(
         _ ahead: ReadingAhead, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard ahead.isWorthHelp else { return try body() }
-        let next = Atomic(0)
-        let room = Atomic(ahead.room)
+        let reading = SharedReading(ahead)
         let isOver = Atomic(false)
         var outcome: Swift.Result<Result, StoreError>?
         func work() {
@@ -130,13 +161,7 @@ extension Engine {
             isOver.store(true, ordering: .relaxed)
         }
         crew.together(work) {
-            while !isOver.load(ordering: .relaxed),
-                let cost = ahead.read(
-                    next.wrappingAdd(1, ordering: .relaxed).oldValue,
-                    hasRoom: room.load(ordering: .relaxed) > 0)
-            {
-                room.wrappingSubtract(cost, ordering: .relaxed)
-            }
+            while !isOver.load(ordering: .relaxed), reading.readNext() {}
         }
         guard let outcome else { preconditionFailure("the body was called") }
         return try outcome.get()

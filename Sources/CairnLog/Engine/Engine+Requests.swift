@@ -116,16 +116,35 @@ extension Engine {
         try first.seal(
             firstRow: 0, setOnly: request.setOnly, validates: request.validatesValues)
         var more: [ColumnBatch] = []
+        var items: [ListLine.Item] = []
         var bytes = first.byteCount
         var rows = first.rows
-        while !isEnd, bytes < sizes.stagingBytes {
-            let batch = batches.take(entity, orders: orders)
-            isEnd = try filler.fill(batch, firstRow: rows)
-            try batch.seal(
-                firstRow: rows, setOnly: request.setOnly, validates: request.validatesValues)
-            bytes += batch.byteCount
-            rows += batch.rows
-            more.append(batch)
+        // A list of all there is mostly says what is stored.
+        let line = isEnd || missing == nil ? nil : ListLine(entity.index, of: request, self)
+        // All that is stored will be looked at to see who is missing.
+        let readsAll = missing.map { $0.scope == nil } ?? false
+        func stage() throws(StoreError) {
+            while !isEnd, bytes < sizes.stagingBytes {
+                let batch = batches.take(entity, orders: orders)
+                isEnd = try filler.fill(batch, firstRow: rows)
+                try batch.seal(
+                    firstRow: rows, setOnly: request.setOnly, validates: request.validatesValues)
+                if let line { items.append(line.add(batch, firstRow: rows)) }
+                bytes += batch.byteCount
+                rows += batch.rows
+                more.append(batch)
+            }
+        }
+        if let line {
+            items.append(line.add(first, firstRow: 0))
+            let pinned = try pin()
+            let ahead =
+                readsAll ? ReadingAhead(comparing: entity.index, pinned.state, self) : nil
+            try withExtendedLifetime(pinned) { () throws(StoreError) in
+                try line.whileComparing(ahead, stage)
+            }
+        } else {
+            try stage()
         }
         if rows == 0, let missing, !request.allowsEmpty { throw missing.emptyList(hasRows: false) }
         let (result, commit) = try commit(
@@ -135,36 +154,39 @@ extension Engine {
                 var inserter = BatchInserter(
                     request, missing, policy: request.mergePolicy ?? .error, entity: entity.index,
                     memory: memory, now: clock.now(), builder)
-                try inserter.insert(first, firstRow: 0, &builder)
+                try inserter.insert(
+                    first, firstRow: 0, compared: items.first.flatMap { line?.take($0) },
+                    isLast: isEnd && more.isEmpty, &builder)
                 var firstRow = first.rows
                 inserter.expect(rows - firstRow, &builder)
-                for batch in more {
+                for (index, batch) in more.enumerated() {
                     let count = batch.rows
-                    try inserter.insert(batch, firstRow: firstRow, &builder)
+                    let compared = line?.take(items[index + 1])
+                    try inserter.insert(batch, firstRow: firstRow, compared: compared, &builder)
                     firstRow += count
                 }
                 if !isEnd {
-                    // What was staged is written: only one batch is needed for the rest.
+                    // What was staged is written: only a few batches are needed for the rest.
+                    let last = more.last
                     more = []
-                    let batch = first
-                    while !isEnd {
-                        batch.reset()
-                        isEnd = try filler.fill(batch, firstRow: firstRow)
-                        try batch.seal(
-                            firstRow: firstRow, setOnly: request.setOnly,
-                            validates: request.validatesValues)
-                        let count = batch.rows
-                        try inserter.insert(batch, firstRow: firstRow, &builder)
-                        firstRow += count
-                    }
+                    items = []
+                    var rest = RestOfRows(
+                        filler, request, line, batches,
+                        free: last.map { [first, $0] } ?? [first], orders: orders,
+                        firstRow: firstRow)
+                    try rest.insert(into: &inserter, &builder)
+                    if let last { more = [last] }
                 }
+                line?.end()
                 try inserter.finish(&builder)
                 return inserter.end(memory)
             }
-            guard let missing, missing.scope == nil else { return try insertAll() }
-            // All that is stored will be looked at to see who is missing.
-            let ahead = ReadingAhead(comparing: entity.index, builder)
-            return try whileReading(ahead, insertAll)
+            if let line {
+                let ahead = readsAll ? ReadingAhead(comparing: entity.index, builder) : nil
+                return try line.whileComparing(ahead, insertAll)
+            }
+            if !readsAll { return try insertAll() }
+            return try whileReading(ReadingAhead(comparing: entity.index, builder), insertAll)
         }
         batches.give(first)
         if let last = more.last { batches.give(last) }

@@ -1,0 +1,157 @@
+// Hands the batches of a list to helpers that compare them, while whoever has the rows fills more, and carries out those
+// that are compared.
+//
+//   1. Whoever fills rows adds each batch when it is sealed.
+//   2. A helper takes the oldest that nobody has taken, and compares it with what is stored. When there is none it reads ahead
+//      what those to come will ask for.
+//   3. Whoever carries the rows out takes them in their order: compared, if a helper has begun with them, and else as they are.
+//
+// Nothing depends on helpers: what they have not found is looked for when the rows are carried out.
+//
+// A helper ends if nothing comes for a while. Others may want it, and it keeps a state readable.
+//
+// Invariants: a batch belongs to whoever added it, who changes it only after `take`.
+// Threads: any; one of them adds and takes.
+
+import CairnStore
+
+/// The batches of a list on their way.
+final class ListLine {
+    /// A batch of it.
+    final class Item {
+        let batch: ColumnBatch
+        let firstRow: Int
+        fileprivate let found = ComparedRows()
+        fileprivate var step = Step.waiting
+
+        fileprivate init(_ batch: ColumnBatch, firstRow: Int) {
+            self.batch = batch
+            self.firstRow = firstRow
+        }
+    }
+
+    fileprivate enum Step { case waiting, comparing, done }
+
+    private struct Contents {
+        /// Those that nobody has taken, the oldest first, from an index on.
+        var waiting: [Item] = []
+        var first = 0
+        var isOver = false
+
+        /// The oldest that nobody has taken.
+        mutating func next() -> Item? {
+            pass()
+            guard first < waiting.count else { return nil }
+            first += 1
+            return waiting[first - 1]
+        }
+
+        /// Lets go of what was taken.
+        mutating func pass() {
+            while first < waiting.count, waiting[first].step != .waiting { first += 1 }
+            if first == waiting.count || first > 64 {
+                waiting.removeFirst(first)
+                first = 0
+            }
+        }
+    }
+
+    private let engine: Engine
+    private let comparison: ListComparison
+    private let contents = Monitor(Contents())
+    /// Seconds that a helper waits for a batch.
+    private static let patience = 0.02
+    /// Blocks of the entity below which rows are compared before a helper is awake.
+    private static let blocksWorthHelp = 8
+
+    /// Nil if helpers could do nothing about rows of an entity.
+    init?(_ entity: Int, of request: BatchInsertRequest, _ engine: Engine) {
+        // What becomes of each row is told when it is carried out.
+        guard engine.crew.helpers > 0, !request.reportsOutcomes else { return nil }
+        let (catalog, blocks) = engine.registry.read {
+            ($0.catalog, $0.blocks.count(ofEntity: entity, .full))
+        }
+        guard blocks >= Self.blocksWorthHelp,
+            let comparison = ListComparison(
+                entity, catalog, policy: request.mergePolicy ?? .error, setOnly: request.setOnly)
+        else { return nil }
+        self.engine = engine
+        self.comparison = comparison
+    }
+
+    // MARK: Who has the rows
+
+    /// Adds a sealed batch.
+    func add(_ batch: ColumnBatch, firstRow: Int) -> Item {
+        let item = Item(batch, firstRow: firstRow)
+        contents.update { $0.waiting.append(item) }
+        return item
+    }
+
+    /// Takes a batch that is to be carried out now; gives what is known of its rows.
+    func take(_ item: Item) -> ComparedRows? {
+        contents.wait { contents -> ComparedRows?? in
+            switch item.step {
+            case .comparing: return nil
+            case .done: return .some(item.found)
+            case .waiting:
+                item.step = .done
+                contents.pass()
+                return .some(nil)
+            }
+        }
+    }
+
+    /// Calls the body, and has helpers compare what it adds meanwhile, and read what is ahead. The body says by `end` when
+    /// it will add no more, or returns.
+    func whileComparing<Result>(
+        _ ahead: ReadingAhead?, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        contents.withLock { $0.isOver = false }
+        let reading = ahead.map { SharedReading($0) }
+        var outcome: Swift.Result<Result, StoreError>?
+        func work() {
+            do throws(StoreError) {
+                outcome = .success(try body())
+            } catch {
+                outcome = .failure(error)
+            }
+            end()
+        }
+        engine.crew.together(work) { self.help(reading) }
+        guard let outcome else { preconditionFailure("the body was called") }
+        return try outcome.get()
+    }
+
+    /// Says that no batch more is to be compared for now.
+    func end() { contents.update { $0.isOver = true } }
+
+    // MARK: Helpers
+
+    private func help(_ reading: SharedReading?) {
+        guard var comparer = try? ListComparer(comparison, engine) else { return }
+        while true {
+            let (item, isOver) = contents.withLock { contents in
+                let item = contents.isOver ? nil : contents.next()
+                item?.step = .comparing
+                return (item, contents.isOver)
+            }
+            if isOver { return }
+            if let item {
+                comparer.compare(item.batch, firstRow: item.firstRow, into: item.found)
+                contents.update { _ in item.step = .done }
+            } else if reading?.readNext() != true, !waitForMore() {
+                return
+            }
+        }
+    }
+
+    /// Waits until there is something to do; false if nothing comes.
+    private func waitForMore() -> Bool {
+        let isThere = contents.wait(until: .now + Self.patience) { contents -> Bool? in
+            if contents.isOver { return false }
+            return contents.first < contents.waiting.count ? true : nil
+        }
+        return isThere ?? false
+    }
+}
