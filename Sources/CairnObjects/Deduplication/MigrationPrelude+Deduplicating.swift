@@ -5,7 +5,7 @@
 //
 // Threads: those of whoever migrates.
 
-package import CairnModel
+import CairnModel
 package import CairnStore
 
 extension MigrationPrelude {
