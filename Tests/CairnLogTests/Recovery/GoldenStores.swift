@@ -262,11 +262,11 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
         GoldenStore(
             name: "migrated", make: { try MigratedSample.image() },
             harm: { image in
-                // The name of the key that says what stands for what older blocks lack.
-                let key = Array("\"initial\":".utf8)
-                let name = image.segments.last { image.files[$0]!.firstRange(of: key) != nil }!
-                let at = image.files[name]!.firstRange(of: key)!.lowerBound
-                image.files[name]![at + 1] ^= 0x20
+                // A value in a block of the last version.
+                let value = Array("note 64".utf8)
+                let name = image.segments.last { image.files[$0]!.firstRange(of: value) != nil }!
+                let at = image.files[name]!.firstRange(of: value)!.lowerBound
+                image.files[name]![at] ^= 0x20
             }, entity: "Article", key: "key"),
         GoldenStore(
             name: "past",

@@ -19,7 +19,13 @@ struct SalvageTests {
     func golden(_ golden: GoldenStore) throws {
         let image = try golden.make()
         let salvaged = try SalvagedStore(image)
-        #expect(salvaged.text == (try image.content().text))
+        let text = try image.content().text
+        if golden.name == "migrated" {
+            // The new store is of the newest model from the beginning, with numbers of its own for what that names.
+            #expect(salvaged.rows == SalvagedStore.rows(text))
+        } else {
+            #expect(salvaged.text == text)
+        }
         #expect(salvaged.report.isWhole)
         #expect(salvaged.report.identifier != salvaged.report.sourceIdentifier)
         #expect(salvaged.report.possiblyResurrected == 0)

@@ -267,8 +267,9 @@ struct StoredMigrationTests {
             let store = try #require(stack.store as? LogStore)
             try store.setMetadata(["purpose": .string("test")])
             return try stack.store { context in
-                (0..<5).map { number in
-                    context.make("User", ["uniqueId": "u\(number)", "age": number])
+                (0..<5).map { (number: Int) in
+                    let id = "u" + String(number)
+                    return context.make("User", ["uniqueId": id, "age": number])
                 }
             }
         }
