@@ -681,7 +681,7 @@ def decode_schema(data: bytes, place: Tuple[int, int]) -> Schema:
                 value = struct.unpack(*(("<d", struct.pack("<Q", value)) if key == "double" else ("<f", struct.pack("<I", value))))[0]
         except (ValueError, struct.error):
             raise Broken("F-717", "what stood for a cell is none of its column") from None
-        need(column != FIXED16 or len(value) == 16, "F-717", "what stood for a cell is none of its column")
+        need(key != "bytes" or (len(value) == 16 if column == FIXED16 else len(value) <= 1 << 20), "F-717", "what stood for a cell is none of its column")
         PRINTERS[kind](value)
         return Past(before, value)
 

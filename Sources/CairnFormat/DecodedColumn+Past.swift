@@ -18,6 +18,9 @@ package enum PastCell: Sendable, Hashable {
 
     /// Whether there is none.
     package var isNull: Bool { self == .null }
+
+    /// The bytes of a cell of bytes; 0 of others.
+    package var count: Int { if case .bytes(let bytes) = self { bytes.count } else { 0 } }
 }
 
 extension DecodedColumn {
@@ -115,7 +118,7 @@ extension DecodedColumn {
     private func filled(with filling: UnsafeRawBufferPointer) -> DecodedColumn {
         var total = 0
         for row in 0..<count { total += isNil(at: row) ? filling.count : bytes(at: row).count }
-        // What a block may hold and as much again fits the offsets.
+        // What a block may hold, and a cell that stands for others in each of its rows, fit the offsets.        F-717
         let parts = DecodedParts(
             kind: kind, count: count, hasNils: false, hasExternals: externals != nil,
             offsets: count + 1, valueBytes: total)

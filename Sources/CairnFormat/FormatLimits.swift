@@ -16,6 +16,9 @@ package enum FormatLimits {
     package static let frameAlignment = 8
     /// A reader may allocate this much for any frame without asking; a larger payload is damage.
     package static let maximumPayload = 16 << 20
+    /// Bytes of a cell that stands for those of older blocks.                                            F-717
+    package static let maximumPastCell = 1 << 20
+
     /// A slot takes 10 bits of a directory cell.
     package static let maximumRows = 1024
     /// Below this, compressing costs more than it saves, and zone maps too (BL6).

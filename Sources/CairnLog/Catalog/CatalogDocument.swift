@@ -43,7 +43,10 @@ enum CatalogDocument {
         let entities = entities.contains { $0.rules != nil } ? entities.map(\.reworded) : entities
         if let next {
             // Adding a number to what is known must not trap.
+            let roots = entities.filter { $0.parent == nil }
             guard entities.count == schema.entities.count + schema.pairs.count,
+                Set(entities.map(\.id)).count == entities.count,
+                Set(roots.map(\.tree)).count == roots.count,
                 next.entity < .max, next.tree < .max,
                 next.properties.allSatisfy({ $0.next <= FormatLimits.firstHiddenProperty })
             else { return nil }

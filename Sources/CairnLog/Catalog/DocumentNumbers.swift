@@ -125,7 +125,8 @@ extension PastCell {
             self = .float(bits: bits)
         case .bytes, .fixed16:
             guard let bytes = past.bytes.flatMap({ Data(base64Encoded: $0) }),
-                kind.column == .bytes || bytes.count == 16
+                kind.column == .bytes
+                    ? bytes.count <= FormatLimits.maximumPastCell : bytes.count == 16
             else { return nil }
             self = .bytes(Array(bytes))
         }

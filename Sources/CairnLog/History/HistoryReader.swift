@@ -197,6 +197,9 @@ extension RowCellsBuilder {
         case (.integer(let number), .integer): set(column, word: UInt64(bitPattern: number))
         case (.double(let bits), .double): set(column, word: bits)
         case (.float(let bits), .float): set(column, word: UInt64(bits))
+        // It was deleted before the attribute had numbers of more digits.                            F-721
+        case (.float(let bits), .double):
+            set(column, word: Double(Float(bitPattern: bits)).bitPattern)
         case (.bytes(let bytes), .bytes), (.fixed16(let bytes), .fixed16):
             bytes.withUnsafeBytes { set(column, bytes: $0) }
         default: break

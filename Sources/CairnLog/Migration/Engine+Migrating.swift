@@ -39,6 +39,7 @@ extension Engine {
         }
         let successor = CatalogSuccessor(of: catalog, plan)
         if let excess = successor.catalog.excess { throw StoreError(.invalidRequest, excess) }
+        try refuseLongDefaults(successor.catalog)
         var change = SchemaChange(plan, from: catalog, successor, monitor)
         change.content = content
         if content != nil {
@@ -52,20 +53,29 @@ extension Engine {
         }
         try allowMigration()
         var result = MigrationResult()
-        (_, result.commit) = try commit(author: nil, contextName: nil, isSilent: true) {
-            builder throws(StoreError) in
-            try builder.save(prelude)
-            builder.hasRecordedHistory = true
-            let numbers = builder.state.nextNumbers
-            do throws(StoreError) {
-                try change.run(&builder)
-                try builder.endPastStates()
-                try change.monitor.begin(.finishing, total: 0)
-            } catch {
-                // The engine goes on with the trees that it has.
-                builder.state.nextNumbers = numbers
-                throw error
+        do throws(StoreError) {
+            (_, result.commit) = try commit(author: nil, contextName: nil, isSilent: true) {
+                builder throws(StoreError) in
+                try builder.save(prelude)
+                builder.hasRecordedHistory = true
+                let numbers = builder.state.nextNumbers
+                do throws(StoreError) {
+                    try change.run(&builder)
+                    try builder.endPastStates()
+                    try change.monitor.begin(.finishing, total: 0)
+                } catch {
+                    // The engine goes on with the trees that it has.
+                    builder.state.nextNumbers = numbers
+                    throw error
+                }
             }
+        } catch {
+            // Whatever failed, the engine goes on with the trees that it has.
+            withTurnAnyway { turn in
+                repair(&turn)
+                turn.nextNumbers = turn.head.state.nextNumbers
+            }
+            throw error
         }
         result.removed = change.removed
         // If there is no room for it, the next opening does it.                                     F-723
@@ -101,6 +111,23 @@ extension Engine {
         }
         withExtendedLifetime(pin) {}
         return (passes, duplicates)
+    }
+
+    /// Each row of older blocks would have such a value in memory.                                    F-717
+    private func refuseLongDefaults(_ catalog: Catalog) throws(StoreError) {
+        for entity in catalog.entities {
+            for column in entity.columns {
+                guard let past = column.past else { continue }
+                let cells = past.nilValues.map(\.value) + [past.initialValue]
+                guard cells.contains(where: { $0.count > FormatLimits.maximumPastCell }) else {
+                    continue
+                }
+                throw StoreError(
+                    .migrationFailed,
+                    "a default of more than 1 MiB cannot stand for what objects do not have",
+                    context: .init(entity: entity.name, key: column.name))
+            }
+        }
     }
 
     private func allowMigration() throws(StoreError) {

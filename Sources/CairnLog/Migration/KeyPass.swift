@@ -153,9 +153,6 @@ struct KeyPass {
         _ read: (BlockHandle) throws(StoreError) -> CachedBlock
     ) throws(StoreError) -> ConstraintDuplicates.Example {
         let first = try row(numbers[0], state, read)
-        let reader = RowReader(catalog: catalog, identity: identity, entity: first.entity)
-        var builder = RowCellsBuilder(columns: catalog.entities[first.entity].columns.count)
-        let cells = try reader.cells(first.block, first.slot, &builder)
         let description = catalog.description(of: first.entity)
         var ids: [ObjectID] = []
         for number in numbers.prefix(Self.mostExamples) {
@@ -164,18 +161,18 @@ struct KeyPass {
                 ids.append(identity.id(UInt64(number), entity: index))
             }
         }
+        // Column by column: whole rows are kept by the version of their catalog, and this one may be one of several.
         var values: [Value] = []
         for column in definition.columns {
             let stored = catalog.entities[first.entity].columns[column]
-            if stored.target == nil {
-                values.append(cells.value(column, of: description, in: identity))
-            } else if let targets = try first.block.column(stored),
-                !targets.isNil(at: first.slot)
-            {
-                // What leads to another object is shown by its number.
-                values.append(.integer(targets.integer(at: first.slot)))
-            } else {
+            let cells = try first.block.cells(stored, at: column).pointee
+            if cells.isNil(first.slot) {
                 values.append(.null)
+            } else if case .attribute(let type) = description.columns[column].kind {
+                values.append(try StoredObjects.value(cells, first.slot, type, first.block))
+            } else {
+                // What leads to another object is shown by its number.
+                values.append(.integer(cells.integer(first.slot)))
             }
         }
         return ConstraintDuplicates.Example(

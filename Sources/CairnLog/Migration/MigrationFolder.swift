@@ -15,11 +15,9 @@ struct MigrationFolder {
     static let name = "migration"
 
     let path: FilePath
-    private let store: FilePath
     private let fileSystem: any FileSystem
 
     init(of store: FilePath, _ fileSystem: any FileSystem) {
-        self.store = store
         path = store.appending(Self.name)
         self.fileSystem = fileSystem
     }
@@ -27,9 +25,9 @@ struct MigrationFolder {
     /// Removes what a migration that broke off has left, if there is anything. Nobody else has it open, as whoever calls this has
     /// the writer's lock of the store around it. What cannot be removed stays.
     func clear() {
-        guard let there = try? fileSystem.list(store), there.contains(Self.name),
-            let names = try? fileSystem.list(path)
-        else { return }
+        guard (try? fileSystem.exists(path)) == true, let names = try? fileSystem.list(path) else {
+            return
+        }
         for name in names where StoreRemoval.isOurs(name) {
             try? fileSystem.unlink(path.appending(name))
         }
