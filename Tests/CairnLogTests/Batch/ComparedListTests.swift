@@ -351,7 +351,7 @@ struct ComparedListTests {
                 + "\(result.unchangedCount) unchanged, \(result.skippedCount) skipped, "
                 + "\(result.deletedCount) deleted, \(result.markedCount) marked; "
                 + "\(words(result.objectIDs)); \(words(result.missingIDs)); \(result.outcomes); "
-                + "\(result.commit.map { "commit \($0)" } ?? "no commit")"
+                + "\(result.commit == nil ? "no commit" : "a commit")"
         } catch {
             return "\(error.code) \(error.message) \(error.context.row ?? -1) "
                 + "\(error.context.key ?? "") \(error.details.map { "\($0.context.row ?? -1)" })"
