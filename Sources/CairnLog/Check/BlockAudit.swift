@@ -56,10 +56,7 @@ struct BlockAudit: ~Copyable {
     consuming func run(progress: (Int, Int) -> Void) -> (
         blocks: Int, rows: Int, findings: [StoreError]
     ) {
-        // What compaction moved, or what a missing segment held, has no history here.
-        let isHistory =
-            !audit.blocks.contains(where: \.isSide) && audit.outline.damage.isEmpty
-            && audit.folder.segments.first { $0.role == .main }?.baseLSN == 0
+        let isHistory = self.isHistory
         if !isHistory {
             bury(audit.carried)
             for commit in audit.commits { bury(commit) }
@@ -87,6 +84,18 @@ struct BlockAudit: ~Copyable {
         let result = (blocks, rows, findings)
         pages.abandon()
         return result
+    }
+
+    /// Whether every commit from the first one on is there, with its deaths. What compaction moved, or what a missing segment
+    /// held, has no history; nor has the rest if a segment was retired from between two, though of it nothing may be left
+    /// but deaths that a side segment carries, or not even those.
+    private var isHistory: Bool {
+        guard audit.outline.damage.isEmpty,
+            !audit.folder.segments.contains(where: { $0.role == .side })
+        else { return false }
+        let mains = audit.folder.segments.filter { $0.role == .main }
+        return mains.first?.baseLSN == 0
+            && zip(mains, mains.dropFirst()).allSatisfy { $1.header?.predecessor == $0.number }
     }
 
     private mutating func find(_ message: String, _ block: LogAudit.Block) {

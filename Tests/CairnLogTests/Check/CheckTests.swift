@@ -55,6 +55,32 @@ struct CheckTests {
         if depth == .all { #expect(report.checkpoints == 1) }
     }
 
+    @Test("A segment was retired from between others, and nothing but its deaths is left (BL2, BL3)")
+    func carriedDeaths() throws {
+        let disk = MemoryFileSystem()
+        let store = try CompactionTests.open(disk)
+        try CompactionTests.update(store, 0..<60, 0)
+        try store.engine.rollSegment()
+        let victim = store.engine.registry.published().segments.current.number
+        // Rows before it die in it, and one is born.
+        try CompactionTests.update(store, 0..<30, 1)
+        try CompactionTests.update(store, 60..<61, 1)
+        try store.engine.rollSegment()
+        // All that live in it are written anew, or moved by the merging of small blocks.
+        try CompactionTests.update(store, 0..<30, 2)
+        for row in 61..<69 { try CompactionTests.update(store, row..<row + 1, 2) }
+        let run = try CompactionRun(store.engine, victims: [victim])
+        while case .moved = try run.step() {}
+        let state = store.engine.registry.published()
+        #expect(state.segments[victim] == nil && state.segments.sides.count == 1)
+        store.engine.sweepRetired()
+        try store.close()
+        var options = CompactionTests.options(on: disk)
+        options.isReadOnly = true
+        let report = try LogStore.check(at: "/store", depth: .all, options: options)
+        #expect(report.findings.isEmpty, "\(report.findings)")
+    }
+
     @Test("Beside a writer it ends at the mark")
     func besideWriter() throws {
         try withTemporaryDirectory { folder in
