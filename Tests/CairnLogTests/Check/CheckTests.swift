@@ -55,7 +55,8 @@ struct CheckTests {
         if depth == .all { #expect(report.checkpoints == 1) }
     }
 
-    @Test("A segment was retired from between others, and nothing but its deaths is left (BL2, BL3)")
+    @Test(
+        "A segment was retired from between others, and nothing but its deaths is left (BL2, BL3)")
     func carriedDeaths() throws {
         let disk = MemoryFileSystem()
         let store = try CompactionTests.open(disk)
