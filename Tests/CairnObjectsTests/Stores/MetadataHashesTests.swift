@@ -108,9 +108,11 @@ struct MetadataHashesTests {
         #expect(mismatch.modelHashes == other.entityVersionHashesByName)
         #expect(mismatch.entities == ["Building", "House"])
         #expect(mismatch.plan?.inferability == .yes)
-        // The same is the cause when the store is opened.
+        // The same is the cause when the store is opened, and is not to follow.
+        var options = LogStoreOptions()
+        options.shouldMigrateStoreAutomatically = false
         let opening = #expect(throws: StoreError.self) {
-            _ = try PersistentContainer(at: path, model: other)
+            _ = try PersistentContainer(at: path, model: other, options: options)
         }
         #expect(opening?.code == .incompatibleModel)
         #expect((opening?.cause as? ModelMismatch)?.changes == mismatch.changes)
