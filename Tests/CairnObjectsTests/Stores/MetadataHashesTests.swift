@@ -74,8 +74,10 @@ struct MetadataHashesTests {
         #expect(isCompatible(model, "Houses") && !isCompatible(model, "Nothing"))
         other.entities.removeAll { $0.name == "Street" }
         #expect(!isCompatible(other))
+        var strict = LogStoreOptions()
+        strict.shouldMigrateStoreAutomatically = false
         let error = #expect(throws: StoreError.self) {
-            _ = try PersistentContainer(at: path, model: changed)
+            _ = try PersistentContainer(at: path, model: changed, options: strict)
         }
         #expect(error?.code == .incompatibleModel)
     }
