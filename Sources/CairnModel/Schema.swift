@@ -266,4 +266,13 @@ public struct SchemaPairs: Sendable {
     public let destinationRelationship: Int?
     /// The pairs as rows: a hidden entity with the columns `source` and `destination`.
     package let entity: SchemaEntity
+
+    /// Whether the relationship is its own inverse, so that a pair has no direction.
+    package func isSymmetric(_ entities: [SchemaEntity]) -> Bool {
+        guard let inverse = destinationRelationship else { return false }
+        let one = entities[source].relationships[sourceRelationship]
+        let other = entities[destination].relationships[inverse]
+        return one.declaringEntity == other.declaringEntity
+            && one.description.name == other.description.name
+    }
 }

@@ -36,30 +36,70 @@ struct LinkedRows {
             for origin in migration.origins {
                 links += try Self.links(of: origin, old, successor, &builder)
             }
-            if migration.origins.count > 1 || migration.origins[0].isSymmetric {
+            let isSymmetric = plan.newSchema.pairs[index].isSymmetric(plan.newSchema.entities)
+            if isSymmetric || migration.origins.count > 1 || migration.origins[0].isSymmetric {
                 // What is known from both sides is one pair.
                 var known: Set<UInt64> = []
-                links.removeAll { !known.insert($0).inserted }
+                links.removeAll { link in
+                    let other = OneToOneMatch.turned(link)
+                    return !known.insert(isSymmetric ? min(link, other) : link).inserted
+                }
             }
             if !links.isEmpty { pairs.append((plan.newSchema.entities.count + index, links)) }
         }
+        columns = try Self.columns(plan, successor, old, &builder)
+    }
+
+    /// What columns lead to that are built. Where a relationship and its inverse lead to one object each, it is matched who keeps
+    /// whom; else the first one stays.
+    private static func columns(
+        _ plan: ModelMigrationPlan, _ successor: CatalogSuccessor, _ old: Catalog,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> [(entity: Int, columns: [(column: Int, targets: [UInt32: UInt32])])] {
+        let schema = plan.newSchema
+        var found: [(entity: Int, column: Int, targets: [UInt32: UInt32])] = []
+        var matches: [OneToOneMatch.Side: [UInt64]] = [:]
         for (index, entity) in plan.entities.enumerated() where entity.sourceIndex != nil {
-            var built: [(column: Int, targets: [UInt32: UInt32])] = []
             for (position, column) in entity.columns.enumerated() where column.origin == .links {
-                var targets: [UInt32: UInt32] = [:]
+                var links: [UInt64] = []
                 for origin in column.links {
-                    for link in try Self.links(of: origin, old, successor, &builder) {
+                    links += try Self.links(of: origin, old, successor, &builder)
+                }
+                var targets: [UInt32: UInt32] = [:]
+                if let sides = OneToOneMatch.sides(ofColumn: position, of: index, schema) {
+                    matches[sides.here, default: []] += links
+                } else {
+                    for link in links {
                         let owner = UInt32(truncatingIfNeeded: link >> 32)
-                        // The first one stays.
                         if targets[owner] == nil {
                             targets[owner] = UInt32(truncatingIfNeeded: link)
                         }
                     }
                 }
-                if !targets.isEmpty { built.append((position, targets)) }
+                found.append((index, position, targets))
             }
-            if !built.isEmpty { columns.append((index, built)) }
         }
+        var partners: [OneToOneMatch.Side: [UInt32: UInt32]] = [:]
+        for place in found.indices {
+            let (entity, column, _) = found[place]
+            guard let sides = OneToOneMatch.sides(ofColumn: column, of: entity, schema) else {
+                continue
+            }
+            if partners[sides.here] == nil {
+                let match = OneToOneMatch(
+                    matches[sides.here] ?? [], matches[sides.there] ?? [],
+                    isOwnInverse: sides.here == sides.there)
+                partners[sides.here] = match.forth
+                partners[sides.there] = match.back
+            }
+            found[place].targets = partners[sides.here] ?? [:]
+        }
+        var columns: [(entity: Int, columns: [(column: Int, targets: [UInt32: UInt32])])] = []
+        for built in found where !built.targets.isEmpty {
+            if columns.last?.entity != built.entity { columns.append((built.entity, [])) }
+            columns[columns.count - 1].columns.append((built.column, built.targets))
+        }
+        return columns
     }
 
     // MARK: Gathering

@@ -328,12 +328,7 @@ extension SavePlanner {
 
     /// Whether the relationship is its own inverse, so that a pair has no direction.
     func isSymmetric(_ entity: Int) -> Bool {
-        let pairs = pairs(entity)
-        guard let inverse = pairs.destinationRelationship else { return false }
-        let one = catalog.schema.entities[pairs.source].relationships[pairs.sourceRelationship]
-        let other = catalog.schema.entities[pairs.destination].relationships[inverse]
-        return one.declaringEntity == other.declaringEntity
-            && one.description.name == other.description.name
+        pairs(entity).isSymmetric(catalog.schema.entities)
     }
 
     private func forms(of pair: PairKey) -> [PairKey] {

@@ -131,7 +131,8 @@ struct DerivationResolver {
                 add(.members(column: reference), column, to: member, entity, index)
             case .pairs(let number, let isSource):
                 let way = SchemaDerivations.Watch.Way.pairs(
-                    number, ownerIsSource: isSource, isSymmetric: isSymmetric(number))
+                    number, ownerIsSource: isSource,
+                    isSymmetric: pairs[number].isSymmetric(entities))
                 pairWatches[number].append(
                     SchemaDerivations.Watch(
                         entity: entity, derivation: index, way: way, column: nil))
@@ -150,14 +151,6 @@ struct DerivationResolver {
             preconditionFailure("a step is the column of a to-one relationship")
         }
         return entity.relationships[relationship].destination
-    }
-
-    private func isSymmetric(_ number: Int) -> Bool {
-        guard let inverse = pairs[number].destinationRelationship else { return false }
-        let one = entities[pairs[number].source].relationships[pairs[number].sourceRelationship]
-        let other = entities[pairs[number].destination].relationships[inverse]
-        return one.declaringEntity == other.declaringEntity
-            && one.description.name == other.description.name
     }
 
     private mutating func add(

@@ -108,13 +108,47 @@ extension MigrationPlanner {
         let links = links(relationship, of: entity, from: source.index)
         if links.count == 1, links[0].ownerIsHolder, !links[0].isSymmetric,
             case .column(let holder, let index) = links[0].form,
-            old.entities[holder].family.contains(source.index)
+            old.entities[holder].family.contains(source.index),
+            agreesWithInverse(relationship, of: entity)
         {
             return kept(column, source, index, conversion: nil)
         }
         return ColumnMigration(
             name: column.name, origin: links.isEmpty ? .initial : .links, conversion: nil,
             initialValue: .null, nilValue: .null, sourceIndex: nil, links: links)
+    }
+
+    /// Whether the references of a relationship and of its inverse, if both lead to one object, say the same as they are: they
+    /// do if they were each other's inverse. Else both are built, so that whoever is led to leads back.
+    func agreesWithInverse(_ relationship: Int, of entity: Int) -> Bool {
+        let here = new.entities[entity].relationships[relationship]
+        guard let inverse = here.inverse else { return true }
+        let there = new.entities[here.destination].relationships[inverse]
+        guard case .column = there.storage else { return true }
+        let ends = [(here.declaringEntity, relationship), (there.declaringEntity, inverse)].map {
+            origins(ofRelationship: $1, of: $0)
+        }
+        guard let one = ends[0].first, let other = ends[1].first else {
+            return bearers(of: there.declaringEntity).isEmpty
+        }
+        guard ends.allSatisfy({ $0.count == 1 }), case .column = one.storage,
+            case .column = other.storage, let back = one.inverse
+        else { return false }
+        let counterpart = old.entities[one.destination].relationships[back]
+        return counterpart.storage == other.storage
+            && counterpart.declaringEntity == other.declaringEntity
+    }
+
+    /// What a relationship was with those who have it: one, unless it comes from several.
+    private func origins(ofRelationship relationship: Int, of entity: Int) -> [SchemaRelationship] {
+        var known: Set<Declared> = []
+        return bearers(of: entity).compactMap { bearer in
+            guard let own = matches[bearer.new]?.relationships[relationship] else { return nil }
+            let origin = old.entities[bearer.old].relationships[own]
+            let declared = Declared(
+                entity: origin.declaringEntity, name: origin.description.name)
+            return known.insert(declared).inserted ? origin : nil
+        }
     }
 
     /// Who was connected with objects of an entity by what a relationship was, or its inverse.
@@ -152,20 +186,9 @@ extension MigrationPlanner {
         case .pairs(let pairs, let isSource):
             return LinkOrigin(
                 form: .pairs(pairs), ownerIsHolder: isSource,
-                isSymmetric: Self.isSymmetric(old.pairs[pairs], old), owner: owner)
+                isSymmetric: old.pairs[pairs].isSymmetric(old.entities), owner: owner)
         case .transient: return nil
         }
-    }
-
-    /// Whether pairs are of a relationship that is its own inverse.
-    static func isSymmetric(_ pairs: SchemaPairs, _ schema: Schema) -> Bool {
-        guard let back = pairs.destinationRelationship, back == pairs.sourceRelationship else {
-            return false
-        }
-        let ends = [pairs.source, pairs.destination].map {
-            schema.entities[$0].relationships[back].declaringEntity
-        }
-        return ends[0] == ends[1]
     }
 
     // MARK: Pairs
@@ -208,7 +231,7 @@ extension MigrationPlanner {
     /// The old pairs that are the rows of new ones, if there are such.
     private func kept(_ origins: [LinkOrigin], by index: Int) -> Int? {
         guard origins.count == 1, case .pairs(let pairs) = origins[0].form,
-            origins[0].isSymmetric == Self.isSymmetric(new.pairs[index], new)
+            origins[0].isSymmetric == new.pairs[index].isSymmetric(new.entities)
         else { return nil }
         let link = origins[0]
         // Nobody whose objects go on loses them.

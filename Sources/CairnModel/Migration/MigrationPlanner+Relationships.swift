@@ -127,7 +127,8 @@ extension MigrationPlanner {
             return
         }
         if let verdict = destination(before, relationship) { note(.changed, verdict) }
-        if let verdict = inverse(before, relationship, of: entity) { note(.changed, verdict) }
+        let inverse = inverse(before, relationship, of: entity)
+        if let inverse { note(.changed, inverse) }
         if was.isToMany != now.isToMany {
             note(.changed, number(was, now, isBuilt: isBuilt(relationship, of: entity)))
         }
@@ -148,7 +149,14 @@ extension MigrationPlanner {
                     "required, and to-one now", .ifNoneMissing, "objects may have no members",
                     .keyPass))
         }
-        guard now.isToMany else { return }
+        guard now.isToMany else {
+            if !was.isToMany, inverse?.inferability != .no,
+                !agreesWithInverse(index, of: entity)
+            {
+                note(.changed, Self.match(isOptional: now.isOptional))
+            }
+            return
+        }
         let wasOrdered = was.isToMany && was.isOrdered
         if wasOrdered != now.isOrdered {
             note(
@@ -198,6 +206,17 @@ extension MigrationPlanner {
                 .relationship, .changed, entity, now.name,
                 .yes("stored now, transient before", .metadata))
         }
+    }
+
+    /// What is said of references whose inverse leads to one object as well, and did not before.
+    private static func match(isOptional: Bool) -> ModelChange.Verdict {
+        let words = "the inverse is to-one now"
+        let loss = "the targets of all but one of those that lead to the same object"
+        return isOptional
+            ? .yes(words, .columnPass, loss: loss)
+            : .depends(
+                words, .ifNoneMissing, "it is required, and several may lead to the same object",
+                .columnPass, loss: loss)
     }
 
     private func number(

@@ -297,3 +297,97 @@ extension RelationshipMigrationTests {
                 == Self.turned(Self.links(after, "Box", "marks")))
     }
 }
+
+extension RelationshipMigrationTests {
+    /// How recipes and tags were connected before each leads to one of the other.
+    enum Earlier: String, CaseIterable {
+        case oneToMany, manyToOne, manyToMany, orderedManyToMany, oneWay
+    }
+
+    @Test(
+        "Whoever is led to leads back, where both ends are to-one now", arguments: Earlier.allCases)
+    func oneToOne(_ earlier: Earlier) throws {
+        let old =
+            switch earlier {
+            case .oneToMany: Self.model(many: false, back: true)
+            case .manyToOne: Self.model(many: true, back: false)
+            case .manyToMany: Self.model(many: true, back: true)
+            case .orderedManyToMany: Self.model(many: true, back: true, ordered: true)
+            case .oneWay:
+                Store.model(
+                    Store.entity(
+                        "Recipe", [.init("n", .integer32), .init("text", .string)],
+                        [Self.relationship("tags", to: "Tag", many: false, inverse: nil)]),
+                    Store.entity("Tag", [.init("n", .integer32)]))
+            }
+        let (store, before) = try Self.filled(old)
+        let new = Self.model(many: false, back: false)
+        let report = try store.migrate(to: new)
+        #expect(report.plan.cost == .columnPass)
+        #expect(report.plan.changes.contains { $0.loss != nil })
+        let after = try store.check(nil, new)
+        let was = Self.links(before, "Recipe", "tags")
+        let now = Self.links(after, "Recipe", "tags")
+        #expect(Self.links(after, "Tag", "recipes") == Self.turned(now))
+        for (owner, targets) in now {
+            #expect(targets.count == 1 && was[owner]?.contains(targets[0]) == true)
+        }
+        // Nobody is without a partner who had one that is without.
+        let taken = Set(now.values.map { $0[0] })
+        for (owner, targets) in was where now[owner] == nil {
+            #expect(targets.allSatisfy(taken.contains))
+        }
+        // What is written from then on follows it.
+        let lead = try #require(now.first)
+        try store.with(new) { log in
+            let tag = try #require(log.schema.entity(named: "Tag"))
+            let ids = try log.snapshot().fetch(StoreFetch(entity: tag.index)).ids
+            let id = try #require(ids.first { Int64($0.reference) == lead.value[0] })
+            let result = try log.execute(BatchDeleteRequest(objectIDs: [id]))
+            #expect(result.deletedCount == 1)
+            let recipes = Self.links(try Store.content(log), "Recipe", "tags")
+            #expect(recipes == now.filter { $0.key != lead.key })
+            #expect(try log.check().findings.isEmpty)
+        }
+    }
+
+    @Test("A relationship that is its own inverse: partners agree, and friends are friends once")
+    func ownInverse() throws {
+        func model(_ many: Bool) -> ManagedObjectModel {
+            Store.model(
+                Store.entity(
+                    "Person", [.init("n", .integer32)],
+                    [
+                        Self.relationship(
+                            "friends", to: "Person", many: many, inverse: "friends")
+                    ]))
+        }
+        let store = Store()
+        let before = try store.with(model(true)) { log in
+            func insert(_ rows: [[String: Any]]) throws -> [ObjectID] {
+                _ = try log.execute(BatchInsertRequest(entityName: "Person", objects: rows))
+                return try log.snapshot().fetch(StoreFetch(entity: 0)).ids
+            }
+            let first = try insert((0..<30).map { ["n": $0] })
+            _ = try insert(
+                (0..<40).map { index in
+                    ["n": index, "friends": [first[index % 30], first[(index * 7) % 30]]]
+                })
+            return try Store.content(log)
+        }
+        let was = Self.links(before, "Person", "friends")
+        #expect(was.values.contains { $0.count > 1 })
+        try store.migrate(to: model(false))
+        let partners = Self.links(try store.check(nil, model(false)), "Person", "friends")
+        #expect(partners == Self.turned(partners) && !partners.isEmpty)
+        for (owner, targets) in partners {
+            #expect(was[owner]?.contains(targets[0]) == true)
+        }
+        for (owner, targets) in was where partners[owner] == nil {
+            #expect(targets.allSatisfy { partners[UInt64($0)] != nil })
+        }
+        try store.migrate(to: model(true))
+        #expect(
+            Self.links(try store.check(nil, model(true)), "Person", "friends") == partners)
+    }
+}

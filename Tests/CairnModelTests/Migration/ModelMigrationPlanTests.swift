@@ -430,6 +430,37 @@ struct ModelMigrationPlanTests {
         #expect(back.inferability == .yes)
     }
 
+    @Test("Where both ends are to-one now, the plan says who may lose his target")
+    func matched() throws {
+        func model(_ isMany: Bool, isOptional: Bool) -> ManagedObjectModel {
+            var employer = RelationshipDescription("employer", to: "B", inverse: "a")
+            employer.isOptional = isOptional
+            return ManagedObjectModel(entities: [
+                EntityDescription("A", relationships: [employer]),
+                EntityDescription(
+                    "B",
+                    relationships: [.init("a", to: "A", toMany: isMany, inverse: "employer")]),
+            ])
+        }
+        for isOptional in [true, false] {
+            let (many, one) = (
+                model(true, isOptional: isOptional), model(false, isOptional: isOptional)
+            )
+            let plan = try ModelMigrationPlan(from: many, to: one)
+            #expect(plan.changes.map(\.place) == ["A.employer", "B.a"])
+            #expect(plan.changes.allSatisfy { $0.loss != nil })
+            #expect(plan.cost == .columnPass)
+            #expect(plan.inferability == (isOptional ? .yes : .ifNoneMissing))
+            // One that they had before is what it was.
+            var renamed = one
+            renamed.entities[1].relationships[0].name = "staff"
+            renamed.entities[1].relationships[0].renamingIdentifier = "a"
+            renamed.entities[0].relationships[0].inverseName = "staff"
+            let same = try ModelMigrationPlan(from: one, to: renamed)
+            #expect(same.cost == .metadata && same.changes.allSatisfy { $0.loss == nil })
+        }
+    }
+
     @Test("An inverse that is added to a relationship kept as pairs is filled from them")
     func inverseAdded() throws {
         let old = ManagedObjectModel(entities: [
