@@ -31,7 +31,8 @@ public struct MigrationReport: Sendable {
 extension LogStore {
     /// Leads a closed store to another version of its model: everything that can be inferred, in one commit.
     ///
-    /// Objects keep their ids. Their rows stay as they are and are read as the new model has them, until compaction writes them
+    /// Objects keep their ids, but for those of an entity that leaves its hierarchy: they keep their number, and are of a hierarchy
+    /// of their own then. Rows stay as they are and are read as the new model has them, until compaction writes them
     /// anew; so the cost does not depend on how many there are, unless a constraint is new, a relationship is to be kept
     /// otherwise or an attribute has to be computed. A crash leaves the store of the old model or that of the new one.
     ///
