@@ -39,12 +39,12 @@ struct BatchInserter: ~Copyable {
     var result = BatchInsertResult()
 
     // The block that is being filled.
-    private var handle = BlockHandle.none
-    private var batch: ColumnBatch?
+    var handle = BlockHandle.none
+    private(set) var batch: ColumnBatch?
     private(set) var firstRow = 0
     /// Rows of earlier batches that live in the open block, by slot.
-    private var gathered: ColumnBatch?
-    private var gatheredRows = 0
+    var gathered: ColumnBatch?
+    var gatheredRows = 0
     var touched = NumberSet()
     /// Whether a row that was left out has the key of an object of the entity or its descendants.
     private(set) var namesStored = false
@@ -584,82 +584,6 @@ struct BatchInserter: ~Copyable {
                 isWhole: room.wholeColumns.contains(index))
         }
         if !entity.orders.isEmpty { try batch.copyOrder(of: entity, view.block, slot, to: row) }
-    }
-
-    // MARK: The open block
-
-    private mutating func stage(
-        _ row: Int, _ number: UInt32, version: UInt32, _ builder: inout CommitBuilder
-    ) throws(StoreError) {
-        // With rows of other batches they may be more than a block takes.
-        if room.staged.count >= builder.engine.sizes.rowsPerBlock { try close(&builder) }
-        if room.staged.isEmpty { handle = builder.openBlock(entity: entityIndex) }
-        let slot = room.staged.count
-        room.staged.append(UInt16(row))
-        room.numbers.append(number)
-        room.versions.append(version)
-        builder.state.directories[entity.tree].set(
-            number, DirectoryCell(handle: handle, slot: slot, version: version), in: &builder.pages)
-    }
-
-    /// Takes the staged rows of a batch over, so that the block stays open; false if it is to be closed.
-    private mutating func gather(_ batch: ColumnBatch, _ builder: borrowing CommitBuilder) -> Bool {
-        let sizes = builder.engine.sizes
-        if room.staged.isEmpty { return true }
-        guard room.staged.count * 2 <= sizes.rowsPerBlock, entity.references.isEmpty, links == nil,
-            !isConcerned
-        else { return false }
-        let target: ColumnBatch
-        if let gathered {
-            target = gathered
-        } else {
-            target = builder.engine.batches.take(
-                batch.entity, orders: batch.columns.count - batch.entity.columns.count)
-            gathered = target
-        }
-        takeOver(batch, into: target)
-        // A block of wide rows is full sooner.
-        return target.byteCount * 4 <= sizes.bytesPerBlock
-    }
-
-    private mutating func takeOver(_ batch: ColumnBatch, into target: ColumnBatch) {
-        for slot in gatheredRows..<room.staged.count {
-            let row = Int(room.staged[slot])
-            for column in target.columns.indices {
-                target.columns[column].copyCell(
-                    of: batch.columns.baseAddress.unsafelyUnwrapped + column, from: row, to: slot)
-            }
-            room.staged[slot] = UInt16(slot)
-        }
-        gatheredRows = room.staged.count
-        target.rows = gatheredRows
-    }
-
-    /// Writes the block that is open.
-    mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
-        guard !room.staged.isEmpty else { return }
-        if let links, !links.waits.isEmpty, let batch {
-            try settleWaiting(links, batch, &builder)
-        }
-        if let gathered, gatheredRows > 0, let batch { takeOver(batch, into: gathered) }
-        guard let source = gatheredRows > 0 ? gathered : batch else { return }
-        try builder.closeBlock(
-            handle, entity: entityIndex, batch: source, selection: room.staged,
-            numbers: room.numbers,
-            versions: room.versions, hasCells: true)
-        handle = .none
-        room.clear()
-        if gatheredRows > 0 {
-            gatheredRows = 0
-            gathered?.reset()
-        }
-    }
-
-    /// Writes what is gathered, when no rows come any more.
-    mutating func closeGathered(_ builder: inout CommitBuilder) throws(StoreError) {
-        try close(&builder)
-        if let gathered { builder.engine.batches.give(gathered) }
-        gathered = nil
     }
 
     private func addReferences(

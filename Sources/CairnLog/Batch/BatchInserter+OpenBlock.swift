@@ -1,0 +1,80 @@
+// The block that rows of a batch are staged in, and what keeps it open from one batch to the next.
+
+import CairnModel
+import CairnStore
+
+extension BatchInserter {
+    mutating func stage(
+        _ row: Int, _ number: UInt32, version: UInt32, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        // With rows of other batches they may be more than a block takes.
+        if room.staged.count >= builder.engine.sizes.rowsPerBlock { try close(&builder) }
+        if room.staged.isEmpty { handle = builder.openBlock(entity: entityIndex) }
+        let slot = room.staged.count
+        room.staged.append(UInt16(row))
+        room.numbers.append(number)
+        room.versions.append(version)
+        builder.state.directories[entity.tree].set(
+            number, DirectoryCell(handle: handle, slot: slot, version: version), in: &builder.pages)
+    }
+
+    /// Takes the staged rows of a batch over, so that the block stays open; false if it is to be closed.
+    mutating func gather(_ batch: ColumnBatch, _ builder: borrowing CommitBuilder) -> Bool {
+        let sizes = builder.engine.sizes
+        if room.staged.isEmpty { return true }
+        guard room.staged.count * 2 <= sizes.rowsPerBlock, entity.references.isEmpty, links == nil,
+            !isConcerned
+        else { return false }
+        let target: ColumnBatch
+        if let gathered {
+            target = gathered
+        } else {
+            target = builder.engine.batches.take(
+                batch.entity, orders: batch.columns.count - batch.entity.columns.count)
+            gathered = target
+        }
+        takeOver(batch, into: target)
+        // A block of wide rows is full sooner.
+        return target.byteCount * 4 <= sizes.bytesPerBlock
+    }
+
+    private mutating func takeOver(_ batch: ColumnBatch, into target: ColumnBatch) {
+        for slot in gatheredRows..<room.staged.count {
+            let row = Int(room.staged[slot])
+            for column in target.columns.indices {
+                target.columns[column].copyCell(
+                    of: batch.columns.baseAddress.unsafelyUnwrapped + column, from: row, to: slot)
+            }
+            room.staged[slot] = UInt16(slot)
+        }
+        gatheredRows = room.staged.count
+        target.rows = gatheredRows
+    }
+
+    /// Writes the block that is open.
+    mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
+        guard !room.staged.isEmpty else { return }
+        if let links, !links.waits.isEmpty, let batch {
+            try settleWaiting(links, batch, &builder)
+        }
+        if let gathered, gatheredRows > 0, let batch { takeOver(batch, into: gathered) }
+        guard let source = gatheredRows > 0 ? gathered : batch else { return }
+        try builder.closeBlock(
+            handle, entity: entityIndex, batch: source, selection: room.staged,
+            numbers: room.numbers,
+            versions: room.versions, hasCells: true)
+        handle = .none
+        room.clear()
+        if gatheredRows > 0 {
+            gatheredRows = 0
+            gathered?.reset()
+        }
+    }
+
+    /// Writes what is gathered, when no rows come any more.
+    mutating func closeGathered(_ builder: inout CommitBuilder) throws(StoreError) {
+        try close(&builder)
+        if let gathered { builder.engine.batches.give(gathered) }
+        gathered = nil
+    }
+}
