@@ -113,30 +113,6 @@ struct BehavioursOfMapping {
 
     // MARK: The constraint that is added
 
-    /// Keeps the first of all users that say the same id.
-    private final class RemoveDuplicates: EntityMigrationPolicy {
-        override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
-            var known: Set<String> = []
-            for user in try manager.sourceContext.all("User", sortedBy: "age") {
-                guard let id = user["uniqueId"] as? String else { continue }
-                if !known.insert(id).inserted { manager.sourceContext.delete(user) }
-            }
-            try super.begin(mapping, with: manager)
-        }
-    }
-
-    private static func users(unique: Bool) -> ManagedObjectModel {
-        ManagedObjectModel(entities: [
-            EntityDescription(
-                "User", attributes: [.init("uniqueId", .string), .init("age", .integer32)],
-                relationships: [.init("notes", to: "Note", toMany: true, inverse: "user")],
-                uniquenessConstraints: unique ? [["uniqueId"]] : []),
-            EntityDescription(
-                "Note", attributes: [.init("text", .string)],
-                relationships: [.init("user", to: "User", inverse: "notes")]),
-        ])
-    }
-
     /// Two with the id "a", three with "b", one with "c", two without.
     private static func fill(_ stack: Stack) throws {
         try stack.store { context in
@@ -153,7 +129,8 @@ struct BehavioursOfMapping {
         "A mapping without a policy moves duplicates as they are: 134111 naming entity, attribute and objects"
     )
     func violation() throws {
-        let (old, new) = (Self.users(unique: false), Self.users(unique: true))
+        let old = UsersWithDuplicates.model(unique: false)
+        let new = UsersWithDuplicates.model(unique: true)
         let stack = try Stack(old, .log)
         try Self.fill(stack)
         let migration = try MigrationBetweenStores(stack, to: new, .log)
@@ -172,11 +149,12 @@ struct BehavioursOfMapping {
         "With a policy whose begin deletes duplicates it goes through: survivors by its rule, nil keys all, notes of survivors",
         arguments: Backend.allCases)
     func deduplication(_ backend: Backend) throws {
-        let (old, new) = (Self.users(unique: false), Self.users(unique: true))
+        let old = UsersWithDuplicates.model(unique: false)
+        let new = UsersWithDuplicates.model(unique: true)
         let stack = try Stack(old, backend)
         try Self.fill(stack)
         var mapping = MappingModel(drafting: try ModelMigrationPlan(from: old, to: new))
-        mapping["UserToUser"]?.entityMigrationPolicy = RemoveDuplicates.self
+        mapping["UserToUser"]?.entityMigrationPolicy = UsersWithDuplicates.KeepFirst.self
         #expect(mapping["UserToUser"]?.mappingType == .custom)
         let migration = try MigrationBetweenStores(stack, to: new, backend)
         try MigrationManager(migration, mapping: mapping).migrate()

@@ -15,30 +15,12 @@ struct MappingMigrationTests {
         MappingModel(drafting: try ModelMigrationPlan(from: old, to: new))
     }
 
-    private static let peopleKeys = [
-        "Person": "name", "Passport": "number", "Department": "name", "Desk": "number",
-        "Sign": "text",
-    ]
-
     /// People with relationships of every kind at random.
     private static func people(_ count: Int, _ backend: Backend, seed: UInt64) throws -> Stack {
         var random = SeededRandom(seed: seed)
         let stack = try Stack(Models.people, backend)
         let context = stack.context()
-        let departments = (0..<5).map { context.make("Department", ["name": "d\($0)"]) }
-        let people = (0..<count).map { context.make("Person", ["name": "p\($0)"]) }
-        for (number, person) in people.enumerated() {
-            if random.chance(50) { person["department"] = random.pick(departments) }
-            if random.chance(30) {
-                person["passport"] = context.make("Passport", ["number": number])
-            }
-            for key in ["spouse", "mentor", "parent"] where random.chance(40) {
-                person[key] = random.pick(people)
-            }
-            for key in ["friends", "heroes"] {
-                person[key] = Set((0..<random.below(4)).compactMap { _ in random.pick(people) })
-            }
-        }
+        let (_, departments) = PeopleAtRandom.make(count, departments: 5, in: context, &random)
         for number in 0..<count / 2 {
             context.make("Desk", ["number": number, "department": random.pick(departments)])
             context.make("Sign", ["text": "s\(number)", "department": random.pick(departments)])
@@ -58,8 +40,8 @@ struct MappingMigrationTests {
                 migration, mapping: Self.mapping(Models.people, Models.people))
             try manager.migrate()
             #expect(migration.ending == "finished" && manager.migrationProgress == 1)
-            let before = try Content(old, keys: Self.peopleKeys)
-            let after = try Content(migration.stack, keys: Self.peopleKeys)
+            let before = try Content(old, keys: PeopleAtRandom.keys)
+            let after = try Content(migration.stack, keys: PeopleAtRandom.keys)
             #expect(before == after, "seed \(seed)")
             #expect(after.lines.count > 3000)
         }

@@ -59,27 +59,12 @@ struct StoredMigrationTests {
 
     // MARK: The whole
 
-    private static let keys = [
-        "Person": "name", "Passport": "number", "Department": "name", "Desk": "number",
-        "Sign": "text",
-    ]
-
     private static func fill(_ stack: Stack, _ count: Int, seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let context = stack.context()
-        let departments = (0..<4).map { context.make("Department", ["name": "d\($0)"]) }
-        let people = (0..<count).map { context.make("Person", ["name": "p\($0)"]) }
-        for (number, person) in people.enumerated() {
-            if random.chance(50) { person["department"] = random.pick(departments) }
-            if random.chance(30) {
-                person["passport"] = context.make("Passport", ["number": number])
-            }
-            for key in ["spouse", "mentor", "parent"] where random.chance(40) {
-                person[key] = random.pick(people)
-            }
-            for key in ["friends", "heroes"] {
-                person[key] = Set((0..<random.below(4)).compactMap { _ in random.pick(people) })
-            }
+        let (people, departments) = PeopleAtRandom.make(
+            count, departments: 4, in: context, &random)
+        for number in people.indices {
             context.make("Desk", ["number": number, "department": random.pick(departments)])
         }
         try context.save()
@@ -103,7 +88,7 @@ struct StoredMigrationTests {
                 try Self.fill(stack, 700, seed: seed)
                 let people = try stack.context().all("Person", sortedBy: "name")
                 return (
-                    try Content(stack, keys: Self.keys),
+                    try Content(stack, keys: PeopleAtRandom.keys),
                     people.map { ($0.string("name"), $0.objectID) }
                 )
             }
@@ -114,7 +99,7 @@ struct StoredMigrationTests {
                     let person = try context.existingObject(with: id)
                     #expect(person.string("name") == name && person.string("greeting") == name)
                 }
-                let after = try Content(stack, keys: Self.keys)
+                let after = try Content(stack, keys: PeopleAtRandom.keys)
                 let plain = after.lines.map { line in
                     line.split(separator: " ").filter { !$0.hasPrefix("greeting=") }
                         .joined(separator: " ")
@@ -180,33 +165,11 @@ struct StoredMigrationTests {
 
     // MARK: The constraint that is added
 
-    private final class RemoveDuplicates: EntityMigrationPolicy {
-        override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
-            var known: Set<String> = []
-            for user in try manager.sourceContext.all("User", sortedBy: "age") {
-                guard let id = user["uniqueId"] as? String else { continue }
-                if !known.insert(id).inserted { manager.sourceContext.delete(user) }
-            }
-            try super.begin(mapping, with: manager)
-        }
-    }
-
-    private static func users(unique: Bool) -> ManagedObjectModel {
-        ManagedObjectModel(entities: [
-            EntityDescription(
-                "User", attributes: [.init("uniqueId", .string), .init("age", .integer32)],
-                relationships: [.init("notes", to: "Note", toMany: true, inverse: "user")],
-                uniquenessConstraints: unique ? [["uniqueId"]] : []),
-            EntityDescription(
-                "Note", attributes: [.init("text", .string)],
-                relationships: [.init("user", to: "User", inverse: "notes")]),
-        ])
-    }
-
     @Test("A constraint is added to a store with duplicates, as a policy says: the whole story")
     func addedConstraint() throws {
         let disk = Disk()
-        let (old, new) = (Self.users(unique: false), Self.users(unique: true))
+        let old = UsersWithDuplicates.model(unique: false)
+        let new = UsersWithDuplicates.model(unique: true)
         let ids = try disk.with(old) { stack in
             try stack.store { context in
                 let ids: [String?] = ["a", "b", nil, "a", "b", "c", "b", nil]
@@ -227,7 +190,7 @@ struct StoredMigrationTests {
             #expect(count == 8, "the old store is as it was")
         }
         #expect(!disk.names.contains("migration"))
-        mapping["UserToUser"]?.entityMigrationPolicy = RemoveDuplicates.self
+        mapping["UserToUser"]?.entityMigrationPolicy = UsersWithDuplicates.KeepFirst.self
         try disk.migrate(to: new, mapping)
         for isReadOnly in [false, true] {
             try disk.with(new, isReadOnly: isReadOnly) { stack in
@@ -262,7 +225,8 @@ struct StoredMigrationTests {
         var disk = Disk()
         disk.options.persistentHistoryTracking = true
         disk.options.pastStates = .all
-        let (old, new) = (Self.users(unique: false), Self.users(unique: true))
+        let old = UsersWithDuplicates.model(unique: false)
+        let new = UsersWithDuplicates.model(unique: true)
         let ids = try disk.with(old) { stack in
             let store = try #require(stack.store as? LogStore)
             try store.setMetadata(["purpose": .string("test")])
@@ -320,7 +284,7 @@ struct StoredMigrationTests {
         let disk = Disk()
         let before = try disk.with(Models.people) { stack in
             try Self.fill(stack, 600, seed: 5)
-            return try Content(stack, keys: Self.keys)
+            return try Content(stack, keys: PeopleAtRandom.keys)
         }
         var new = Models.people
         new.entities[0].versionHashModifier = "2"
@@ -333,7 +297,7 @@ struct StoredMigrationTests {
         #expect(thrown?.code == .migrationPolicy && thrown?.cause is Refusal)
         #expect(!disk.names.contains("migration"))
         try disk.with(Models.people) { stack in
-            let after = try Content(stack, keys: Self.keys)
+            let after = try Content(stack, keys: PeopleAtRandom.keys)
             #expect(after == before)
         }
     }
@@ -395,13 +359,13 @@ struct StoredMigrationTests {
 
     @Test("A crash at any call leaves the old store or the new one, and never a mixture (SC2)")
     func crashes() throws {
-        let old = Self.users(unique: false)
-        var new = Self.users(unique: true)
+        let old = UsersWithDuplicates.model(unique: false)
+        var new = UsersWithDuplicates.model(unique: true)
         new.entities[1].attributes[0].name = "words"
         new.entities[1].attributes[0].renamingIdentifier = "text"
         func mapping() throws -> MappingModel {
             var mapping = try Self.draft(old, new)
-            mapping["UserToUser"]?.entityMigrationPolicy = RemoveDuplicates.self
+            mapping["UserToUser"]?.entityMigrationPolicy = UsersWithDuplicates.KeepFirst.self
             return mapping
         }
         var mutation = 1
