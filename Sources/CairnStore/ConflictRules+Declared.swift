@@ -53,17 +53,17 @@ extension ConflictRules {
     ///   - entity: that of the object that stays.
     ///   - given: the values of the other one, by that entity's columns; nil for those that it does not have.
     ///   - assigned: the columns of the other one that were set, or changed.
-    ///   - isRow: whether the other one is a stored object: then all of its values count where values are put together.
+    ///   - counted: those whose values count where values are put together: what was set, or all that a stored object
+    ///     has.
     ///   - kept: the values of the object that stays.
     ///   - keptAssigned: the columns of it that were set; nil if it is a stored one.
     /// - Throws: `StoreError` with `.invalidRequest` if a sum is greater than its type can hold.
     public static func declaredValues(
-        _ entity: SchemaEntity, given: [Value], assigned: ColumnSet, isRow: Bool, kept: [Value],
-        keptAssigned: ColumnSet?
+        _ entity: SchemaEntity, given: [Value], assigned: ColumnSet, counted: ColumnSet,
+        kept: [Value], keptAssigned: ColumnSet?
     ) throws(StoreError) -> [Value] {
         var values = kept
         for property in entity.mergeRules.properties {
-            let isSet = property.columns.contains(where: assigned.contains)
             let hasOwn = keptAssigned.map { property.columns.contains(where: $0.contains) } ?? true
             switch property.rule {
             case .store, .fold(.keep), .fold(.union):
@@ -76,7 +76,7 @@ extension ConflictRules {
                     values[column] = given[column]
                 }
             case .fold:
-                if !isSet && !isRow { continue }
+                guard property.columns.contains(where: counted.contains) else { continue }
                 if hasOwn {
                     try fold(given, with: kept, into: &values, property, base: nil, entity)
                 } else {

@@ -125,15 +125,15 @@ struct DeclaredRulesTests {
         // What was not set is the default, which counts for nothing.
         let given = Self.row(test.given ?? 99, test.times.1)
         let merged = try ConflictRules.declaredValues(
-            entity, given: given, assigned: assigned, isRow: false,
+            entity, given: given, assigned: assigned, counted: assigned,
             kept: Self.row(test.kept, test.times.0, "kept"), keptAssigned: nil)
         #expect(merged[0] == Self.row(test.result)[0])
         #expect(merged[2] == .string("kept"))
         // A new one in which nothing was set gives way.
         if let given = test.given {
             let new = try ConflictRules.declaredValues(
-                entity, given: Self.row(given), assigned: [0], isRow: false, kept: Self.row(7),
-                keptAssigned: [])
+                entity, given: Self.row(given), assigned: [0], counted: [0],
+                kept: Self.row(7), keptAssigned: [])
             #expect(new[0] == Self.row(given)[0])
         }
     }
@@ -141,14 +141,16 @@ struct DeclaredRulesTests {
     @Test(
         "A stored object that becomes another one counts as a whole, where values are put together")
     func rows() throws {
-        func merged(_ rule: MergeRule) throws -> Value {
+        func merged(_ rule: MergeRule, _ counted: ColumnSet = [0, 1, 2]) throws -> Value {
             try ConflictRules.declaredValues(
-                Self.entity(rule), given: Self.row(3, 9), assigned: [], isRow: true,
-                kept: Self.row(10, 1), keptAssigned: nil)[0]
+                Self.entity(rule), given: Self.row(counted.contains(0) ? 3 : nil, 9),
+                assigned: [], counted: counted, kept: Self.row(10, 1), keptAssigned: nil)[0]
         }
         #expect(try merged(.sum) == .integer(13) && merged(.minimum) == .integer(3))
         #expect(try merged(.newest(by: "modified")) == .integer(3))
         #expect(try merged(.object) == .integer(10) && merged(.store) == .integer(10))
+        // What an object of another entity does not have takes nothing from the one that stays.
+        #expect(try merged(.newest(by: "modified"), [1, 2]) == .integer(10))
     }
 
     @Test("The entity says it for properties without a rule")

@@ -340,12 +340,16 @@ extension SavePlanner {
         let entity = catalog.schema.entities[rows[row].entity]
         var given = [Value](repeating: .null, count: entity.columns.count)
         var assigned = ColumnSet()
+        var counted = ColumnSet()
+        let isStored = rows[object].kind != .inserted
         for column in entity.columns.indices where shares(column, object, row) {
             given[column] = rows[object].values[column]
-            if rows[object].assigned.contains(column) { assigned.insert(column) }
+            let isSet = rows[object].assigned.contains(column)
+            if isSet { assigned.insert(column) }
+            if isSet || isStored { counted.insert(column) }
         }
         let values = try ConflictRules.declaredValues(
-            entity, given: given, assigned: assigned, isRow: rows[object].kind != .inserted,
+            entity, given: given, assigned: assigned, counted: counted,
             kept: rows[row].values,
             keptAssigned: rows[row].kind == .inserted ? rows[row].assigned : nil)
         for (column, value) in values.enumerated() where rows[row].values[column] != value {

@@ -294,9 +294,11 @@ extension ManagedObjectContext {
         var (kept, keptSet) = trial.state(of: survivor)
         var given = [Value](repeating: .null, count: entity.columns.count)
         for column in columns { given[column] = values[column] }
+        let assigned = ColumnSet(columns.filter(isSet.contains))
         let merged = try ConflictRules.declaredValues(
-            entity, given: given, assigned: ColumnSet(columns.filter(isSet.contains)),
-            isRow: !loser.isInserted, kept: kept, keptAssigned: survivor.isInserted ? keptSet : nil)
+            entity, given: given, assigned: assigned,
+            counted: loser.isInserted ? assigned : ColumnSet(columns), kept: kept,
+            keptAssigned: survivor.isInserted ? keptSet : nil)
         for column in columns where merged[column] != kept[column] {
             kept[column] = merged[column]
             keptSet.insert(column)
@@ -436,7 +438,8 @@ extension ManagedObjectContext {
         let assigned = ColumnSet(columns.filter { isSet($0, of: loser, references) })
         let kept = entity.columns.indices.map(survivor.columnValue)
         let values = try ConflictRules.declaredValues(
-            entity, given: given, assigned: assigned, isRow: !loser.isInserted, kept: kept,
+            entity, given: given, assigned: assigned,
+            counted: loser.isInserted ? assigned : ColumnSet(columns), kept: kept,
             keptAssigned: survivor.isInserted
                 ? survivor.ownSlots?.assigned ?? ColumnSet() : nil)
         for column in columns where values[column] != kept[column] {

@@ -198,11 +198,12 @@ extension DictionaryDraft {
         guard let from = state.objects[object], let into = state.objects[row] else { return }
         let entity = schema.entities[into.entity]
         let common = commonColumns(from.entity, into.entity)
+        let set = ColumnSet(common.filter { assigned[object]?.contains($0) ?? false })
         let values = try ConflictRules.declaredValues(
             entity,
             given: entity.columns.indices.map { common.contains($0) ? from.values[$0] : .null },
-            assigned: ColumnSet(common.filter { assigned[object]?.contains($0) ?? false }),
-            isRow: !created.contains(object), kept: into.values,
+            assigned: set, counted: created.contains(object) ? set : ColumnSet(common),
+            kept: into.values,
             keptAssigned: created.contains(row) ? assigned[row] ?? ColumnSet() : nil)
         for (column, value) in values.enumerated() where value != into.values[column] {
             if let target = value.reference, state.objects[survivor(target)] == nil { continue }
