@@ -20,10 +20,32 @@ import SystemPackage
 
 struct StoreBackup {
     let engine: Engine
-    let state: EngineState
+    /// What is copied: the segments of a state, where its log ends, and its commit.
+    private let segments: LiveSet
+    private let end: LogEnd
+    private let commit: UInt64
     let folder: FilePath
     /// Where the folder is.
     let fileSystem: any FileSystem
+
+    init(engine: Engine, state: EngineState, folder: FilePath, fileSystem: any FileSystem) {
+        self.engine = engine
+        segments = state.segments
+        end = state.end
+        commit = state.commit
+        self.folder = folder
+        self.fileSystem = fileSystem
+    }
+
+    /// The same of a state whose log was read.
+    init(engine: Engine, log: OpenedLog, folder: FilePath, fileSystem: any FileSystem) {
+        self.engine = engine
+        segments = log.segments
+        end = log.end
+        commit = log.commit
+        self.folder = folder
+        self.fileSystem = fileSystem
+    }
 
     func run(_ progress: ((UInt64, UInt64) -> Void)? = nil) throws(StoreError) -> BackupResult {
         do {
@@ -62,7 +84,7 @@ struct StoreBackup {
         _ target: BackupTarget, isFinished: Bool = true,
         _ progress: ((UInt64, UInt64) -> Void)? = nil
     ) throws -> BackupResult {
-        let members = state.segments.listed(to: state.end)
+        let members = segments.listed(to: end)
         let old = try target.content()
         if let old { try judge(old, members, target) }
         let copies = try copies(of: members, known: old?.members ?? [:], target.files)
@@ -85,13 +107,13 @@ struct StoreBackup {
         if isFinished {
             try target.finish(
                 MarkRecord(
-                    store: engine.storeID, commit: state.commit, lsn: state.end.lsn,
-                    chain: state.end.chain, segment: state.end.segment, role: .copy))
+                    store: engine.storeID, commit: commit, lsn: end.lsn, chain: end.chain,
+                    segment: end.segment, role: .copy))
         }
         try target.files.removeSegments { !needed.contains($0) }
         if let checkpoint { try target.removeCheckpoints(otherThan: checkpoint.commit) }
         return BackupResult(
-            commit: state.commit, isIncremental: old != nil,
+            commit: commit, isIncremental: old != nil,
             bytes: members.reduce(0) { $0 + $1.end }, copiedBytes: copied)
     }
 
@@ -100,7 +122,7 @@ struct StoreBackup {
         _ files: StoreFiles
     ) throws -> [SegmentCopy] {
         try members.map { member in
-            guard let segment = state.segments[member.number] else {
+            guard let segment = segments[member.number] else {
                 preconditionFailure("a state lists its own segments")
             }
             return try SegmentCopy(
@@ -110,7 +132,7 @@ struct StoreBackup {
 
     /// Reads all that is to be copied, and throws where it is not whole.
     func verifySource() throws {
-        let members = state.segments.listed(to: state.end)
+        let members = segments.listed(to: end)
         for copy in try copies(of: members, known: [:], engine.files) { try copy.verifySource() }
     }
 
@@ -120,12 +142,12 @@ struct StoreBackup {
     private func judge(
         _ old: BackupTarget.Content, _ members: [StartPayload.LiveSegment], _ target: BackupTarget
     ) throws {
-        guard old.end.lsn <= state.end.lsn, old.commit <= state.commit else {
+        guard old.end.lsn <= end.lsn, old.commit <= commit else {
             throw target.refusal(
-                "the backup has commit \(old.commit), and the store only \(state.commit)", old.end)
+                "the backup has commit \(old.commit), and the store only \(commit)", old.end)
         }
         if let member = members.first(where: { $0.number == old.end.segment }),
-            let segment = state.segments[member.number]
+            let segment = segments[member.number]
         {
             guard try SegmentCopy.chain(in: segment, at: old.end.offset, member) == old.end.chain
             else {
@@ -134,7 +156,7 @@ struct StoreBackup {
             return
         }
         // The segment was compacted away. A backup that nobody has written to is what this store was.
-        guard old.isUntouched, old.end.segment < state.end.segment else {
+        guard old.isUntouched, old.end.segment < end.segment else {
             throw target.refusal(
                 "whether the backup is a beginning of this store cannot be seen any more, as it was opened for writing and the store was compacted since",
                 old.end)
@@ -149,7 +171,7 @@ struct StoreBackup {
         -> (commit: UInt64, bytes: UInt64)?
     {
         for commit in (try? CheckpointReader.commits(in: engine.files)) ?? []
-        where commit <= state.commit {
+        where commit <= self.commit {
             let name = CheckpointName.name(of: commit)
             guard
                 let file = try? engine.files.fileSystem.open(
@@ -183,7 +205,7 @@ struct StoreBackup {
         let head = RawBytes(count: CheckpointHeader.size)
         guard (try? file.read(into: head.mutable, at: 0)) == head.count,
             let header = try? CheckpointHeader(decoding: head.bytes, fileLength: size),
-            header.store == engine.storeID, header.commit == commit, header.lsn <= state.end.lsn
+            header.store == engine.storeID, header.commit == commit, header.lsn <= end.lsn
         else { return false }
         let stored = RawBytes(count: Int(header.contents.storedLength))
         let raw = RawBytes(count: Int(header.contents.rawLength))
