@@ -62,7 +62,8 @@ public struct BatchInsertRequest: Sendable {
     /// The entity's name.
     public let entityName: String
     /// What is done about rows that are stored already; nil = what the context that executes the request
-    /// does, and without a context the error policy.
+    /// does, and without a context the error policy. What the context does is what the built-in policy does that its policy
+    /// starts from, with rows that are ``setOnly`` if that is.
     ///
     /// With `.declared` the model's merge rules say, property by property, what is made of a row and of the object that it
     /// finds, as if each row had been saved alone, in their order. As under the other policies, objects are found by the first
@@ -73,7 +74,8 @@ public struct BatchInsertRequest: Sendable {
     public var mergePolicy: MergePolicyKind?
     /// What the result should contain.
     public var resultType = ResultType.statusOnly
-    /// Whether a row that updates changes only the columns it names. Under the policy `.declared` that is always so.
+    /// Whether a row that updates changes only the columns it names. Under the policy `.declared` that is always so, and if
+    /// ``mergePolicy`` is nil also where that of the context says so.
     public var setOnly = false
     /// What becomes, in the same commit, of stored objects of the entity, or of one that inherits from it, that no row of the
     /// batch names. If no constraint of the entity can name all of its objects, as each of them has a predicate, those stay as

@@ -9,12 +9,20 @@ extension ManagedObjectContext {
     /// Inserts and updates many rows. Unless the request says otherwise, the context's merge policy, author
     /// and name are taken.
     ///
+    /// Of a merge policy count its ``MergePolicy/mergeType`` and ``MergePolicy/setOnly``, and `setOnly` only if the request
+    /// names no policy: what a request's own policy is to do with rows says the request. What a subclass of ``MergePolicy``
+    /// overrides is not called, as there are no objects that it could be given: its batches do what the built-in policy does
+    /// that it starts from.
+    ///
     /// - Throws: `StoreError` that names row and key; nothing is written then.
     @discardableResult
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         try checkMayWrite()
         var request = request
-        request.mergePolicy = request.mergePolicy ?? mergePolicy.mergeType
+        if request.mergePolicy == nil {
+            request.mergePolicy = mergePolicy.mergeType
+            request.setOnly = request.setOnly || mergePolicy.setOnly
+        }
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
         let result = try carryOut(request)

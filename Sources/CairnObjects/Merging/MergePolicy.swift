@@ -24,6 +24,9 @@ public import CairnStore
 ///
 /// A policy that does not call super must cure the conflicts itself, or the save fails.
 ///
+/// A batch insert has no objects that could be handed over: it does what the built-in policy does that a policy starts from, as
+/// ``mergeType`` and ``setOnly`` say, and calls nothing that a subclass overrides.
+///
 /// Of two objects with one unique key one stays, whatever a built-in policy does about their values. The id of the other one, if
 /// it was stored, or given by ``ManagedObjectContext/obtainPermanentIDs(for:)``, leads to the one that stays from then on: see
 /// ``ManagedObjectContext/redirectedObjectID(for:)``.

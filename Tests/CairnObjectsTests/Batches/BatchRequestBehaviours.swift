@@ -144,6 +144,40 @@ struct BatchRequestBehaviours {
     }
 
     @Test(
+        "B109: without a policy of its own a batch takes over what the context's says of what was not set",
+        arguments: Backend.allCases)
+    func policyOfContext(_ backend: Backend) throws {
+        /// What it overrides is for objects, and a batch has none.
+        final class Refusing: MergePolicy {
+            override func resolve(constraintConflicts list: [ConstraintConflict]) throws {
+                Issue.record("a batch has no objects to resolve")
+            }
+        }
+        let stack = try Stack(Models.shop, backend)
+        let partial = ["serialCode": "a", "name": "new"]
+        /// What is left of a stored note after a batch of rows that do not name it.
+        func note(_ policy: MergePolicy, _ own: MergePolicyKind? = nil) throws -> String? {
+            let context = stack.context(policy)
+            try context.execute(
+                upsert("Product", [["serialCode": "a", "name": "old", "note": "mine"]]))
+            var request = BatchInsertRequest(entityName: "Product", objects: [partial])
+            request.mergePolicy = own
+            request.resultType = .count
+            #expect(try context.execute(request).updatedCount == 1)
+            let product = try #require(try stack.context().all("Product").first)
+            #expect(product.string("name") == "new")
+            return product.string("note")
+        }
+        let kind = MergePolicyKind.mergeByPropertyObjectTrump
+        #expect(try note(MergePolicy(merge: kind, setOnly: true)) == "mine")
+        #expect(try note(MergePolicy(merge: kind)) == nil)
+        #expect(try note(Refusing(merge: kind, setOnly: true)) == "mine")
+        #expect(try note(Refusing(merge: kind)) == nil)
+        // A policy of the request's own says it alone.
+        #expect(try note(MergePolicy(merge: kind, setOnly: true), kind) == nil)
+    }
+
+    @Test(
         "B110: rows set to-one relationships by id, by the value of a key, and by several values",
         arguments: Backend.allCases)
     func relationships(_ backend: Backend) throws {
