@@ -41,8 +41,9 @@ public struct BatchDeleteRequest: Sendable {
     public var fetchLimit = 0
     /// How many of those that match are left out first.
     public var fetchOffset = 0
-    /// The stores from which those that match are deleted, by their identifiers, if there are several behind a coordinator; nil
-    /// = all that can be written.
+    /// The stores from which objects are deleted, by their identifiers, if there are several behind a coordinator: of those that
+    /// match, or that ids name, those in other stores stay. Nil = all that can be written. A store that is none of them refuses
+    /// the request, as a coordinator does that lacks one of them.
     public var affectedStores: [UUID]?
     /// What the result should contain.
     public var resultType = ResultType.statusOnly
@@ -58,6 +59,20 @@ public struct BatchDeleteRequest: Sendable {
 
     /// Why the request cannot be carried out, if that was known when it was made.
     package var refusal: StoreError?
+
+    /// The stores that the request names, itself or by its fetch; nil = any.
+    package var namedStores: [UUID]? {
+        guard case .fetch(let fetch) = target, let asked = fetch.affectedStores else {
+            return affectedStores
+        }
+        return affectedStores.map { $0.filter(asked.contains) } ?? asked
+    }
+
+    /// Refuses the request for a store that it does not name.
+    package func checkAsks(_ store: StoreIdentity) throws(StoreError) {
+        let entity: String? = if case .matching(_, let name) = target { name } else { nil }
+        try store.checkIsAsked(by: namedStores, entity: entity)
+    }
 
     /// Deletes objects.
     public init(_ target: Target) {

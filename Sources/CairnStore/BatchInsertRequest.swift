@@ -108,7 +108,8 @@ public struct BatchInsertRequest: Sendable {
     /// Mandatory attributes and the ranges of integers hold in any case.
     public var validatesValues = true
     /// The stores that the rows may go to, by their identifiers, if there are several behind a coordinator: they go to the
-    /// first of the coordinator's that is among these, can be written and takes the entity. Nil = any.
+    /// first of the coordinator's that is among these, can be written and takes the entity. Nil = any. A store that is none of
+    /// them refuses the request, as a coordinator does that lacks one of them.
     public var affectedStores: [UUID]?
     /// Who writes.
     public var author: String?

@@ -57,7 +57,7 @@ public struct BatchUpdateRequest: Sendable {
     /// properties and the ranges of integers hold in any case: what breaks them could not be read.
     public var validatesValues = true
     /// The stores whose objects are updated, by their identifiers, if there are several behind a coordinator; nil = all that
-    /// can be written.
+    /// can be written. A store that is none of them refuses the request, as a coordinator does that lacks one of them.
     public var affectedStores: [UUID]?
     /// Who writes.
     public var author: String?

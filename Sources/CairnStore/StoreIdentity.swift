@@ -52,6 +52,17 @@ public struct StoreIdentity: Sendable {
         return hierarchies.firstIndex(of: id.hierarchy)
     }
 
+    /// Refuses a request for some stores if this is none of them.
+    ///
+    /// - Parameter stores: the identifiers of the stores that the request names; nil = any.
+    /// - Throws: `StoreError` with `.invalidRequest`.
+    package func checkIsAsked(by stores: [UUID]?, entity: String? = nil) throws(StoreError) {
+        guard let stores, !stores.contains(identifier) else { return }
+        throw StoreError(
+            .invalidRequest, "the request is for other stores than this one",
+            context: .init(entity: entity))
+    }
+
     /// Whether the id is a permanent one of this store, in the hierarchy of an entity.
     public func owns(_ id: ObjectID, entity: Int) -> Bool {
         !id.isTemporary && id.hierarchy == hierarchies[entity] && id.store == identifier

@@ -168,18 +168,21 @@ public final class LogStore: PersistentStore {
     /// Inserts and updates many rows as one unit.
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         try checkOpen()
+        try identity.checkIsAsked(by: request.affectedStores, entity: request.entityName)
         return try engine.insert(request)
     }
 
     /// Updates many objects as one unit.
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
         try checkOpen()
+        try identity.checkIsAsked(by: request.affectedStores, entity: request.entityName)
         return try engine.update(request)
     }
 
     /// Deletes many objects as one unit, with the delete rules of the model.
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try checkOpen()
+        try request.checkAsks(identity)
         return try engine.delete(request)
     }
 

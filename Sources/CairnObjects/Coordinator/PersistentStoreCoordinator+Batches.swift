@@ -8,13 +8,15 @@ extension PersistentStoreCoordinator {
     /// Inserts and updates many rows as one unit: in the first store that can be written and is for the entity, among
     /// ``BatchInsertRequest/affectedStores`` if the request names some. Rows of other stores are not looked at.
     ///
-    /// - Throws: `StoreError` that names row and key; `.incompleteSave` if there is no such store. Nothing is written then.
+    /// - Throws: `StoreError` that names row and key; `.incompleteSave` if there is no such store, `.invalidRequest` if one that
+    ///   is named is none of the coordinator's. Nothing is written then.
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         guard let entity = schema.entity(named: request.entityName) else {
             throw StoreError(
                 .invalidRequest, "the model has no entity of this name",
                 context: .init(entity: request.entityName))
         }
+        try checkAttached(request.affectedStores, entity)
         let store = attached.first {
             $0.takes(entity.index) && request.affectedStores?.contains($0.identifier) ?? true
         }
@@ -25,11 +27,12 @@ extension PersistentStoreCoordinator {
     /// Updates many objects, in each store as one unit: in all that can be written, or in those that
     /// ``BatchUpdateRequest/affectedStores`` names. Keys are unique within a store.
     ///
-    /// - Throws: `StoreError`: `.readOnly` if the request names a store that is opened for reading only; nothing is written
-    ///   then. What a store throws; `.incompleteSave` if others are written by then.
+    /// - Throws: `StoreError`: `.readOnly` if the request names a store that is opened for reading only, `.invalidRequest` if it
+    ///   names one that is none of the coordinator's; nothing is written then. What a store throws; `.incompleteSave` if others are written by then.
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
         let plan = try BatchUpdatePlan(request, in: schema, now: Date())
         let named = request.affectedStores
+        try checkAttached(named, plan.entity)
         let stores = attached.filter { named?.contains($0.identifier) ?? !$0.isReadOnly }
         let family =
             request.includesSubentities
@@ -68,19 +71,21 @@ extension PersistentStoreCoordinator {
     }
 
     /// Deletes many objects, in each store as one unit: in all that can be written, or in those that
-    /// ``StoreFetch/affectedStores`` of the request names.
+    /// ``BatchDeleteRequest/affectedStores`` names, or `StoreFetch.affectedStores` of its fetch.
     ///
     /// - Throws: `StoreError`: `.readOnly` if the request names a store, or the id of an object in one, that is opened for
-    ///   reading only; nothing is deleted then. What a store throws; `.incompleteSave` if others are written by then.
+    ///   reading only, `.invalidRequest` if it names one that is none of the coordinator's; nothing is deleted then. What a store throws; `.incompleteSave` if others are written by then.
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         let request = try request.resolved(in: schema) { id in
             attached.first { $0.identifier == id.store }?.identity.entity(of: id)
         }
+        try checkAttached(request.affectedStores)
+        if case .fetch(let fetch) = request.target { try checkAttached(fetch.affectedStores) }
+        let named = request.namedStores
         var requests: [(store: CoordinatedStore, request: BatchDeleteRequest)] = []
         switch request.target {
         case .fetch(let fetch):
             var fetch = fetch
-            let named = fetch.affectedStores
             let stores = attached.filter { named?.contains($0.identifier) ?? !$0.isReadOnly }
             fetch.affectedStores = stores.map(\.identifier)
             if fetch.limit == nil, fetch.offset == 0 {
@@ -114,6 +119,13 @@ extension PersistentStoreCoordinator {
         return result
     }
 
+    /// Refuses a request that names a store that is not there, as contexts refuse such a fetch.
+    private func checkAttached(_ named: [UUID]?, _ entity: SchemaEntity? = nil) throws(StoreError) {
+        for identifier in named ?? [] where store(identifier) == nil {
+            throw StoreError(notAttached: nil, entity: entity)
+        }
+    }
+
     /// Has stores carry out their parts of a request, one after the other.
     private func execute<Request>(
         _ parts: [(store: CoordinatedStore, request: Request)],
@@ -139,8 +151,10 @@ extension PersistentStoreCoordinator {
         -> [(store: CoordinatedStore, request: BatchDeleteRequest)]
     {
         let groups = Dictionary(grouping: ids, by: \.store)
+        let named = request.namedStores
         return attached.compactMap { store in
-            groups[store.identifier].map { ids in
+            guard named?.contains(store.identifier) ?? true else { return nil }
+            return groups[store.identifier].map { ids in
                 var part = request
                 part.target = .ids(ids, entity: entity)
                 return (store, part)

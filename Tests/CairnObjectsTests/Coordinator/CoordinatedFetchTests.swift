@@ -198,6 +198,61 @@ struct CoordinatedFetchTests {
         #expect(try stores.counts("Product") == [0, 0])
     }
 
+    @Test(
+        "A batch request that names other stores is refused, and one for some of several acts in these alone",
+        arguments: Backend.allCases)
+    func batchesElsewhere(_ backend: Backend) throws {
+        let stores = try filled(backend)
+        let context = stores.context()
+        let other = UUID()
+        let identifiers = stores.stores.map(\.identity.identifier)
+        let ids = try context.fetchObjectIDs(FetchRequest(entityName: "Product"))
+        let entity = context.entity(named: "Product").index
+        let targets: [BatchDeleteRequest.Target] = [
+            .matching(nil, entityName: "Product"), .fetch(StoreFetch(entity: entity)),
+            .ids(ids, entity: entity), .objectIDs(ids),
+        ]
+        /// What a context says of requests for some stores, one of each kind.
+        func codes(_ context: ManagedObjectContext, _ named: [UUID]) -> [StoreError.Code?] {
+            var insert = BatchInsertRequest(entityName: "Product", objects: [["serialCode": "x"]])
+            insert.affectedStores = named
+            var update = BatchUpdateRequest(
+                entityName: "Product", propertiesToUpdate: ["name": "x"])
+            update.affectedStores = named
+            var fetch = StoreFetch(entity: entity)
+            fetch.affectedStores = named
+            return [
+                storeError { try context.execute(insert) }?.code,
+                storeError { try context.execute(update) }?.code,
+                storeError { try context.execute(BatchDeleteRequest(.fetch(fetch))) }?.code,
+            ]
+                + targets.map { target in
+                    var delete = BatchDeleteRequest(target)
+                    delete.affectedStores = named
+                    return storeError { try context.execute(delete) }?.code
+                }
+        }
+        let refused = [StoreError.Code?](repeating: .invalidRequest, count: 7)
+        #expect(codes(stores.alone(0), [other]) == refused)
+        #expect(codes(stores.alone(0), [identifiers[1]]) == refused)
+        #expect(codes(context, [other]) == refused)
+        #expect(codes(context, identifiers + [other]) == refused)
+        #expect(try stores.counts("Product") == [5, 5])
+        #expect(try context.find("Product", "name", .string("x")).isEmpty)
+        // Ids of objects in stores that are not asked are passed over.
+        var delete = BatchDeleteRequest(objectIDs: ids)
+        delete.affectedStores = [identifiers[1]]
+        #expect(try context.execute(delete).deletedCount == 5)
+        #expect(try stores.counts("Product") == [5, 0])
+        delete = BatchDeleteRequest(.fetch(StoreFetch(entity: entity)))
+        delete.affectedStores = [identifiers[1]]
+        #expect(try context.execute(delete).deletedCount == 0)
+        delete.affectedStores = [identifiers[0]]
+        #expect(try context.execute(delete).deletedCount == 5)
+        // A context over one store may name it. What its ids say is not asked here: some are of the other store.
+        #expect(codes(stores.alone(0), [identifiers[0]]).prefix(5).allSatisfy { $0 == nil })
+    }
+
     @Test("Objects come asynchronously and lazily from all stores", arguments: Backend.allCases)
     func otherWays(_ backend: Backend) async throws {
         let stores = try filled(backend)

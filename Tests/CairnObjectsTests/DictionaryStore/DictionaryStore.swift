@@ -211,6 +211,7 @@ final class DictionaryStore: MetadataStore, HistoryStore {
     }
 
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        try identity.checkIsAsked(by: request.affectedStores, entity: request.entityName)
         var reader = DictionaryRowReader(schema: schema)
         let rows = try reader.rows(of: request)
         let links = reader.links
@@ -226,7 +227,8 @@ final class DictionaryStore: MetadataStore, HistoryStore {
     }
 
     func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
-        try changing(request.author, request.contextName) { shared throws(StoreError) in
+        try identity.checkIsAsked(by: request.affectedStores, entity: request.entityName)
+        return try changing(request.author, request.contextName) { shared throws(StoreError) in
             var update = DictionaryUpdate(schema: schema, state: shared.state)
             let result = try update.run(request)
             shared.state = update.state
@@ -235,7 +237,8 @@ final class DictionaryStore: MetadataStore, HistoryStore {
     }
 
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
-        try changing(request.author, request.contextName) { shared throws(StoreError) in
+        try request.checkAsks(identity)
+        return try changing(request.author, request.contextName) { shared throws(StoreError) in
             var deletion = DictionaryDeletion(schema: schema, state: shared.state)
             let result = try deletion.run(request)
             shared.state = deletion.state
