@@ -28,13 +28,13 @@ struct DuplicatesCommandTests {
                     name  objects  stays  others
                     ────  ───────  ─────  ──────
                     Anna  3        p2     p1 p4
-                    Thing: 1 key of 3 objects by name
+                    Thing: 1 key of 3 objects by name, 2 would be deleted, 0 updated
 
                     """)
         #expect(
             cairn("duplicates", work.store, "Thing", "--by", "name", "--json").lines == [
                 #"{"key":{"name":"Anna"},"stays":"p1","others":["p2","p4"]}"#,
-                #"{"entity":"Thing","keys":1,"objects":3,"deleted":0,"cascaded":0,"updated":0,"entangled":0}"#,
+                #"{"entity":"Thing","dryRun":true,"keys":1,"objects":3,"deleted":2,"cascaded":0,"updated":0,"entangled":0}"#,
             ])
         #expect(
             cairn(

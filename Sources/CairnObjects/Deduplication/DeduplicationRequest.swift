@@ -41,7 +41,8 @@ public struct DeduplicationRequest: Sendable {
     /// If there are any: only those groups are looked at that one of these objects belongs to, such as those that an import
     /// or a sync has brought. Ids of objects that are not there are passed over.
     public var incoming: [ObjectID]?
-    /// Whether it only says what it would do.
+    /// Whether it only says what it would do: all of it is done in a context that nobody sees, delete rules included, and nothing
+    /// is saved. What a save would refuse, such as an object that a delete rule denies to delete, it does not say.
     public var isDryRun = false
     /// Who writes; nil = as the context says.
     public var author: String?
@@ -69,8 +70,8 @@ public struct DeduplicationRequest: Sendable {
     }
 }
 
-/// What a request did about duplicates, or would do.
-public struct DeduplicationResult: Sendable {
+/// What a request did about duplicates, or, if it is a dry run, what it would do.
+public struct DeduplicationResult: Sendable, Hashable {
     /// The objects with one key.
     public struct Group: Sendable, Hashable {
         /// The values of the key, in the order of the request's.
@@ -86,9 +87,9 @@ public struct DeduplicationResult: Sendable {
     public internal(set) var entangledGroups: [Group] = []
     /// How many objects were deleted in favour of another one.
     public internal(set) var deletedCount = 0
-    /// How many more their delete rules deleted. A dry run does not say.
+    /// How many more their delete rules deleted.
     public internal(set) var cascadedCount = 0
-    /// How many other objects were changed: winners, and what leads to them. A dry run does not say.
+    /// How many other objects were changed: winners, and what leads to them.
     public internal(set) var updatedCount = 0
 
     /// By the id of each object that was deleted in favour of another one, the id of that one.
@@ -113,7 +114,9 @@ extension ManagedObjectContext {
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
         let result = try Deduplicator.execute(request, on: store)
-        if result.deletedCount + result.updatedCount > 0 { knownRows.noteBatch() }
+        if !request.isDryRun, result.deletedCount + result.updatedCount > 0 {
+            knownRows.noteBatch()
+        }
         return result
     }
 }

@@ -6,6 +6,7 @@
 //   4. What led to the others leads to it. They are deleted, with the model's delete rules, and their ids lead to it, too.
 //   5. Should those delete one that was to stay, all of it begins anew, and another one of its group stays; if there is none,
 //      the group is left as it is. Else all is saved at once.
+//   6. A dry run does all of it but save: the context is given up with what was changed in it.
 //
 // If somebody else has changed one of the objects meanwhile, be it one that stays as it is, all of it begins anew.
 //
@@ -95,7 +96,7 @@ struct Deduplicator {
                 groups.removeAll(where: isLeft)
             }
             result.groups += groups.map(\.told)
-            if !request.isDryRun, request.rule != .fail { all += groups }
+            if request.rule != .fail { all += groups }
         }
         if request.rule == .fail, !result.groups.isEmpty { throw duplicates() }
         // What stays as it is must be there still when the others go.
@@ -174,7 +175,7 @@ struct Deduplicator {
         fetch.includesSubentities = request.includesSubentities
         fetch.nullSemantics = request.nullSemantics
         fetch.returnsObjectsAsFaults = false
-        if !request.isDryRun { fetch.relationshipKeyPathsForPrefetching = folding.united(entity) }
+        fetch.relationshipKeyPathsForPrefetching = folding.united(entity)
         var found: [[Value]: [ManagedObject]] = [:]
         for object in try context.fetch(fetch) {
             let key = request.keys.map { name in
@@ -305,6 +306,7 @@ struct Deduplicator {
         guard context.hasChanges else { return }
         result.cascadedCount = context.deletedObjects.count - result.deletedCount
         result.updatedCount = context.updatedObjects.count
+        if request.isDryRun { return }
         do {
             try context.save()
         } catch {

@@ -91,7 +91,8 @@ struct DuplicatesCommand: ParsableCommand {
         }
         Console.current.print(
             JSONValue.object([
-                "entity": .string(entity), "keys": .count(result.groups.count),
+                "entity": .string(entity), "dryRun": .boolean(!delete),
+                "keys": .count(result.groups.count),
                 "objects": .count(objects(result)), "deleted": .count(result.deletedCount),
                 "cascaded": .count(result.cascadedCount), "updated": .count(result.updatedCount),
                 "entangled": .count(result.entangledGroups.count),
@@ -114,8 +115,10 @@ struct DuplicatesCommand: ParsableCommand {
         var line =
             "\(entity): \(PlainText.count(result.groups.count, "key")) of "
             + "\(PlainText.count(objects(result), "object")) by \(keys.joined(separator: ", "))"
-        if delete {
-            line += ", \(PlainText.number(result.deletedCount)) deleted"
+        // Without a rule nothing is known of what would become of them.
+        if delete || keep != nil {
+            line += ", \(PlainText.number(result.deletedCount))"
+            line += delete ? " deleted" : " would be deleted"
             if result.cascadedCount > 0 {
                 line +=
                     ", \(PlainText.count(result.cascadedCount, "object")) more by delete rules"

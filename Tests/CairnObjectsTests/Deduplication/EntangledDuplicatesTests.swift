@@ -91,8 +91,19 @@ struct EntangledDuplicatesTests {
             people["f"]?["parent"] = people["d2"]
             return Array(people.values)
         }
-        let result = try stack.context().execute(
-            request(.merge(["children": .keep], into: .smallest(by: "mark"))))
+        let before = try marks(stack)
+        let changes = ChangeRecorder(stack.store)
+        let context = stack.context()
+        context.undoHistory = UndoHistory()
+        var request = request(.merge(["children": .keep], into: .smallest(by: "mark")))
+        request.isDryRun = true
+        let planned = try context.execute(request)
+        #expect(planned.deletedCount == 4 && planned.cascadedCount == 1)
+        #expect(try marks(stack) == before && changes.take().isEmpty)
+        #expect(!context.hasChanges && context.undoHistory?.canUndo == false)
+        request.isDryRun = false
+        let result = try context.execute(request)
+        #expect(result == planned)
         #expect(try marks(stack) == ["a1", "b2", "c", "d1", "e1"])
         #expect(result.deletedCount == 4 && result.cascadedCount == 1)
     }
