@@ -2,8 +2,9 @@
 //
 //   1. What is to be deleted is gone through; each object's rules add more: cascade deletes on, nullify
 //      clears what points at it, deny is noted. An object is gone through once, so circles end.
-//   2. A denial stands if the object that denies is not deleted as well: then nothing is.
-//   3. References of rows that stay are cleared; a mandatory one refuses the deletion.
+//   2. A denial stands if the object that denies is not deleted as well, and so does a mandatory reference of a row that
+//      stays: then nothing is deleted, and all of them are told.
+//   3. References of rows that stay are cleared.
 //   4. Rows and pairs are deleted.
 //   5. Derived attributes made of what went are noted; whoever asked settles them.
 //   6. Then `checkKeys`: where nil is a value, or a predicate asks for it, a reference that was cleared gives its row a key.
@@ -72,8 +73,7 @@ struct DeletePlanner {
         }
         outcome.cascaded =
             order.count { $0.entity < catalog.schema.entities.count } - outcome.requested
-        try checkDenials()
-        try checkMandatory(&builder)
+        try checkBlockers(&builder)
         if let derivations { try noteDerived(derivations, &builder) }
         try clearReferences(&builder)
         if order.count >= Self.many {
@@ -250,7 +250,42 @@ struct DeletePlanner {
         }
     }
 
-    private func checkDenials() throws(StoreError) {
+    // MARK: What stands against it
+
+    /// The most errors of one kind that are told.
+    private static let mostErrors = 100
+
+    /// Refuses the deletion if denials stand or mandatory references would become nil, and tells of both.
+    private func checkBlockers(_ builder: inout CommitBuilder) throws(StoreError) {
+        let denials = denialErrors()
+        let mandatory = try mandatoryErrors(&builder)
+        let errors = denials.told + mandatory.told
+        let count = denials.count + mandatory.count
+        guard let first = errors.first else { return }
+        if count == 1 { throw first }
+        let code: StoreError.Code
+        var message: String
+        if mandatory.count == 0 {
+            code = .deleteDenied
+            message = "objects cannot be deleted: others still stand in the relationship"
+        } else if denials.count == 0 {
+            code = .missingMandatory
+            message = "the deletion would leave mandatory relationships nil"
+        } else {
+            code = .multiple
+            message =
+                "objects cannot be deleted: others still stand in the relationship, or would be left with a mandatory one that is nil"
+        }
+        if count > errors.count { message += "; \(errors.count) of \(count) are listed" }
+        var context = first.context
+        context.value = nil
+        // Of several kinds none is the one that it is about.
+        if code == .multiple { context = .init(entity: context.entity) }
+        throw StoreError(code, message, context: context, details: errors)
+    }
+
+    /// The denials that stand.
+    private func denialErrors() -> (told: [StoreError], count: Int) {
         var errors: [StoreError] = []
         var count = 0
         for denial in denials where !doomed.contains(denial.by) {
@@ -266,25 +301,47 @@ struct DeletePlanner {
                             UInt64(denial.number), entity: catalog.schemaEntity(denial.entity)),
                         value: .objectID(id(denial.by)))))
         }
-        try throwAny(
-            errors, count, .deleteDenied,
-            "objects cannot be deleted: others still stand in the relationship")
+        return (errors, count)
     }
 
-    /// The most errors that are told.
-    private static let mostErrors = 100
+    /// References that are to be cleared but must not be nil.
+    private func mandatoryErrors(_ builder: inout CommitBuilder) throws(StoreError)
+        -> (told: [StoreError], count: Int)
+    {
+        var errors: [StoreError] = []
+        var count = 0
+        for (key, columns) in cleared.sorted(by: { $0.key < $1.key }) where !doomed.contains(key) {
+            let number = UInt32(truncatingIfNeeded: key)
+            guard let entity = builder.entity(tree: Int(key >> 32), number: number) else {
+                continue
+            }
+            for column in columns
+            where !catalog.description(of: entity).columns[column].isOptional {
+                count += 1
+                guard errors.count < Self.mostErrors else { continue }
+                errors.append(
+                    StoreError(
+                        .missingMandatory, "the deletion would leave a mandatory relationship nil",
+                        context: .init(
+                            entity: catalog.entities[entity].name,
+                            key: catalog.entities[entity].columns[column].name,
+                            objectID: identity.id(
+                                UInt64(number), entity: catalog.schemaEntity(entity)),
+                            value: try target(of: number, entity, column, &builder))))
+            }
+        }
+        return (errors, count)
+    }
 
-    private func throwAny(
-        _ errors: [StoreError], _ count: Int, _ code: StoreError.Code, _ message: String
-    ) throws(StoreError) {
-        guard let first = errors.first else { return }
-        if count == 1 { throw first }
-        var context = first.context
-        context.value = nil
-        throw StoreError(
-            code,
-            count > errors.count ? "\(message); the first \(errors.count) are listed" : message,
-            context: context, details: errors)
+    /// Whom a reference leads to, as a value; nil if to nobody.
+    private func target(
+        of number: UInt32, _ entity: Int, _ column: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Value? {
+        guard let tree = catalog.entities[entity].columns[column].target,
+            let stored = try builder.storedRow(entity: entity, number: number),
+            let target = CommitBuilder.number(of: stored.values[column])
+        else { return nil }
+        return .objectID(id(key(tree, target)))
     }
 
     /// The id of what has a place among the doomed.
@@ -311,34 +368,6 @@ struct DeletePlanner {
     }
 
     // MARK: References
-
-    /// References that are to be cleared but must not be nil.
-    private func checkMandatory(_ builder: inout CommitBuilder) throws(StoreError) {
-        var errors: [StoreError] = []
-        var count = 0
-        for (key, columns) in cleared.sorted(by: { $0.key < $1.key }) where !doomed.contains(key) {
-            let number = UInt32(truncatingIfNeeded: key)
-            guard let entity = builder.entity(tree: Int(key >> 32), number: number) else {
-                continue
-            }
-            for column in columns
-            where !catalog.description(of: entity).columns[column].isOptional {
-                count += 1
-                guard errors.count < Self.mostErrors else { continue }
-                errors.append(
-                    StoreError(
-                        .missingMandatory, "the deletion would leave a mandatory relationship nil",
-                        context: .init(
-                            entity: catalog.entities[entity].name,
-                            key: catalog.entities[entity].columns[column].name,
-                            objectID: identity.id(
-                                UInt64(number), entity: catalog.schemaEntity(entity)))))
-            }
-        }
-        try throwAny(
-            errors, count, .missingMandatory,
-            "the deletion would leave mandatory relationships nil")
-    }
 
     private mutating func clearReferences(_ builder: inout CommitBuilder) throws(StoreError) {
         // Many at a time: an object may have a million others that point at it. Whether a row got the key of another is asked

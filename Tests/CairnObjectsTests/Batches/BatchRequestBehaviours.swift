@@ -437,7 +437,19 @@ struct BatchRequestBehaviours {
         let entity = try #require(stack.store.schema.entity(named: "Department"))
         let changes = ChangeRecorder(stack.store)
         let all = BatchDeleteRequest(.ids(Array(ids[..<3]), entity: entity.index))
-        let denied = try #require(storeError { _ = try stack.store.execute(all) })
+        let both = try #require(storeError { _ = try stack.store.execute(all) })
+        #expect(both.code == .multiple && both.details.count == 6)
+        for (code, blocked, blockers) in [
+            (StoreError.Code.deleteDenied, ids[..<2], ids[3..<7]),
+            (.missingMandatory, ids[7...], ids[2..<3]),
+        ] {
+            let details = both.details.filter { $0.code == code }
+            #expect(Set(details.compactMap(\.context.objectID)) == Set(blocked))
+            #expect(
+                Set(details.compactMap(\.context.value)) == Set(blockers.map { .objectID($0) }))
+        }
+        let two = BatchDeleteRequest(.ids(Array(ids[..<2]), entity: entity.index))
+        let denied = try #require(storeError { _ = try stack.store.execute(two) })
         #expect(denied.code == .deleteDenied && denied.details.count == 4)
         #expect(denied.details.allSatisfy { $0.context.key != nil })
         #expect(Set(denied.details.compactMap(\.context.objectID)) == Set(ids[..<2]))
@@ -452,7 +464,10 @@ struct BatchRequestBehaviours {
             _ = try stack.store.execute(BatchDeleteRequest(.ids([ids[2]], entity: entity.index)))
         }
         #expect(mandatory?.code == .missingMandatory && mandatory?.details.count == 2)
-        #expect(Set(mandatory?.affectedObjectIDs ?? []) == Set(ids[7...]))
+        #expect(Set(mandatory?.details.compactMap(\.context.objectID) ?? []) == Set(ids[7...]))
+        #expect(
+            mandatory?.details.map(\.context.value)
+                == [.objectID(ids[2]), .objectID(ids[2])])
         #expect(changes.take().isEmpty)
         #expect(try stack.context().count("Department") == 3)
     }

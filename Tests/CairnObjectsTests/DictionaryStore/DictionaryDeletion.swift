@@ -75,21 +75,19 @@ struct DictionaryDeletion {
                 }
             }
         }
-        try throwAny(denials)
         for id in order { state.objects[id] = nil }
         for index in state.pairs.indices {
             state.pairs[index] = state.pairs[index].filter {
                 !reached.contains($0.source) && !reached.contains($0.destination)
             }
         }
-        try clearReferences(to: reached, before)
+        try throwAny(denials + clearReferences(to: reached))
         _ = state.settleOrders(after: before, in: schema)
         return order
     }
 
-    private mutating func clearReferences(to gone: Set<ObjectID>, _ before: DictionaryState)
-        throws(StoreError)
-    {
+    /// Gives the references that must not be nil.
+    private mutating func clearReferences(to gone: Set<ObjectID>) -> [StoreError] {
         var failures: [StoreError] = []
         for (id, object) in state.objects {
             let entity = schema.entities[object.entity]
@@ -108,20 +106,22 @@ struct DictionaryDeletion {
                         StoreError(
                             .missingMandatory, "a mandatory relationship would become nil",
                             context: .init(
-                                entity: entity.name, key: description.name, objectID: id)))
+                                entity: entity.name, key: description.name, objectID: id,
+                                value: .objectID(target))))
                 }
                 state.objects[id]?.values[column] = .null
             }
         }
-        try throwAny(failures)
+        return failures
     }
 
     private func throwAny(_ errors: [StoreError]) throws(StoreError) {
         if errors.count == 1 { throw errors[0] }
         guard let first = errors.first else { return }
+        let isMixed = Set(errors.map(\.code)).count > 1
         throw StoreError(
-            first.code, "several objects cannot be deleted", context: first.context, details: errors
-        )
+            isMixed ? .multiple : first.code, "several objects cannot be deleted",
+            context: first.context, details: errors)
     }
 
     private func forEachRelationship(
