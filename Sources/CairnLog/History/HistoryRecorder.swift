@@ -4,15 +4,16 @@
 // whatever made it: a save, a batch, pruning.
 //
 //   1. The directories of each tree are compared page by page: new objects, changed ones, those that are gone. Of pairs
-//      that came or went the objects at both ends count as changed.
+//      that came or went the objects at both ends count as changed. So does the owner of a to-many relationship to which a
+//      row leads since, or no more, or in another place: what observers are told names the row alone.
 //   2. Of changed objects the columns of the old row and the new one are compared: what differs is their mask. To it come
 //      to-many relationships, which are changed by the rows and pairs that lead to their owner.
 //   3. Of deleted objects the values are taken along that the model wants to be kept.
 //   4. Objects to which the same was done become one entry. What was said of deleted objects is said once more of those that
 //      were led to others: to whom.
 //
-// So a commit that inserts is recorded without a look at its rows, unless they may lead to an object that it changes as
-// well.
+// So a commit that inserts is recorded without a look at its rows, unless they may lead to an object that has them as members
+// of a relationship.
 //
 // Invariants: an object is in one entry at most, but for those that say where it was led.
 // Threads: used by the holder of the turn alone.
@@ -97,10 +98,6 @@ struct HistoryRecorder {
     private let catalog: Catalog
     /// By entity of the schema.
     private var changes: [EntityChanges]
-    /// By tree: whether any object was changed.
-    private var hasUpdates: [Bool]
-    /// By tree: its entities.
-    private let entities: [[Int]]
     /// By tree: to-many relationships of objects, as indexes of their entity's, that rows and pairs have changed.
     private var touched: [[UInt32: [Int]]]
     private var old = OpenRows()
@@ -110,10 +107,6 @@ struct HistoryRecorder {
         self.before = before
         self.catalog = catalog
         changes = catalog.schema.entities.indices.map { EntityChanges(entity: $0) }
-        hasUpdates = catalog.trees.map { _ in false }
-        entities = catalog.trees.indices.map { tree in
-            catalog.schema.entities.indices.filter { catalog.entities[$0].tree == tree }
-        }
         touched = catalog.trees.map { _ in [:] }
     }
 
@@ -147,7 +140,6 @@ struct HistoryRecorder {
                 } else if old.version != new.version {
                     changes[Int(state.blocks.entry(new.handle).entity)].updated
                         .append(UInt64(number))
-                    hasUpdates[tree] = true
                 }
             }
         }
@@ -177,7 +169,7 @@ struct HistoryRecorder {
                 try touchEnds(DirectoryCell(bits: cell), entity, pairs, isOld: false, &builder)
             }
         }
-        addEnds(builder.state)
+        addTouched(builder.state)
     }
 
     private mutating func touchEnds(
@@ -205,8 +197,8 @@ struct HistoryRecorder {
         touched[tree][number, default: []].append(relationship)
     }
 
-    /// Objects at the ends of pairs count as changed, if they live before and after.
-    private mutating func addEnds(_ state: EngineState) {
+    /// Objects whose relationships were changed by pairs and rows count as changed, if they live before and after.
+    private mutating func addTouched(_ state: EngineState) {
         for (tree, numbers) in touched.enumerated() where !numbers.isEmpty {
             var updated: [Int: [UInt64]] = [:]
             for number in numbers.keys {
@@ -217,7 +209,6 @@ struct HistoryRecorder {
             }
             for (entity, numbers) in updated {
                 changes[entity].updated.formUnion(ObjectNumbers(numbers))
-                hasUpdates[tree] = true
             }
         }
     }
@@ -235,13 +226,13 @@ struct HistoryRecorder {
         let order: Int?
     }
 
-    /// The references of an entity that lead to objects some of which the commit changes.
+    /// The references of an entity that lead to objects which have its own as members.
     private func ownedReferences(_ entity: Int) -> [OwnedReference] {
         let description = catalog.schema.entities[entity]
         let stored = catalog.entities[entity]
         return description.columns.indices.compactMap { index in
             guard let relationship = description.columns[index].relationship,
-                let target = stored.columns[index].target, hasUpdates[target]
+                let target = stored.columns[index].target
             else { return nil }
             let forward = description.relationships[relationship]
             guard let inverse = forward.inverse,
@@ -301,15 +292,8 @@ struct HistoryRecorder {
                     } ?? true
                 if isSame { continue }
             }
-            // Those that are as they were have no entry.
-            guard isUpdated(reference.target, owner) else { continue }
             touch(reference.target, owner, reference.relationship)
         }
-    }
-
-    /// Whether an object of a tree was changed.
-    private func isUpdated(_ tree: Int, _ number: UInt32) -> Bool {
-        entities[tree].contains { changes[$0].updated.contains(UInt64(number)) }
     }
 
     // MARK: Entries
@@ -319,6 +303,7 @@ struct HistoryRecorder {
         to writer: inout ChangesWriter, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         try touchOwners(&builder)
+        addTouched(builder.state)
         for entity in changes.indices where !changes[entity].isEmpty {
             let id = catalog.entities[entity].id
             try Self.add(changes[entity].inserted, .insert, [], id, &writer, &builder)

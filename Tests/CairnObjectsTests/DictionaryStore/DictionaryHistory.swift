@@ -23,7 +23,7 @@ struct DictionaryHistory {
         contextName: String?
     ) throws(StoreError) {
         var groups: [PersistentHistoryChanges.Group] = []
-        for changes in try DictionaryDifference(before, after, schema).changes() {
+        for changes in try Self.changes(before, after, schema) {
             let entity = schema.entities[changes.entity]
             func group(_ type: PersistentHistoryChangeType, _ numbers: ObjectNumbers) {
                 if numbers.isEmpty { return }
@@ -57,6 +57,32 @@ struct DictionaryHistory {
                 author: author,
                 changes: PersistentHistoryChanges(
                     groups, transaction: after.commit, identity: after.identity)))
+    }
+
+    /// What differs, with the owners of to-many relationships whose members are others.
+    private static func changes(
+        _ before: DictionaryState, _ after: DictionaryState, _ schema: Schema
+    ) throws(StoreError) -> [EntityChanges] {
+        var all: [Int: EntityChanges] = [:]
+        for changes in try DictionaryDifference(before, after, schema).changes() {
+            all[changes.entity] = changes
+        }
+        var owners: Set<ObjectID> = []
+        for (state, other) in [(before, after), (after, before)] {
+            for (id, object) in state.objects where other.objects[id]?.version != object.version {
+                owners.formUnion(object.values.compactMap(\.reference))
+            }
+        }
+        for list in Set(before.orders.keys).union(after.orders.keys)
+        where before.orders[list] != after.orders[list] { owners.insert(list.owner) }
+        for id in owners {
+            guard let object = after.objects[id], before.objects[id] != nil else { continue }
+            let entity = schema.entities[object.entity]
+            if changed(id, before, after, entity, schema).isEmpty { continue }
+            all[entity.index, default: EntityChanges(entity: entity.index)].updated
+                .formUnion(ObjectNumbers(CollectionOfOne(id.reference)))
+        }
+        return all.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// The names of the properties whose values or members are others.

@@ -307,6 +307,70 @@ struct HistoryBehaviours {
     }
 
     @Test(
+        "The owner of members that come, go or change places is told though nothing else of it changed",
+        arguments: Backend.allCases)
+    func owners(_ backend: Backend) throws {
+        let stack = try Self.stack(backend)
+        let context = stack.context()
+        let shops = ["a", "b"].map { context.make("Shop", ["name": $0]) }
+        let product = context.make("Product", ["serialCode": "0", "shop": shops[0]])
+        try context.save()
+        product["shop"] = nil
+        try context.save()
+        product["shop"] = shops[0]
+        try context.save()
+        product["shop"] = shops[1]
+        try context.save()
+        product["price"] = 3.0
+        try context.save()
+        try context.execute(
+            BatchInsertRequest(
+                entityName: "Product",
+                objects: (1..<4).map { ["serialCode": "\($0)", "shop": shops[1].objectID] }))
+        try context.execute(BatchDeleteRequest(objectIDs: [product.objectID]))
+        try context.execute(BatchDeleteRequest(objectIDs: [shops[1].objectID]))
+        let found = try Self.all(stack).map(Self.words)
+        let leads = "update Product [\"shop\"]"
+        let has = "update Shop [\"products\"]"
+        #expect(
+            found == [
+                ["insert Shop", "insert Product"], [leads, has], [leads, has], [leads, has],
+                ["update Product [\"price\"]"], ["insert Product", has], ["delete Product", has],
+                [leads, "delete Shop"],
+            ])
+        let changes = try Self.all(stack).map { Array($0.changes ?? []) }
+        func owners(_ transaction: Int) -> [ObjectID] {
+            changes[transaction].filter { $0.entityName == "Shop" }.map(\.changedObjectID)
+        }
+        #expect(owners(1) == [shops[0].objectID] && owners(2) == [shops[0].objectID])
+        #expect(Set(owners(3)) == Set(shops.map(\.objectID)))
+        #expect(owners(5) == [shops[1].objectID] && owners(6) == [shops[1].objectID])
+        // Who asks for changes of one property finds them.
+        let some = try Self.all(stack) { $0.updatedProperties = ["products"] }
+        #expect(some.count == 5)
+    }
+
+    @Test(
+        "Members in another order are a change of their owner", arguments: Backend.allCases,
+        [("Folder", "items"), ("Playlist", "items"), ("Playlist", "extras")])
+    func reordered(_ backend: Backend, _ test: (owner: String, key: String)) throws {
+        let stack = Stack(store: try backend.makeStoreWithHistory(try Schema(Models.ordered)))
+        let context = stack.context()
+        let items = "abcd".map { context.make("Song", ["name": String($0)]) }
+        let owner = context.make(test.owner)
+        owner[test.key] = items
+        try context.save()
+        owner[test.key] = [items[2], items[0], items[1], items[3]]
+        try context.save()
+        let told = Self.words(try #require(try Self.all(stack).last))
+        #expect(told.contains("update \(test.owner) [\"\(test.key)\"]"))
+        let changes = try #require(try Self.all(stack).last?.changes)
+        #expect(
+            changes.filter { $0.entityName == test.owner }.map(\.changedObjectID)
+                == [owner.objectID])
+    }
+
+    @Test(
         "Values that the model wants to be kept outlive their objects", arguments: Backend.allCases)
     func tombstones(_ backend: Backend) throws {
         var model = Models.shop
