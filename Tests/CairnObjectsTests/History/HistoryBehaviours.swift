@@ -276,14 +276,23 @@ struct HistoryBehaviours {
         let request = FetchRequest(
             entityName: "Product", predicate: .compare("serialCode", .equal, .string("2")))
         try context.executeBatchDelete(request)
+        try upsert((3..<7).map { ["serialCode": "\($0)", "stock": $0] })
+        try context.execute(
+            BatchUpdateRequest(
+                entityName: "Product", propertiesToUpdate: ["note": "many", "price": 3.0],
+                predicate: .compare("stock", .greater, .integer(3))))
+        try context.execute(
+            BatchDeleteRequest(
+                entityName: "Product", predicate: .compare("stock", .less, .integer(5))))
         let found = try Self.all(stack)
         #expect(found.allSatisfy { $0.author == "import" })
         #expect(
             found.map(Self.words) == [
                 ["insert Product"], ["insert Product", "update Product [\"price\"]"],
                 ["update Product [\"name\"]", "delete Product"], ["delete Product"],
+                ["insert Product"], ["update Product [\"note\", \"price\"]"], ["delete Product"],
             ])
-        #expect(found.map { $0.changes?.count } == [5, 2, 5, 1])
+        #expect(found.map { $0.changes?.count } == [5, 2, 5, 1, 4, 3, 2])
     }
 
     @Test("What relationships change is told at both ends", arguments: Backend.allCases)
