@@ -69,6 +69,78 @@ struct FetchedResultsTests {
         #expect(copy.changes == changes && copy.errors.isEmpty)
     }
 
+    @Test(
+        "Objects of descendants are in the list of their ancestor if they are asked for, and in their own",
+        arguments: Backend.allCases)
+    func descendants(_ backend: Backend) throws {
+        let stack = try Stack(Models.vehicles, backend)
+        try stack.store { context in
+            [
+                context.make("Car", ["numberPlate": "c1", "maker": "x"]),
+                context.make("SportCar", ["numberPlate": "s1", "maker": "x", "team": "1"]),
+                context.make("ExpensiveSportCar", ["numberPlate": "e1", "maker": "y"]),
+                context.make("Truck", ["numberPlate": "t1", "maker": "y"]),
+            ]
+        }
+        let context = stack.context()
+        context.automaticallyMergesChangesFromParent = true
+        func list(
+            _ entity: String, by key: String, _ format: String? = nil, alone: Bool = false
+        ) throws -> ListCopy<ManagedObject> {
+            var request = FetchRequest(entityName: entity)
+            if let format { request.predicate = try PredicateNode(format: format) }
+            request.includesSubentities = !alone
+            request.sortDescriptors = [SortKey(key), SortKey("numberPlate")]
+            return try ListCopy(
+                FetchedResultsController(
+                    fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: key))
+        }
+        let all = try list("Car", by: "maker")
+        let plain = try list("Car", by: "maker", alone: true)
+        let racing = try list("SportCar", by: "team", "team != nil")
+        func plates(_ copy: ListCopy<ManagedObject>) -> [String] {
+            copy.sections.map { section in
+                section.name + ":"
+                    + section.objects.map { $0.string("numberPlate") ?? "" }.joined(separator: " ")
+            }
+        }
+        func expect(
+            _ cars: [String], _ alone: [String], _ teams: [String],
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) {
+            context.processPendingChanges()
+            #expect(plates(all) == cars, sourceLocation: sourceLocation)
+            #expect(plates(plain) == alone, sourceLocation: sourceLocation)
+            #expect(plates(racing) == teams, sourceLocation: sourceLocation)
+            for copy in [all, plain, racing] {
+                #expect(copy.errors.isEmpty, sourceLocation: sourceLocation)
+                copy.forget()
+            }
+        }
+        expect(["x:c1 s1", "y:e1 t1"], ["x:c1"], ["1:s1"])
+        // Unsaved, with a property that the ancestor lacks.
+        context.make("Truck", ["numberPlate": "t0", "maker": "x", "permit": "p"])
+        context.make("ExpensiveSportCar", ["numberPlate": "e0", "team": "1", "maker": "y"])
+        expect(["x:c1 s1 t0", "y:e0 e1 t1"], ["x:c1"], ["1:e0 s1"])
+        try context.save()
+        // By others: a batch of a descendant, one that updates the whole family, one that deletes a part of it.
+        try stack.context().execute(
+            BatchInsertRequest(
+                entityName: "SportCar",
+                objects: [
+                    ["numberPlate": "s2", "maker": "x", "team": "2"],
+                    ["numberPlate": "s3", "maker": "z", "team": "3"],
+                ]))
+        expect(["x:c1 s1 s2 t0", "y:e0 e1 t1", "z:s3"], ["x:c1"], ["1:e0 s1", "2:s2", "3:s3"])
+        var update = BatchUpdateRequest(entityName: "Car", propertiesToUpdate: ["maker": "w"])
+        update.predicate = try PredicateNode(format: "maker == 'y' OR numberPlate == 'c1'")
+        try stack.context().execute(update)
+        expect(
+            ["w:c1 e0 e1 t1", "x:s1 s2 t0", "z:s3"], ["w:c1"], ["1:e0 s1", "2:s2", "3:s3"])
+        try stack.context().execute(BatchDeleteRequest(entityName: "SportCar"))
+        expect(["w:c1 t1", "x:t0"], ["w:c1"], [])
+    }
+
     @Test("Sections come and go with their objects", arguments: Backend.allCases)
     func sections(_ backend: Backend) throws {
         let stack = try Stack(Models.shop, backend)

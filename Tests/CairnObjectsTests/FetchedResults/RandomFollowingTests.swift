@@ -201,7 +201,32 @@ struct RandomFollowingTests {
         _ context: ManagedObjectContext, _ stack: Stack, _ random: inout SeededRandom,
         _ number: inout Int
     ) throws {
-        switch random.below(6) {
+        switch random.below(9) {
+        case 6, 7:
+            // A list that is all there is of something.
+            let rows: [[String: Any]] = (0..<5).map { index in
+                ["serialCode": "\(index * 2)", "name": "\(number + index)", "note": "c"]
+            }
+            number += 5
+            var request = BatchInsertRequest(entityName: "Product", objects: rows)
+            request.mergePolicy = .mergeByPropertyObjectTrump
+            request.setOnly = random.chance(50)
+            request.missing =
+                random.chance(50)
+                ? .delete : .mark(["note": .null, "price": .double(Double(random.below(9)))])
+            request.scope = try PredicateNode(
+                format: random.chance(50) ? "shop.name == 's2'" : "price < 3")
+            _ = try (random.chance(50) ? context : stack.context()).execute(request)
+        case 8:
+            let key = random.chance(60) ? "name" : "stock"
+            let rules: [DeduplicationRule] = [
+                .first, .last, .nullKey, .merge(["tags": .union, "price": .maximum], into: .last),
+            ]
+            var request = DeduplicationRequest(
+                entityName: "Product", by: [key],
+                keeping: rules[random.below(key == "name" ? 2 : 4)])
+            request.predicate = try PredicateNode(format: "price > \(random.below(7))")
+            _ = try (random.chance(50) ? context : stack.context()).execute(request)
         case 3:
             var request = BatchUpdateRequest(
                 entityName: "Product",
