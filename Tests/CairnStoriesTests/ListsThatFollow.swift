@@ -85,7 +85,7 @@ struct ListsThatFollow {
     @Test("A controller follows an import in the background")
     func followed() async throws {
         let container = try PersistentContainer(inMemoryFor: Product.self)
-        let (yesterday, today) = (Self.feed(0..<4, price: 5), Self.feed(2..<6, price: 4))
+        let (yesterday, today) = (Self.feed(10..<30, price: 5), Self.feed(13..<32, price: 4))
         try await container.performBackgroundTask { context in
             _ = try context.execute(BatchInsertRequest(Product.self, objects: yesterday))
         }
@@ -100,30 +100,36 @@ struct ListsThatFollow {
         controller.delegate = table
         try controller.performFetch()
         table.rows = controller.sections?.map { $0.objects.map(\.name) } ?? []
-        // [["product 0", "product 2"], ["product 1", "product 3"]]
+        // [["product 10", "product 12", …], ["product 11", "product 13", …]]
         // ListsThatFollow 2 ends
-        #expect(table.rows == [["product 0", "product 2"], ["product 1", "product 3"]])
+        func products(_ numbers: Range<Int>) -> [[String]] {
+            [0, 1].map { odd in numbers.filter { $0 % 2 == odd }.map { "product \($0)" } }
+        }
+        #expect(table.rows == products(10..<30))
         var changes = view.changes.makeAsyncIterator()
         // ListsThatFollow 4 begins
-        try await container.performBackgroundTask { context in
-            var request = BatchInsertRequest(Product.self, objects: today)
+        let result = try await container.performBackgroundTask { context in
+            var request = BatchInsertRequest(Product.self, objects: today).deletingMissing()
             request.mergePolicy = .mergeByPropertyObjectTrump
-            _ = try context.execute(request)
+            request.resultType = .count
+            return try context.execute(request)
         }
+        // 2 inserted, 17 updated, 3 deleted
         // ListsThatFollow 4 ends
+        #expect(result.insertedCount == 2 && result.updatedCount == 17)
+        #expect(result.deletedCount == 3)
         _ = await changes.next(isolation: #isolation)
         // The merge is told when it is complete.
         await Task.yield()
         view.processPendingChanges()
-        #expect(controller.numberOfObjects == 6)
+        #expect(controller.numberOfObjects == 19)
         let names = controller.sections?.map { $0.objects.map(\.name) }
-        #expect(
-            names == [
-                ["product 0", "product 2", "product 4"], ["product 1", "product 3", "product 5"],
-            ])
+        #expect(names == products(13..<32))
         #expect(table.rows == names)
+        #expect(try view.count(for: FetchRequest<Product>()) == 19)
+        #expect(try view.fetch(FetchRequest<Product>()).allSatisfy { $0.price == 4 })
         let place = try #require(
-            controller.fetchedObjects?.first { $0.serialCode == "S4" }.flatMap(
+            controller.fetchedObjects?.first { $0.serialCode == "S18" }.flatMap(
                 controller.indexPath(forObject:)))
         // ListsThatFollow 5 begins
         let product = controller.object(at: place)  // of "food", the third
@@ -131,7 +137,7 @@ struct ListsThatFollow {
         view.processPendingChanges()
         let now = controller.indexPath(forObject: product)  // in the section of the toys
         // ListsThatFollow 5 ends
-        #expect(place == IndexPath(item: 2, section: 0) && now == IndexPath(item: 2, section: 1))
+        #expect(place == IndexPath(item: 2, section: 0) && now == IndexPath(item: 3, section: 1))
         #expect(table.rows == controller.sections?.map { $0.objects.map(\.name) })
     }
 
@@ -144,7 +150,8 @@ struct ListsThatFollow {
         let results = try await reader.perform { context in
             context.automaticallyMergesChangesFromParent = true
             let request = FetchRequest<Product>(
-                predicate: .compare(\Product.price, .less, 10), sortBy: [SortKey(\Product.name)])
+                predicate: .compare(\Product.price, .less, 10),
+                sortBy: [SortKey(\Product.category), SortKey(\Product.name)])
             return try context.results(of: request, sectionedBy: \.category)
         }
         let shown = Task {
@@ -155,13 +162,19 @@ struct ListsThatFollow {
                 last = snapshot
                 if snapshot.numberOfItems == 4 { break }
             }
-            return last.sectionIdentifiers
+            return last
         }
         try await container.performBackgroundTask { context in
             _ = try context.execute(BatchInsertRequest(Product.self, objects: today))
         }
         // ListsThatFollow 6 ends
-        #expect(throws: Never.self) { try Task.checkCancellation() }
-        _ = await shown.result
+        let last = try await shown.value
+        #expect(last.sectionIdentifiers == ["food", "toys"])
+        let codes = try await reader.perform { context in
+            try last.itemIdentifiers.map { id in
+                try #require(context.object(with: id) as? Product).serialCode
+            }
+        }
+        #expect(codes == ["S0", "S2", "S1", "S3"])
     }
 }
