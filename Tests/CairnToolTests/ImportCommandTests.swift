@@ -95,6 +95,46 @@ struct ImportCommandTests {
         #expect(try counts(run) == expected)
     }
 
+    @Test("--policy declared merges a record as the model's merge rules say")
+    func declared() throws {
+        let work = try Workplace()
+        let model = try work.list(
+            "contents.xml",
+            """
+            <model>
+                <entity name="Thing">
+                    <attribute name="code" attributeType="String" optional="YES"/>
+                    <attribute name="name" attributeType="String" optional="YES">
+                        <userInfo><entry key="cairn.mergeRule" value="fillNil"/></userInfo>
+                    </attribute>
+                    <attribute name="visits" attributeType="Integer 64" optional="YES">
+                        <userInfo><entry key="cairn.mergeRule" value="sum"/></userInfo>
+                    </attribute>
+                    <attribute name="size" attributeType="Integer 64" optional="YES"/>
+                    <uniquenessConstraints>
+                        <uniquenessConstraint><constraint value="code"/></uniquenessConstraint>
+                    </uniquenessConstraints>
+                </entity>
+            </model>
+            """)
+        try work.importing(
+            "1.json",
+            #"[{"code":"a","name":"Anna","visits":2,"size":1},{"code":"b","visits":1,"size":4}]"#,
+            "--model", model)
+        let run = try work.importing(
+            "2.json",
+            #"[{"code":"a","name":"Ann","visits":3},{"code":"b","name":"Bert","size":5}]"#,
+            "--policy", "declared", "--json")
+        #expect(try counts(run) == [0, 2, 0, 0, 0])
+        let left = cairn("query", work.store, "Thing", "--sort", "code", "--json")
+        #expect(left.lines.count == 2)
+        #expect(left.lines[0].contains(#""name":"Anna""#) && left.lines[0].contains(#""size":1"#))
+        #expect(left.lines[0].contains(#""visits":5"#))
+        #expect(left.lines[1].contains(#""name":"Bert""#) && left.lines[1].contains(#""size":5"#))
+        #expect(left.lines[1].contains(#""visits":1"#))
+        #expect(cairn("import", "--help").output.contains("declared"))
+    }
+
     @Test("--policy fail refuses the whole list")
     func fail() throws {
         let work = try Workplace()

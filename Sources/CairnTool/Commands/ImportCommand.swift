@@ -158,10 +158,12 @@ extension ImportCommand {
 
 /// The policies of an import: those of a store, and one that fails.
 enum ImportPolicy: String, ExpressibleByArgument, CaseIterable {
-    case error, mergeByPropertyStoreTrump, mergeByPropertyObjectTrump, overwrite, rollback, fail
+    case error, mergeByPropertyStoreTrump, mergeByPropertyObjectTrump, overwrite, rollback
+    case declared, fail
 
     static let list = """
-        mergeByPropertyObjectTrump and overwrite update it (the first is the default); error, \
+        mergeByPropertyObjectTrump and overwrite update it (the first is the default); declared \
+        merges what the record names as the model's merge rules say; error, \
         mergeByPropertyStoreTrump and rollback skip the record; fail refuses the whole list
         """
 
@@ -172,6 +174,7 @@ enum ImportPolicy: String, ExpressibleByArgument, CaseIterable {
         case .mergeByPropertyObjectTrump: .mergeByPropertyObjectTrump
         case .overwrite: .overwrite
         case .rollback: .rollback
+        case .declared: .declared
         }
     }
 }
