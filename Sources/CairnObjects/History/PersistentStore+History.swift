@@ -77,20 +77,23 @@ extension PersistentStore {
             }
         }
         for store in stores {
-            result.deletedTransactionCount += try deleteHistory(request, in: store)
+            result.deletedTransactionCount += try writingHistory(of: store) {
+                store throws(StoreError) in try store.deleteHistory(request)
+            }
         }
         return result
     }
 
-    private func deleteHistory(
-        _ request: PersistentHistoryChangeRequest, in store: any HistoryStore
-    ) throws(StoreError) -> Int {
+    /// Writes to one of the stores: behind a coordinator in the turn of whoever writes there, to the store that is there then.
+    func writingHistory<R>(
+        of store: any HistoryStore, _ body: (any HistoryStore) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
         guard let coordinator = self as? PersistentStoreCoordinator,
             let attached = coordinator.store(store.identity.identifier)
-        else { return try store.deleteHistory(request) }
+        else { return try body(store) }
         return try coordinator.writing(to: attached) { current throws(StoreError) in
             guard let current = current as? any HistoryStore else { throw StoreError.noHistory }
-            return try current.deleteHistory(request)
+            return try body(current)
         }
     }
 

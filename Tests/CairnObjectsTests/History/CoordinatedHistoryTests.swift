@@ -87,6 +87,48 @@ struct CoordinatedHistoryTests {
     }
 
     @Test(
+        "Consumers are registered with whatever store a container has, and keep what they have not seen",
+        arguments: Backend.allCases, [true, false])
+    func consumers(_ backend: Backend, _ isOne: Bool) throws {
+        let two = try Two(backend)
+        let container = PersistentContainer(store: isOne ? two.stores[0] : two.coordinator)
+        func deleteSeen() throws -> Int {
+            try container.execute(.deleteSeenHistory()).deletedTransactionCount
+        }
+        #expect(try container.historyConsumers().isEmpty)
+        try container.registerHistoryConsumer("search")
+        let begin = try #require(try container.historyConsumers()["search"])
+        for name in ["a", "b", "c"] { try two.write(name, to: 0) }
+        if !isOne { for name in ["d", "e"] { try two.write(name, to: 1) } }
+        try container.registerHistoryConsumer("search")
+        #expect(try container.historyConsumers() == ["search": begin])
+        #expect(try deleteSeen() == 0)
+        let found = try container.execute(.fetchHistory(after: begin)).transactions
+        #expect(found.count == (isOne ? 3 : 5))
+        try container.advance("search", to: found[1].token)
+        #expect(try container.historyConsumers()["search"] == begin.merging(found[1].token))
+        #expect(try deleteSeen() == 2)
+        let rest = try container.execute(
+            .fetchHistory(after: try container.historyConsumers()["search"])
+        ).transactions
+        #expect(rest.map(\.transactionNumber) == found[2...].map(\.transactionNumber))
+        try container.advance("search", to: try #require(found.last).token)
+        #expect(try deleteSeen() == found.count - 2)
+        #expect(
+            storeError { try container.advance("other", to: found[1].token) }?.code
+                == .invalidRequest)
+        let stranger = PersistentHistoryToken(store: UUID(), number: 1)
+        #expect(
+            storeError { try container.advance("search", to: stranger) }?.code == .invalidRequest)
+        try container.removeHistoryConsumer("search")
+        #expect(try container.historyConsumers().isEmpty)
+        let plain = PersistentContainer(store: try backend.makeStore(two.coordinator.schema))
+        #expect(
+            storeError { try plain.registerHistoryConsumer("x") }?.code == .invalidRequest)
+        #expect(try plain.historyConsumers().isEmpty)
+    }
+
+    @Test(
         "What was deleted from one store before it was fetched is noticed, though it told nothing yet",
         arguments: Backend.allCases)
     func expired(_ backend: Backend) throws {

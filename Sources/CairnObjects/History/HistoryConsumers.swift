@@ -1,0 +1,122 @@
+// Registered consumers of the history of whatever store there is: a store, or those behind a coordinator.
+//
+// A store says itself who its consumers are; see HistoryStore. Of several stores each that keeps a history has the consumer, and
+// a token says of each how far it has come.
+
+public import CairnStore
+import FoundationEssentials
+
+/// Consumers of the history: who has to have seen it before it is deleted.
+///
+/// ```swift
+/// try container.registerHistoryConsumer("search")
+/// let seen = try container.historyConsumers()["search"]
+/// for transaction in try container.execute(.fetchHistory(after: seen)).transactions {
+///     index(transaction)
+///     try container.advance("search", to: transaction.token)
+/// }
+/// try container.execute(.deleteSeenHistory())
+/// ```
+extension PersistentStore {
+    /// The registered consumers, and up to where each has seen the history: of several stores, in each that knows it.
+    ///
+    /// - Throws: `StoreError` if a store was closed.
+    public func historyConsumers() throws(StoreError) -> [String: PersistentHistoryToken] {
+        var consumers: [String: PersistentHistoryToken] = [:]
+        for store in historyStores where store.historyTracking != .off {
+            for (name, token) in try store.historyConsumers() {
+                consumers[name] = consumers[name]?.merging(token) ?? token
+            }
+        }
+        return consumers
+    }
+
+    /// Keeps the history from being deleted before somebody has seen it, in all stores that keep one; see
+    /// `HistoryStore.registerHistoryConsumer(_:)`. Where it is registered already it stays where it is.
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` if no store keeps a history; `.readOnly`. Some of several stores may know the
+    ///   consumer by then.
+    public func registerHistoryConsumer(_ name: String) throws(StoreError) {
+        try changingConsumers { store throws(StoreError) in
+            try store.registerHistoryConsumer(name)
+        }
+    }
+
+    /// Notes that a consumer has seen the history up to a token: that much may be deleted. Of stores that the token does not name
+    /// nothing is noted.
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` if the consumer is not registered, or the token names nothing in the stores that
+    ///   keep a history; `.historyTokenExpired` if it names something that is not in a store's history; `.readOnly`. In some of
+    ///   several stores it may be noted by then.
+    public func advance(_ consumer: String, to token: PersistentHistoryToken) throws(StoreError) {
+        var isNamed = false
+        try changingConsumers { store throws(StoreError) in
+            guard token.numbers[store.identity.identifier] != nil else { return }
+            isNamed = true
+            try store.advance(consumer, to: token)
+        }
+        if !isNamed {
+            throw StoreError(.invalidRequest, "the token names no point in the store's history")
+        }
+    }
+
+    /// Forgets a consumer; nothing is done where it is not registered.
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` if no store keeps a history; `.readOnly`.
+    public func removeHistoryConsumer(_ name: String) throws(StoreError) {
+        try changingConsumers { store throws(StoreError) in
+            try store.removeHistoryConsumer(name)
+        }
+    }
+
+    /// Writes to all stores that keep a history.
+    private func changingConsumers(_ body: (any HistoryStore) throws(StoreError) -> Void)
+        throws(StoreError)
+    {
+        let stores = historyStores.filter { $0.historyTracking != .off }
+        if stores.isEmpty { throw StoreError.noHistory }
+        for store in stores { try writingHistory(of: store, body) }
+    }
+}
+
+extension PersistentContainer {
+    /// The registered consumers of the history, and up to where each has seen it.
+    ///
+    /// - Throws: `StoreError` if a store was closed.
+    public func historyConsumers() throws(StoreError) -> [String: PersistentHistoryToken] {
+        try store.historyConsumers()
+    }
+
+    /// Keeps the history from being deleted before somebody has seen it: what is retained now, and what will be written. It is
+    /// remembered in the store.
+    ///
+    /// ```swift
+    /// try container.registerHistoryConsumer("search")
+    /// let seen = try container.historyConsumers()["search"]
+    /// for transaction in try container.execute(.fetchHistory(after: seen)).transactions {
+    ///     index(transaction)
+    ///     try container.advance("search", to: transaction.token)
+    /// }
+    /// try container.execute(.deleteSeenHistory())
+    /// ```
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` if no store keeps a history; `.readOnly`.
+    public func registerHistoryConsumer(_ name: String) throws(StoreError) {
+        try store.registerHistoryConsumer(name)
+    }
+
+    /// Notes that a consumer has seen the history up to a token: that much may be deleted.
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` if the consumer is not registered, or the token names nothing in the store;
+    ///   `.historyTokenExpired` if it names something that is not in the store's history; `.readOnly`.
+    public func advance(_ consumer: String, to token: PersistentHistoryToken) throws(StoreError) {
+        try store.advance(consumer, to: token)
+    }
+
+    /// Forgets a consumer; nothing is done if it is not registered.
+    ///
+    /// - Throws: `StoreError`: `.invalidRequest` if no store keeps a history; `.readOnly`.
+    public func removeHistoryConsumer(_ name: String) throws(StoreError) {
+        try store.removeHistoryConsumer(name)
+    }
+}
