@@ -44,6 +44,11 @@ public struct BatchInsertRequest: Sendable {
         @Sendable (SchemaEntity) throws(StoreError) ->
         @Sendable (borrowing RowWriter) throws -> Bool
 
+    /// The same, for rows that are set on objects of a class; nil: the plain one.
+    package typealias ObjectRowMaker =
+        @Sendable (SchemaEntity, AnyClass?) throws(StoreError) ->
+        @Sendable (borrowing RowWriter) throws -> Bool
+
     /// What a row says, given until there is none left.
     package enum Source: Sendable {
         /// A closure that fills a row and returns true when there was none left to fill, and the layout
@@ -51,6 +56,8 @@ public struct BatchInsertRequest: Sendable {
         case writer(@Sendable (borrowing RowWriter) throws -> Bool, layout: UInt64)
         /// A closure that makes such a closure for the entity that the store has.
         case resolved(RowMaker)
+        /// The same for rows that are set on objects, whose class may be known to who carries the request out.
+        case objects(ObjectRowMaker)
         /// Dictionaries, one a row.
         case dictionaries(DictionaryRows)
         /// A closure that fills a dictionary and returns true when there was none left to fill.
@@ -117,7 +124,12 @@ public struct BatchInsertRequest: Sendable {
     public var contextName: String?
     /// Why the request cannot be carried out, if that was known when it was made.
     package var refusal: StoreError?
+    /// The class of the objects that rows are set on; nil = the plain one.
+    package var objectClass: AnyClass?
     package let source: Source
+
+    /// Whether rows are set on objects.
+    package var makesObjects: Bool { if case .objects = source { true } else { false } }
 
     /// Rows by a closure: the fast form.
     ///
@@ -134,6 +146,12 @@ public struct BatchInsertRequest: Sendable {
     package init(entityName: String, rows: @escaping RowMaker) {
         self.entityName = entityName
         source = .resolved(rows)
+    }
+
+    /// Rows that a closure sets on objects, of the class that is known when the request is carried out.
+    package init(entityName: String, objects: @escaping ObjectRowMaker) {
+        self.entityName = entityName
+        source = .objects(objects)
     }
 
     /// Rows as dictionaries: convenient, and some thirty times slower than the closure.

@@ -36,6 +36,8 @@ extension BatchInsertRequest {
             }
             return WriterFiller(body: body)
         case .resolved(let makeRows): return WriterFiller(body: try makeRows(entity))
+        case .objects(let makeRows):
+            return WriterFiller(body: try makeRows(entity, objectClass))
         case .dictionaries(let rows): return DictionaryFiller(rows: rows, entity: entity)
         case .dictionaryHandler(let handler):
             return DictionaryHandlerFiller(handler: handler, entity: entity)

@@ -3,6 +3,7 @@
 // They do not touch what is in the context: objects that are here show what they showed, until they are fetched, or
 // refreshed as ``ManagedObjectContext/stalenessInterval`` says.
 
+import CairnModel
 public import CairnStore
 
 extension ManagedObjectContext {
@@ -25,6 +26,9 @@ extension ManagedObjectContext {
         }
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
+        if request.makesObjects, let entity = schema.entity(named: request.entityName) {
+            request.objectClass = classes.type(for: entity, in: schema)
+        }
         let result = try carryOut(request)
         if result.commit != nil { knownRows.noteBatch() }
         return result

@@ -17,6 +17,9 @@ extension BatchInsertRequest {
     /// of a context and are refused here: the other forms say targets by ids and keys. The closure runs before the batch takes
     /// its turn to write, and must not use the store; objects are in no context, and must not be kept.
     ///
+    /// The objects are of the class that the entity has in the context which executes the request; a store that executes it by
+    /// itself knows of no classes, and gives plain ones.
+    ///
     /// ```swift
     /// BatchInsertRequest(entityName: "Product", managedObjectHandler: { product in
     ///     guard let line = lines.next() else { return true }
@@ -28,9 +31,10 @@ extension BatchInsertRequest {
         entityName: String,
         managedObjectHandler handler: @escaping @Sendable (ManagedObject) throws -> Bool
     ) {
-        self.init(entityName: entityName) { entity throws(StoreError) in
-            { writer in
-                let object = ManagedObject(entity: entity, insertInto: nil)
+        self.init(entityName: entityName) { entity, type throws(StoreError) in
+            let type = type as? ManagedObject.Type ?? ManagedObject.self
+            return { writer in
+                let object = type.init(entity: entity, insertInto: nil)
                 if try handler(object) { return true }
                 try object.write(to: writer)
                 return false

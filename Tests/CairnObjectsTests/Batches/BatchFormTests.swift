@@ -125,6 +125,40 @@ struct BatchFormTests {
         #expect(products[0].int("stock") == 2 && products[1]["price"] as? Double == 0)
     }
 
+    @Test(
+        "The object handler of an entity by its name gets objects of the context's classes",
+        arguments: Backend.allCases)
+    func objectsOfContext(_ backend: Backend) throws {
+        let types: [any PersistentEntity.Type] = [RuledArticle.self, RuledTag.self]
+        let stack = try Stack(
+            ManagedObjectModel(for: types), backend, classes: ObjectClasses(for: types))
+        func request() -> BatchInsertRequest {
+            let calls = Counter()
+            return BatchInsertRequest(
+                entityName: "RuledArticle",
+                managedObjectHandler: { object in
+                    object["code"] = type(of: object) == RuledArticle.self ? "own" : "plain"
+                    (object as? RuledArticle)?.visits = 7
+                    object["modified"] = Date(timeIntervalSinceReferenceDate: 1)
+                    return calls.next() > 1
+                })
+        }
+        try stack.context().execute(request())
+        let article = try #require(try stack.context().fetch(FetchRequest<RuledArticle>()).first)
+        #expect(article.code == "own" && article.visits == 7)
+        // Behind a coordinator as well.
+        let coordinator = try PersistentStoreCoordinator(ManagedObjectModel(for: types))
+        let store = try backend.makeStore(coordinator.schema)
+        try coordinator.add(store)
+        try ManagedObjectContext(store: coordinator, classes: ObjectClasses(for: types))
+            .execute(request())
+        // A store knows no classes.
+        _ = try store.execute(request())
+        let codes = try ManagedObjectContext(store: coordinator).all("RuledArticle")
+            .map { $0.string("code") }
+        #expect(Set(codes) == ["own", "plain"] && codes.count == 2)
+    }
+
     @Test("The object handler of a class gets its objects, and relationships are refused")
     func typedObjects() throws {
         let types: [any PersistentEntity.Type] = [RuledArticle.self, RuledTag.self]
