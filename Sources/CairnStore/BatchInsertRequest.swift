@@ -134,7 +134,8 @@ public struct BatchInsertRequest: Sendable {
     /// Rows by a closure: the fast form.
     ///
     /// The closure is called until it returns true; the row of that last call is not inserted. It runs
-    /// before the batch takes its turn to write, and must not use the store.
+    /// before the batch takes its turn to write, and must not use the store. Of a batch of more than 64 MiB the rows behind these
+    /// are filled within the turn: meanwhile nobody else can write, and what the closure waits for, all wait for.
     public init(
         entity: SchemaEntity, rows: @escaping @Sendable (borrowing RowWriter) throws -> Bool
     ) {
@@ -171,7 +172,8 @@ public struct BatchInsertRequest: Sendable {
     /// ``init(entityName:objects:)`` for what may be in them.
     ///
     /// The closure gets an empty dictionary each time, and is called until it returns true; what it has filled in that last
-    /// call is not inserted. It runs before the batch takes its turn to write, some rows ahead, and must not use the store.
+    /// call is not inserted. It runs some rows ahead, and must not use the store: before the batch takes its turn to write, behind
+    /// the first 64 MiB of rows within it, when others wait.
     ///
     /// ```swift
     /// BatchInsertRequest(entityName: "Product", dictionaryHandler: { row in

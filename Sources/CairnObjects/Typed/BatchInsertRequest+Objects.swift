@@ -15,7 +15,8 @@ extension BatchInsertRequest {
     /// The closure is called until it returns true; the object of that last call is not inserted. A row says what the closure has
     /// set: everything else is as it is in a new object, or stays as it is stored with ``setOnly``. Relationships lead to objects
     /// of a context and are refused here: the other forms say targets by ids and keys. The closure runs before the batch takes
-    /// its turn to write, and must not use the store; objects are in no context, and must not be kept.
+    /// its turn to write, behind the first 64 MiB of rows also within it, and must not use the store; objects are in no context,
+    /// and must not be kept.
     ///
     /// The objects are of the class that the entity has in the context which executes the request; a store that executes it by
     /// itself knows of no classes, and gives plain ones.

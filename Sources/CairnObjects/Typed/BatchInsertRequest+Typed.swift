@@ -20,7 +20,8 @@ extension BatchInsertRequest {
     /// ```
     ///
     /// The closure is called until it returns true; the row of that last call is not inserted. It runs
-    /// before the batch takes its turn to write, and must not use the store.
+    /// before the batch takes its turn to write, behind the first 64 MiB of rows within it, when others wait, and must not use the
+    /// store.
     @inlinable public init<Columns: EntityColumns>(
         _ columns: Columns.Type,
         rows: @escaping @Sendable (borrowing EntityRow<Columns>) throws -> Bool
