@@ -67,8 +67,9 @@ enum ArchivedPredicate {
         case 100: word = "BETWEEN"
         default: return nil
         }
+        // Inequality is archived as a negated equality, under either number.
         if operation.flag("NSNegate") {
-            guard type == 4 else { return nil }
+            guard type == 4 || type == 5 else { return nil }
             word = "!="
         }
         let options = operation.integer("NSOptions") ?? operation.integer("NSFlags") ?? 0

@@ -17,12 +17,12 @@ struct ArchivedModelTests {
         _ writer: inout ArchiveWriter, _ left: ListNode, _ type: Int64, _ right: ListNode,
         options: Int64 = 0
     ) -> ListNode {
-        let operation = writer.object(
-            "NSComparisonPredicateOperator",
-            [
-                ("NSModifier", .integer(0)), ("NSOperatorType", .integer(type)),
-                ("NSOptions", .integer(options)),
-            ])
+        var members: [(String, ListNode)] = [
+            ("NSModifier", .integer(0)), ("NSOperatorType", .integer(type)),
+            ("NSOptions", .integer(options)),
+        ]
+        if type == 4 || type == 5 { members.append(("NSNegate", .boolean(type == 5))) }
+        let operation = writer.object("NSComparisonPredicateOperator", members)
         return writer.object(
             "NSComparisonPredicate",
             [
@@ -80,8 +80,10 @@ struct ArchivedModelTests {
         let left = itself(&writer)
         let right = constant(&writer, .text("it's \\ new"))
         limits.append(comparison(&writer, left, 99, right, options: 3))
+        let unwanted = constant(&writer, .text("none"))
+        limits.append(comparison(&writer, left, 5, unwanted))
         let predicates = writer.array(limits)
-        let warnings = writer.array([.text(""), .text(""), .text("say new")])
+        let warnings = writer.array([.text(""), .text(""), .text("say new"), .text("")])
         let count = path(&writer, "parts")
         let arguments = writer.array([count])
         let expression = writer.object(
@@ -168,10 +170,11 @@ struct ArchivedModelTests {
         #expect(thing.attributes.map(\.name) == ["image", "name", "partCount", "price"])
         let name = thing.attributes[1]
         #expect(name.minimumLength == 2 && name.maximumLength == 9)
-        #expect(name.validationPredicates.count == 1)
-        #expect(name.validationWarnings == ["say new"])
+        #expect(name.validationWarnings == ["say new", ""])
         #expect(
-            name.validationPredicates[0].predicateFormat == #"SELF CONTAINS[cd] 'it\'s \\ new'"#)
+            name.validationPredicates.map(\.predicateFormat) == [
+                #"SELF CONTAINS[cd] 'it\'s \\ new'"#, "SELF != 'none'",
+            ])
         #expect(thing.attributes[0].allowsExternalBinaryDataStorage)
         #expect(thing.attributes[2].derivationExpression == "parts.@count")
         #expect(
