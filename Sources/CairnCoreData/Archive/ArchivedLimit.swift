@@ -20,11 +20,11 @@ enum ArchivedLimit {
             let operation = predicate.object("NSPredicateOperator"),
             operation.integer("NSModifier") ?? 0 == 0,
             let type = operation.integer("NSOperatorType"),
-            let subject = ArchivedPredicate.expression(left)
+            let subject = try? ArchivedTree.expression(left)
         else { return false }
         let value = right["NSConstantValue"]
         switch (subject, type) {
-        case ("SELF", 1), ("SELF", 3):
+        case (.evaluatedObject, 1), (.evaluatedObject, 3):
             guard hasLimits(attribute.type),
                 let limit = ArchivedValue.value(value, in: right, as: attribute.type)
             else { return false }
@@ -36,7 +36,7 @@ enum ArchivedLimit {
                 attribute.minimumValue = limit
             }
             return true
-        case ("length", 1), ("length", 3):
+        case (.keyPath("length"), 1), (.keyPath("length"), 3):
             guard attribute.type == .string, let number = value.integer, number >= 0 else {
                 return false
             }
@@ -48,7 +48,7 @@ enum ArchivedLimit {
                 attribute.minimumLength = Int(number)
             }
             return true
-        case ("SELF", 6):
+        case (.evaluatedObject, 6):
             guard attribute.type == .string, attribute.regularExpression == nil,
                 let pattern = right.text("NSConstantValue")
             else { return false }

@@ -176,7 +176,8 @@ struct ArchivedModel {
                 }
         }
         if let expression = property.object("NSDerivationExpression") {
-            attribute.derivationExpression = ArchivedPredicate.expression(expression)
+            attribute.derivationExpression =
+                (try? ArchivedTree.expression(expression))?.expressionFormat
             if attribute.derivationExpression == nil {
                 remarks.append(
                     "the model's \(path) is not derived any more, and keeps the value it has: "
@@ -216,9 +217,7 @@ struct ArchivedModel {
         for (place, predicate) in predicates.enumerated() {
             let warning = place < warnings.count ? warnings[place] : ""
             if ArchivedLimit.read(predicate, into: &attribute) { continue }
-            guard let text = ArchivedPredicate.format(predicate),
-                let node = try? PredicateNode(format: text)
-            else {
+            guard let node = try? ArchivedTree.predicate(predicate) else {
                 remarks.append(
                     "a validation predicate of the model's \(path) is left out: it has no text")
                 continue
@@ -266,7 +265,7 @@ struct ArchivedModel {
             ?? request?.object("NSEntity")?.text("NSEntityName")
         var format: String?
         if let predicate = request?.object("NSPredicate") {
-            format = ArchivedPredicate.format(predicate)
+            format = (try? ArchivedTree.predicate(predicate))?.predicateFormat
             if format == nil {
                 remarks.append(
                     "the model's fetched property \(entity.name).\(name) is left out: its predicate has no text"
@@ -303,7 +302,7 @@ struct ArchivedModel {
             request.object("NSEntity")?.text("NSEntityName") ?? request.text("NSEntityName")
         var format: String?
         if let predicate = request.object("NSPredicate") {
-            format = ArchivedPredicate.format(predicate)
+            format = (try? ArchivedTree.predicate(predicate))?.predicateFormat
             guard format != nil else {
                 remarks.append(
                     "the model's fetch request \(name) is left out: its predicate has no text")
@@ -345,7 +344,9 @@ struct ArchivedModel {
                 index.elements.append(part)
             }
             let condition = description.object("NSPartialIndexPredicate")
-            index.partialIndexPredicate = condition.flatMap(ArchivedPredicate.format)
+            index.partialIndexPredicate = condition.flatMap {
+                (try? ArchivedTree.predicate($0))?.predicateFormat
+            }
             guard index.elements.count == description.list("NSIndexElements").count,
                 !index.elements.isEmpty,
                 (condition == nil) == (index.partialIndexPredicate == nil)

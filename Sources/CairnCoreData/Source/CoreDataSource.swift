@@ -2,6 +2,7 @@
 //
 // Numbers of entities from 16001 on are Core Data's own: the history of transactions.
 
+import CairnModel
 import FoundationEssentials
 
 /// An entity as the store numbers it.

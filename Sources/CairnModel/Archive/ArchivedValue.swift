@@ -1,11 +1,10 @@
 // Values of an archive: numbers and texts are plain in it, others are objects of Foundation.
 
-import CairnModel
-import FoundationEssentials
+package import FoundationEssentials
 
-enum ArchivedValue {
+package enum ArchivedValue {
     /// The value of an object; nil if it is one of a class that attributes do not have.
-    static func value(_ object: ArchivedObject) -> Value? {
+    package static func value(_ object: ArchivedObject) -> Value? {
         switch object.type {
         case "NSDate": return seconds(object["NS.time"]).map { .date($0) }
         case "NSUUID":
@@ -25,7 +24,9 @@ enum ArchivedValue {
     }
 
     /// A value for an attribute of a type; nil if it is none.
-    static func value(_ value: PropertyList, in archive: ArchivedObject, as type: AttributeType)
+    package static func value(
+        _ value: PropertyList, in archive: ArchivedObject, as type: AttributeType
+    )
         -> Value?
     {
         let plain: Value?
@@ -95,7 +96,7 @@ enum ArchivedValue {
 
 extension UUID {
     /// The UUID of 16 bytes.
-    init(bytes: [UInt8]) {
+    package init(bytes: [UInt8]) {
         precondition(bytes.count == 16, "a UUID has 16 bytes")
         self.init(
             uuid: (

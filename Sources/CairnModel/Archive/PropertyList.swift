@@ -9,10 +9,10 @@
 //
 // Invariants: no input makes it trap or loop: offsets are checked, nesting and the number of values have limits.
 
-import FoundationEssentials
+package import FoundationEssentials
 
 /// A value of a property list.
-indirect enum PropertyList: Sendable, Equatable {
+package indirect enum PropertyList: Sendable, Equatable {
     case null
     case boolean(Bool)
     case integer(Int64)
@@ -25,11 +25,21 @@ indirect enum PropertyList: Sendable, Equatable {
     case array([PropertyList])
     case dictionary([String: PropertyList])
 
+    /// Values that are shared are read each time: this many at most.
+    package static let mostValues = 4 << 20
+
     /// Reads a property list; nil if the bytes are none.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
+        var left = Self.mostValues
+        self.init(bytes, &left)
+    }
+
+    /// Reads one of several property lists.
+    ///
+    /// - Parameter left: how many values may still be read of binary ones; what this one has is taken off.
+    package init?(_ bytes: [UInt8], _ left: inout Int) {
         if bytes.starts(with: Array("bplist0".utf8)) {
             guard let reader = BinaryReader(bytes) else { return nil }
-            var left = BinaryReader.mostValues
             guard let top = reader.object(reader.top, depth: 0, &left) else { return nil }
             self = top
             return
@@ -40,12 +50,12 @@ indirect enum PropertyList: Sendable, Equatable {
         self = value.value
     }
 
-    var text: String? { if case .text(let text) = self { text } else { nil } }
-    var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
-    var boolean: Bool? { if case .boolean(let truth) = self { truth } else { nil } }
-    var array: [PropertyList]? { if case .array(let values) = self { values } else { nil } }
-    var data: [UInt8]? { if case .data(let bytes) = self { bytes } else { nil } }
-    var dictionary: [String: PropertyList]? {
+    package var text: String? { if case .text(let text) = self { text } else { nil } }
+    package var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+    package var boolean: Bool? { if case .boolean(let truth) = self { truth } else { nil } }
+    package var array: [PropertyList]? { if case .array(let values) = self { values } else { nil } }
+    package var data: [UInt8]? { if case .data(let bytes) = self { bytes } else { nil } }
+    package var dictionary: [String: PropertyList]? {
         if case .dictionary(let members) = self { members } else { nil }
     }
 }
@@ -79,8 +89,6 @@ private struct Decoded: Decodable {
 
 /// The bytes of a binary property list.
 private struct BinaryReader {
-    /// Values that are shared are read each time: this many at most.
-    static let mostValues = 4 << 20
     private static let deepest = 64
 
     private let bytes: [UInt8]

@@ -3,17 +3,23 @@
 //
 // Threads: immutable, so any.
 
-import FoundationEssentials
-
 /// The objects of a keyed archive.
-final class KeyedArchive: Sendable {
+package final class KeyedArchive: Sendable {
     private let objects: [PropertyList]
     /// What the archive was made of.
-    let root: PropertyList
+    package let root: PropertyList
 
     /// Reads an archive; nil if the bytes are none.
-    init?(_ bytes: [UInt8]) {
-        guard let list = PropertyList(bytes)?.dictionary,
+    package convenience init?(_ bytes: [UInt8]) {
+        var left = PropertyList.mostValues
+        self.init(bytes, &left)
+    }
+
+    /// Reads one of several archives.
+    ///
+    /// - Parameter left: how many values may still be read; what this one has is taken off.
+    package init?(_ bytes: [UInt8], _ left: inout Int) {
+        guard let list = PropertyList(bytes, &left)?.dictionary,
             list["$archiver"]?.text == "NSKeyedArchiver",
             let objects = list["$objects"]?.array, let top = list["$top"]?.dictionary,
             let root = top["root"]
@@ -23,7 +29,7 @@ final class KeyedArchive: Sendable {
     }
 
     /// The object of the whole.
-    var top: ArchivedObject? { object(root) }
+    package var top: ArchivedObject? { object(root) }
 
     /// What a value leads to.
     fileprivate func resolved(_ value: PropertyList) -> PropertyList {
@@ -46,41 +52,41 @@ final class KeyedArchive: Sendable {
 }
 
 /// An object of an archive.
-struct ArchivedObject: Sendable {
+package struct ArchivedObject: Sendable {
     fileprivate let archive: KeyedArchive
     /// The name of its class.
-    let type: String
+    package let type: String
     fileprivate let members: [String: PropertyList]
     /// Its place in the archive.
-    let identity: Int?
+    package let identity: Int?
 
     /// The names of what it has.
-    var keys: [String] { members.keys.sorted() }
+    package var keys: [String] { members.keys.sorted() }
 
     /// A plain value.
-    subscript(key: String) -> PropertyList {
+    package subscript(key: String) -> PropertyList {
         members[key].map(archive.resolved) ?? .null
     }
 
     /// An object.
-    func object(_ key: String) -> ArchivedObject? { members[key].flatMap(archive.object) }
+    package func object(_ key: String) -> ArchivedObject? { members[key].flatMap(archive.object) }
 
     /// A text, also one that is an object.
-    func text(_ key: String) -> String? {
+    package func text(_ key: String) -> String? {
         guard let value = members[key] else { return nil }
         return archive.text(value)
     }
 
-    func integer(_ key: String) -> Int64? { self[key].integer }
+    package func integer(_ key: String) -> Int64? { self[key].integer }
 
     /// A truth value; false if there is none.
-    func flag(_ key: String) -> Bool {
+    package func flag(_ key: String) -> Bool {
         let value = self[key]
         return value.boolean ?? (value.integer.map { $0 != 0 } ?? false)
     }
 
     /// The members of an array or set.
-    func list(_ key: String) -> [PropertyList] {
+    package func list(_ key: String) -> [PropertyList] {
         guard let value = members[key] else { return [] }
         if let plain = archive.resolved(value).array { return plain }
         guard let object = archive.object(value) else { return [] }
@@ -88,16 +94,16 @@ struct ArchivedObject: Sendable {
     }
 
     /// What an array or set has, if this is one.
-    var elements: [PropertyList] { self["NS.objects"].array ?? [] }
+    package var elements: [PropertyList] { self["NS.objects"].array ?? [] }
 
     /// The objects of an array or set.
-    func objects(_ key: String) -> [ArchivedObject] { list(key).compactMap(archive.object) }
+    package func objects(_ key: String) -> [ArchivedObject] { list(key).compactMap(archive.object) }
 
     /// The texts of an array or set.
-    func texts(_ key: String) -> [String] { list(key).compactMap(archive.text) }
+    package func texts(_ key: String) -> [String] { list(key).compactMap(archive.text) }
 
     /// The entries of a dictionary, in the archive's order.
-    func entries(_ key: String) -> [(key: String, value: PropertyList)] {
+    package func entries(_ key: String) -> [(key: String, value: PropertyList)] {
         guard let value = members[key], let object = archive.object(value) else { return [] }
         var keys = object["NS.keys"].array ?? []
         var values = object.elements
@@ -112,18 +118,18 @@ struct ArchivedObject: Sendable {
     }
 
     /// The objects of a dictionary, by name.
-    func namedObjects(_ key: String) -> [(key: String, object: ArchivedObject)] {
+    package func namedObjects(_ key: String) -> [(key: String, object: ArchivedObject)] {
         entries(key).compactMap { name, value in archive.object(value).map { (name, $0) } }
     }
 
     /// A value that stands in this object's archive.
-    func resolved(_ value: PropertyList) -> PropertyList { archive.resolved(value) }
+    package func resolved(_ value: PropertyList) -> PropertyList { archive.resolved(value) }
 
     /// An object that stands in this object's archive.
-    func object(of value: PropertyList) -> ArchivedObject? { archive.object(value) }
+    package func object(of value: PropertyList) -> ArchivedObject? { archive.object(value) }
 
     /// A text that stands in this object's archive.
-    func text(of value: PropertyList) -> String? { archive.text(value) }
+    package func text(of value: PropertyList) -> String? { archive.text(value) }
 }
 
 extension KeyedArchive {
