@@ -3,8 +3,8 @@
 //   1. The text is brought to UTF-8; a text that is not valid in its encoding is refused as a whole.
 //   2. Tags are read one after the other; a stack holds the elements that are open, and one that closes
 //      is added to the one around it. The first is the root.
-//   3. Declarations, comments, instructions and the text between elements are passed over: a model file
-//      keeps everything in attributes.
+//   3. Declarations, comments and instructions are passed over, and so is the text between elements, unless it is
+//      asked for: a model file keeps everything in attributes, a mapping model in elements.
 //
 // Foundation's parser is not used: it traps on a tag that is not valid UTF-8, and it would bring all of
 // Foundation into this module. A document type with declarations of its own is refused, so no entity can
@@ -22,20 +22,29 @@ struct ElementParser {
 
     private let bytes: [UInt8]
     private let file: String?
+    private let keepsText: Bool
     private var position = 0
     private var line = 1
     private var open: [ModelElement] = []
+    /// The texts of the elements that are open.
+    private var texts: [[UInt8]] = []
     private var root: ModelElement?
 
     /// The root element of a text.
-    static func parse(_ xml: Data, file: String?) throws(ModelError) -> ModelElement {
-        var parser = ElementParser(bytes: try utf8(xml, file: file), file: file)
+    ///
+    /// - Parameter keepsText: whether elements that have no others inside them have their text.
+    static func parse(_ xml: Data, file: String?, keepsText: Bool = false) throws(ModelError)
+        -> ModelElement
+    {
+        var parser = ElementParser(
+            bytes: try utf8(xml, file: file), file: file, keepsText: keepsText)
         return try parser.document()
     }
 
-    private init(bytes: [UInt8], file: String?) {
+    private init(bytes: [UInt8], file: String?, keepsText: Bool) {
         self.bytes = bytes
         self.file = file
+        self.keepsText = keepsText
     }
 
     private func error(_ reason: String, line: Int? = nil) -> ModelError {
@@ -90,14 +99,16 @@ struct ElementParser {
                             ? "it does not begin with an element"
                             : "something follows the outermost element")
                 }
-                advance()
+                if open.isEmpty { advance() } else { try text() }
             } else if starts("<!--") {
                 try skip(past: "-->", "a comment")
             } else if starts("<?") {
                 try skipInstruction()
             } else if starts("<![CDATA[") {
                 guard !open.isEmpty else { throw error("text stands outside of the elements") }
+                let start = position + 9
                 try skip(past: "]]>", "a CDATA section")
+                if keepsText { texts[texts.count - 1] += bytes[start..<max(start, position - 3)] }
             } else if starts("<!") {
                 try skipDocumentType()
             } else if starts("</") {
@@ -142,6 +153,7 @@ struct ElementParser {
         } else {
             advance()
             open.append(element)
+            texts.append([])
         }
     }
 
@@ -150,7 +162,10 @@ struct ElementParser {
         let name = try name()
         skipBlanks()
         guard take(">") else { throw error("the closing tag \(name) does not end") }
-        guard let element = open.popLast() else { throw error("the tag \(name) was not open") }
+        guard var element = open.popLast(), let text = texts.popLast() else {
+            throw error("the tag \(name) was not open")
+        }
+        if element.children.isEmpty { element.text = String(decoding: text, as: UTF8.self) }
         guard element.name == name else {
             throw error(
                 "the closing tag \(name) does not match \(element.name), opened on line \(element.line)"
@@ -165,6 +180,18 @@ struct ElementParser {
         } else {
             open[open.count - 1].children.append(element)
         }
+    }
+
+    /// Text inside an element, up to the next tag. References are understood only where the text is kept.
+    private mutating func text() throws(ModelError) {
+        let start = position
+        while let byte = peek(), byte != UInt8(ascii: "<") {
+            if keepsText, byte == UInt8(ascii: "&") { break }
+            advance()
+        }
+        guard keepsText else { return }
+        texts[texts.count - 1] += bytes[start..<position]
+        if peek() == UInt8(ascii: "&") { texts[texts.count - 1] += try reference().utf8 }
     }
 
     // MARK: What is passed over

@@ -10,4 +10,6 @@ struct ModelElement {
     let line: Int
     /// The elements inside, in the order of the file.
     var children: [ModelElement] = []
+    /// The text inside, if it was asked for and no element lies beside it.
+    var text = ""
 }

@@ -188,7 +188,7 @@ public struct ModelVersions: Sendable {
     // MARK: Files
 
     /// Whether a path is a folder; nil if there is nothing.
-    private static func isFolder(_ path: String) -> Bool? {
+    static func isFolder(_ path: String) -> Bool? {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             return nil
@@ -204,7 +204,7 @@ public struct ModelVersions: Sendable {
         }
     }
 
-    private static func bytes(of path: String) throws(ModelError) -> Data {
+    static func bytes(of path: String) throws(ModelError) -> Data {
         do {
             let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
             guard size <= UInt64(sizeLimit) else {

@@ -1,0 +1,199 @@
+// Reads Xcode's mapping model into a `MappingModel`.
+//
+//   1. The text becomes objects by their ids. Those that the one mapping model leads to count: Xcode leaves others behind.
+//   2. Entity mappings come in the order of their numbers. One that the file gives no name is called by its entities, as Xcode
+//      shows it; what it does follows from which of them there are, and from whether it has a policy.
+//   3. Where a property has an expression in the file, that gives its value. Where it has none, the value is that of the property
+//      of the same name, as Xcode's compiler takes it: an attribute is copied, a relationship leads to what its members became.
+//   4. The whole is checked against both models.
+//
+// The file has copies of both models in the form of Xcode's editor, and the paths where they were: neither is used. So it has no
+// hashes either, and a mapping says of no version of an entity that it was made for it.
+//
+// Threads: a reader lives in one call.
+
+import FoundationEssentials
+
+/// Reads the file of a mapping model.
+struct MappingModelReader {
+    /// A class by the name that a file gives it; nil if there is none.
+    typealias Policy = (String) -> (any MappingCode)?
+
+    let file: String?
+    let old: Schema
+    let new: Schema
+    /// Nil: policies are known by their names only.
+    let policy: Policy?
+    private var objects: [String: MappingFileObject] = [:]
+    var lines = ModelLines()
+    /// How many values all archives of the file may still have: an expression has some fifty, and many a small file could say
+    /// that it has millions.
+    var valuesLeft = 1 << 20
+
+    private init(file: String?, old: Schema, new: Schema, policy: Policy?) {
+        self.file = file
+        self.old = old
+        self.new = new
+        self.policy = policy
+    }
+
+    /// Reads a whole file.
+    static func read(
+        _ xml: Data, file: String?, from old: Schema, to new: Schema, policy: Policy?
+    ) throws(ModelError) -> MappingModel {
+        let root = try ElementParser.parse(xml, file: file, keepsText: true)
+        var reader = MappingModelReader(file: file, old: old, new: new, policy: policy)
+        do throws(ModelError) {
+            return try reader.mapping(root)
+        } catch {
+            throw reader.lines.place(error, file: file)
+        }
+    }
+
+    private mutating func mapping(_ root: ModelElement) throws(ModelError) -> MappingModel {
+        guard root.name == "database" else {
+            throw ModelError(
+                .malformed, "this is not a mapping model: the outermost element is \(root.name)",
+                line: root.line)
+        }
+        for element in root.children where element.name == "object" {
+            let object = try MappingFileObject(element)
+            guard objects.updateValue(object, forKey: object.id) == nil else {
+                throw ModelError(
+                    .duplicateName, "the file has two objects of this id", element: object.id,
+                    line: object.line)
+            }
+        }
+        let models = objects.values.filter { $0.kind == .model }
+        guard models.count == 1, let model = models.first else {
+            throw ModelError(
+                .malformed,
+                models.isEmpty
+                    ? "there is no mapping model in the file"
+                    : "there are \(models.count) mapping models in the file", line: root.line)
+        }
+        var drafts: [Draft] = []
+        for object in try members(model, "entitymappings", .entity, model.id) {
+            drafts.append(try draft(object))
+        }
+        drafts.sort { ($0.number, $0.place) < ($1.number, $1.place) }
+        // An abstract entity has no objects: nothing becomes of them, and nothing is asked for.
+        drafts.removeAll { $0.source?.isAbstract == true && !$0.mapping.hasPolicy }
+        var mapping = MappingModel()
+        for draft in drafts {
+            mapping.entityMappings.append(try filled(draft, among: drafts))
+        }
+        do throws(ModelError) {
+            try mapping.check(from: old, to: new)
+        } catch {
+            throw explained(error, model)
+        }
+        return mapping
+    }
+
+    /// An error about what a model lacks, with the models that the file is about.
+    private func explained(_ error: ModelError, _ model: MappingFileObject) -> ModelError {
+        func name(_ key: String) -> Substring? {
+            model.text(key)?.split(separator: "/").last
+        }
+        guard error.code == .unknownName, let source = name("sourcemodelpath"),
+            let destination = name("destinationmodelpath")
+        else { return error }
+        return ModelError(
+            error.code, "\(error.message); the file is about \(source) and \(destination)",
+            element: error.element, file: error.file, line: error.line)
+    }
+
+    /// The objects that a relationship leads to, in its order.
+    func members(
+        _ object: MappingFileObject, _ name: String, _ kind: MappingFileObject.Kind,
+        _ element: String
+    ) throws(ModelError) -> [MappingFileObject] {
+        var members: [MappingFileObject] = []
+        for id in object.ids(name) {
+            guard let member = objects[id] else {
+                throw ModelError(
+                    .malformed, "\(name) names \(id), which is not in the file", element: element,
+                    line: object.line)
+            }
+            guard member.kind == kind else {
+                throw ModelError(
+                    .malformed, "\(name) names \(id), which is of the type \(member.type)",
+                    element: element, line: object.line)
+            }
+            members.append(member)
+        }
+        return members
+    }
+
+    // MARK: Entity mappings
+
+    /// An entity mapping without its properties.
+    struct Draft {
+        let mapping: EntityMapping
+        let object: MappingFileObject
+        let source: SchemaEntity?
+        let destination: SchemaEntity?
+        /// The place in the order that Xcode shows.
+        let number: Int
+        /// The place in the file.
+        let place: Int
+    }
+
+    private mutating func draft(_ object: MappingFileObject) throws(ModelError) -> Draft {
+        let (source, destination) = (object.text("sourcename"), object.text("destinationname"))
+        let own = [source, destination].compactMap(\.self)
+        guard !own.isEmpty else {
+            throw ModelError(
+                .invalidElement, "the entity mapping names no entity", element: object.id,
+                line: object.line)
+        }
+        let name = object.text("name") ?? own.joined(separator: "To")
+        lines.note(name, object.line)
+        var mapping = EntityMapping(name, from: source, to: destination)
+        mapping.userInfo = try userInfo(object, name)
+        if let format = object.text("sourcefilterpredicatestring") {
+            do throws(PredicateFormatError) {
+                mapping.sourcePredicate = try PredicateNode(format: format)
+            } catch {
+                throw ModelError(
+                    .invalidMapping, "its filter predicate is not understood: \(error)",
+                    element: name, line: object.line)
+            }
+        }
+        let fetch = try object.bytes("sourceexpressiondata", of: name)
+        if fetch != nil, object.flag("autogenerateexpression") != true {
+            throw ModelError(
+                .invalidMapping,
+                "its source fetch is an expression of its own, which cannot be carried out here: a filter predicate can",
+                element: name, line: object.line)
+        }
+        try setPolicy(of: &mapping, object)
+        var number = Int.max
+        if let text = object.text("mappingnumber") {
+            guard let value = Int(text) else {
+                throw ModelError(
+                    .invalidElement, "mappingnumber is no number: \(text)", element: name,
+                    line: object.line)
+            }
+            number = value
+        }
+        return Draft(
+            mapping: mapping, object: object, source: source.flatMap { old.entity(named: $0) },
+            destination: destination.flatMap { new.entity(named: $0) }, number: number,
+            place: object.line)
+    }
+
+    private func setPolicy(of mapping: inout EntityMapping, _ object: MappingFileObject)
+        throws(ModelError)
+    {
+        guard let name = object.text("migrationpolicyclassname") else { return }
+        guard let policy else { return mapping.entityMigrationPolicyClassName = name }
+        guard let code = policy(name) else {
+            throw ModelError(
+                .invalidMapping, "no class is given for its policy \(name)", element: mapping.name,
+                line: object.line)
+        }
+        mapping.setPolicy(code, named: name)
+    }
+}
