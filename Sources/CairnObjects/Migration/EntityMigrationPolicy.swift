@@ -103,7 +103,7 @@ extension EntityMapping {
 }
 
 /// A policy's class, as a mapping keeps it.
-private struct PolicyClass: MappingCode {
+struct PolicyClass: MappingCode {
     let type: EntityMigrationPolicy.Type
 }
 

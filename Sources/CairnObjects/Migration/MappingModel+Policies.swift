@@ -1,0 +1,34 @@
+// Reads mapping models of Xcode with the classes of their policies.
+//
+// Threads: values.
+
+public import CairnModel
+
+extension MappingModel {
+    /// Reads a mapping model of Xcode, and gives its mappings their policies.
+    ///
+    /// ```swift
+    /// let mapping = try MappingModel(
+    ///     contentsOfFile: "Shop 1 to 2.xcmappingmodel", forSourceModel: old, destinationModel: new,
+    ///     policies: ["UserPolicy": UserPolicy.self])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: the `.xcmappingmodel` folder, or the `xcmapping.xml` in it.
+    ///   - old: the model of the store.
+    ///   - new: the model it is to be led to.
+    ///   - policies: the classes by the names that the file has for them, with the module as in `Shop.UserPolicy`, or without.
+    /// - Throws: `ModelError` as ``init(contentsOfFile:forSourceModel:destinationModel:)``, and if the file names a policy of which no
+    ///   class is given.
+    public init(
+        contentsOfFile path: String, forSourceModel old: ManagedObjectModel,
+        destinationModel new: ManagedObjectModel, policies: [String: EntityMigrationPolicy.Type]
+    ) throws(ModelError) {
+        try self.init(
+            contentsOfFile: path, from: Schema(old, isStored: true), to: Schema(new),
+            policy: { name in
+                let plain = name.split(separator: ".").last.map(String.init) ?? name
+                return (policies[name] ?? policies[plain]).map(PolicyClass.init)
+            })
+    }
+}
