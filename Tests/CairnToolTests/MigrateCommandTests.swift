@@ -85,6 +85,99 @@ struct MigrateCommandTests {
         #expect(upsert.output.contains("0 inserted, 1 updated"), "\(upsert.errors)")
     }
 
+    /// A model in which visits are a text and names are called otherwise, and the file of a mapping model.
+    private static func mapping(
+        _ work: borrowing Workplace, _ change: (inout MappingText) -> Void = { _ in }
+    ) throws -> (model: String, file: String) {
+        let model = try Self.model(work) { entity in
+            for index in entity.attributes.indices {
+                switch entity.attributes[index].name {
+                case "visits": entity.attributes[index].type = .string
+                case "name": entity.attributes[index].name = "title"
+                default: break
+                }
+            }
+        }
+        var text = MappingText([
+            .init(
+                from: "Thing", to: "Thing",
+                [
+                    .attribute("code"), .attribute("email"),
+                    .attribute("title", .function("uppercase:", [.source("name")])),
+                    .attribute(
+                        "visits",
+                        .function(
+                            "castObject:toType:",
+                            [.source("visits"), .constant(.text("NSString"))])),
+                ], ["sourcefilterpredicatestring": "visits > 1 && name != nil"])
+        ])
+        change(&text)
+        return (model, try work.list("things.xml", text.xml))
+    }
+
+    @Test("a mapping model of Xcode says what becomes of objects, and a dry run shows it")
+    func mappings() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let (model, file) = try Self.mapping(work)
+        let hash = cairn("hash", work.store).output
+        let dry = cairn("migrate", work.store, "--to", model, "--mapping", file, "--dry-run")
+        #expect(
+            dry.output == """
+                mapping       type       from   to     where
+                ────────────  ─────────  ─────  ─────  ───────────────────────────
+                ThingToThing  transform  Thing  Thing  visits > 1 AND name != NULL
+
+                """, "\(dry.errors)")
+        let json = try cairn(
+            "migrate", work.store, "--to", model, "--mapping", file, "--dry-run", "--json"
+        ).json[0]
+        #expect(
+            (json["properties"] as? [String: Any])?["title"] as? String
+                == "uppercase:($source.name)")
+        #expect(cairn("hash", work.store).output == hash)
+        let run = cairn("migrate", work.store, "--to", model, "--mapping", file)
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.output == "\(work.store): brought over by 1 entity mapping\n")
+        #expect(cairn("count", work.store, "Thing").output == "4\n")
+        #expect(
+            cairn("count", work.store, "Thing", "--where", "title == 'CID' AND visits == '3'")
+                .output == "1\n")
+        #expect(cairn("check", work.store).code == 0)
+        let again = cairn("migrate", work.store, "--to", model, "--mapping", file, "--json")
+        #expect(try again.json[0]["migrated"] as? Bool == false)
+    }
+
+    @Test("a mapping model that names code, or does not fit, is refused, and changes nothing")
+    func badMappings() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let hash = cairn("hash", work.store).output
+        var (model, file) = try Self.mapping(work) {
+            $0.entities[0].texts["migrationpolicyclassname"] = "Shop.ThingPolicy"
+        }
+        func errors(_ more: String...) -> String {
+            let run = CairnToolTests.run(
+                ["migrate", work.store, "--to", model, "--mapping", file] + more)
+            #expect(run.code != 0)
+            return run.errors
+        }
+        #expect(
+            errors().contains(
+                "things.xml: ThingToThing: its policy Shop.ThingPolicy is code of an app, which cairn does not have"
+            ))
+        #expect(errors("--dry-run").contains("is code of an app"))
+        (model, file) = try Self.mapping(work) {
+            $0.entities[0].properties[2].expression = .source("nom")
+        }
+        #expect(
+            errors().contains("ThingToThing.title: Thing of the old model has nothing at nom"))
+        #expect(errors("--deduplicate", "Thing:email:newest:visits").contains("can be inferred"))
+        file = work.folder.path("none.xcmappingmodel")
+        #expect(errors().contains("there is no such file or folder"))
+        #expect(cairn("hash", work.store).output == hash)
+    }
+
     @Test("bad models, rules and stores are said, and change nothing")
     func bad() throws {
         let work = try Workplace()

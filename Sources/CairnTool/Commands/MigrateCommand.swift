@@ -30,6 +30,8 @@ struct MigrateCommand: ParsableCommand {
             the same commit, by the rules of cairn duplicates: "User:uniqueId:newest:modified". With \
             --merge the one that stays takes values from the others where it has none. The ids of \
             those that go lead to it.
+
+            With --mapping FILE a mapping model of Xcode says what becomes of what: objects are brought             over one by one, and put in the place of the old content in one commit. Policies are code of             an app: a file that names one is refused. With --dry-run the file is checked against both             models, and its entity mappings are shown.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -51,6 +53,12 @@ struct MigrateCommand: ParsableCommand {
     @Flag(help: "With --deduplicate: the object that stays takes values where it has none.")
     var merge = false
 
+    @Option(
+        help: ArgumentHelp(
+            "A mapping model of Xcode, a .xcmappingmodel folder or the XML in it.",
+            valueName: "file"), completion: .file())
+    var mapping: String?
+
     @Flag(help: "Change nothing: say what would happen.")
     var dryRun = false
 
@@ -64,12 +72,22 @@ struct MigrateCommand: ParsableCommand {
             throw ValidationError(
                 "--deduplicate does something: see cairn duplicates for what it would do.")
         }
+        if mapping != nil, !deduplications.isEmpty {
+            throw ValidationError("--deduplicate is for migrations that can be inferred.")
+        }
     }
 
     func run() throws {
         let console = Console.current
         let destination = try ModelSource.read(to, version: toVersion)
         for warning in destination.warnings { console.printError("cairn: note: \(warning)") }
+        if let mapping {
+            let migration = try MappingMigration(
+                store: place.store, to: destination.schema, file: mapping)
+            return dryRun
+                ? migration.tell(console, json: output.json)
+                : try migration.run(console, json: output.json)
+        }
         if dryRun { return try tell(destination.schema, console) }
         var options = LogStoreOptions()
         options.createsIfMissing = false

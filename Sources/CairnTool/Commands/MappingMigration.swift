@@ -1,0 +1,103 @@
+// cairn migrate --mapping: leads a store to another model by a mapping model of Xcode.
+//
+//   1. The file is read and checked against the store's model and the newer one.
+//   2. One that names code of an app is refused: the tool has none.
+//   3. What it says is shown, or carried out.
+
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnObjects
+import CairnStore
+
+/// A migration by a mapping model of Xcode.
+struct MappingMigration {
+    let store: String
+    let destination: Schema
+    /// Nil: the store is of the model already.
+    let mapping: MappingModel?
+
+    /// Reads a mapping model.
+    init(store: String, to destination: Schema, file: String) throws {
+        self.store = store
+        self.destination = destination
+        let source = try StoreSession.reading(store) { $0.store.schema }
+        guard !ModelMigrationPlan(from: source, to: destination).changes.isEmpty else {
+            mapping = nil
+            return
+        }
+        let mapping = try MappingModel(
+            contentsOfFile: file, from: source, to: destination, policy: nil)
+        if let custom = mapping.entityMappings.first(where: \.hasPolicy) {
+            throw Failure(
+                "\(file): \(custom.name): its policy \(custom.entityMigrationPolicyClassName ?? "") is code of an app, which cairn does not have: let the app lead the store, with PersistentContainer.migrateStore"
+            )
+        }
+        self.mapping = mapping
+    }
+
+    /// Says what would become of what.
+    func tell(_ console: Console, json: Bool) {
+        guard let mapping else { return say(console, json: json, migrated: false) }
+        if json {
+            for entity in mapping.entityMappings { console.print(Self.json(entity).line) }
+            return
+        }
+        var table = TextTable(["mapping", "type", "from", "to", "where"])
+        for entity in mapping.entityMappings {
+            table.add([
+                PlainText.visible(entity.name), "\(entity.mappingType)",
+                PlainText.visible(entity.sourceEntityName ?? ""),
+                PlainText.visible(entity.destinationEntityName ?? ""),
+                entity.sourcePredicate.map { PlainText.visible($0.predicateFormat) } ?? "",
+            ])
+        }
+        for line in table.lines { console.print(line) }
+    }
+
+    private static func json(_ entity: EntityMapping) -> JSONValue {
+        .object([
+            "mapping": .string(entity.name), "type": .string("\(entity.mappingType)"),
+            "source": .text(entity.sourceEntityName),
+            "destination": .text(entity.destinationEntityName),
+            "predicate": .text(entity.sourcePredicate?.predicateFormat),
+            "properties": .object(
+                (entity.attributeMappings + entity.relationshipMappings).map {
+                    .init(key: $0.name, value: .text($0.valueExpression?.expressionFormat))
+                }),
+        ])
+    }
+
+    /// Carries it out.
+    func run(_ console: Console, json: Bool) throws {
+        guard let mapping else { return say(console, json: json, migrated: false) }
+        var options = LogStoreOptions()
+        options.createsIfMissing = false
+        let migration = try LogStore.beginMigration(at: store, to: destination, options: options)
+        let progress = MappingProgress { progress in
+            if !json {
+                Console.current.progress("\(Int(progress.fractionCompleted * 100)) % brought over")
+            }
+        }
+        defer { console.endProgress() }
+        try MigrationManager(migration, mapping: mapping, progress: progress).migrate()
+        console.endProgress()
+        say(console, json: json, migrated: true)
+    }
+
+    private func say(_ console: Console, json: Bool, migrated: Bool) {
+        let count = mapping?.entityMappings.count ?? 0
+        if json {
+            console.print(
+                JSONValue.object([
+                    "store": .string(store), "migrated": .boolean(migrated),
+                    "mappings": .count(count),
+                ]).line)
+        } else if migrated {
+            console.print(
+                "\(store): brought over by \(PlainText.count(count, "entity mapping"))")
+        } else {
+            console.print("\(store): it is of this model already")
+        }
+    }
+}
