@@ -94,7 +94,42 @@ struct TheUpgradeThatAddsAConstraint {
         try container.store.close()
     }
 
-    // TheUpgradeThatAddsAConstraint 5 begins
+    @Test("A mapping model of Xcode says the same as the one that is inferred")
+    func drawn() throws {
+        let directory = try TemporaryDirectory()
+        let (old, new) = (AccountsV1.managedObjectModel, AccountsV2.managedObjectModel)
+        let text = MappingText([
+            .init(
+                from: "Account", to: "Account",
+                [.attribute("uniqueId"), .attribute("name"), .attribute("lastSeen")],
+                ["migrationpolicyclassname": "Accounts.KeepLastSeen"])
+        ])
+        let file = directory.path("xcmapping.xml")
+        try Data(text.xml.utf8).write(to: URL(filePath: file))
+        // TheUpgradeThatAddsAConstraint 5 begins
+        let drawn = try MappingModel(
+            contentsOfFile: file, forSourceModel: old, destinationModel: new,
+            policies: ["KeepLastSeen": KeepLastSeen.self])
+        // TheUpgradeThatAddsAConstraint 5 ends
+        let path = directory.path("accounts.cairn")
+        let first = try PersistentContainer(at: path, for: AccountsV1.Account.self)
+        let context = ManagedObjectContext(store: first.store, classes: first.classes)
+        for name in ["anna", "Anna"] {
+            let account = AccountsV1.Account(context: context)
+            account.uniqueId = "a"
+            account.name = name
+            account.lastSeen = Date(timeIntervalSinceReferenceDate: name == "Anna" ? 5 : 1)
+        }
+        try context.save()
+        try first.store.close()
+        try PersistentContainer.migrateStore(at: path, to: new, mapping: drawn)
+        let container = try PersistentContainer(at: path, for: AccountsV2.Account.self)
+        let after = ManagedObjectContext(store: container.store, classes: container.classes)
+        #expect(try after.fetch(FetchRequest<AccountsV2.Account>()).map(\.name) == ["Anna"])
+        try container.store.close()
+    }
+
+    // TheUpgradeThatAddsAConstraint 6 begins
     enum AccountsPlan: SchemaMigrationPlan {
         static var schemas: [any VersionedSchema.Type] { [AccountsV1.self, AccountsV2.self] }
         static var stages: [MigrationStage] {
@@ -114,7 +149,7 @@ struct TheUpgradeThatAddsAConstraint {
             ]
         }
     }
-    // TheUpgradeThatAddsAConstraint 5 ends
+    // TheUpgradeThatAddsAConstraint 6 ends
 
     @Test("The same as a stage of a plan, with the classes of the version before")
     func plan() throws {
@@ -130,9 +165,9 @@ struct TheUpgradeThatAddsAConstraint {
         try context.save()
         try first.store.close()
 
-        // TheUpgradeThatAddsAConstraint 6 begins
+        // TheUpgradeThatAddsAConstraint 7 begins
         let container = try PersistentContainer(at: path, migrationPlan: AccountsPlan.self)
-        // TheUpgradeThatAddsAConstraint 6 ends
+        // TheUpgradeThatAddsAConstraint 7 ends
         let after = ManagedObjectContext(store: container.store, classes: container.classes)
         #expect(try after.count(for: FetchRequest<AccountsV2.Account>()) == 1)
         try container.store.close()
