@@ -17,21 +17,15 @@ struct MigrationCorpusTests {
     }
 
     private static func steps() throws -> [Step] {
-        let text = try String(contentsOf: Corpus.url("xcdatamodel/SEQUENCES.tsv"), encoding: .utf8)
-        return try text.split(separator: "\n").dropFirst().map { line in
-            let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(
-                String.init)
-            // What is longer is cut off.
-            var reasons = cells[7].isEmpty ? [] : cells[7].components(separatedBy: "; ")
-            if cells[7].utf8.count >= 600 { reasons.removeLast() }
-            return Step(
-                from: cells[2], to: cells[3], inferable: cells[6], reasons: reasons,
-                plan: try ModelMigrationPlan(from: model(cells[2]), to: model(cells[3])))
+        try CorpusStep.all().map { step in
+            Step(
+                from: step.from, to: step.to, inferable: step.inferable, reasons: step.reasons,
+                plan: try ModelMigrationPlan(from: model(step.from), to: model(step.to)))
         }
     }
 
     private static func model(_ file: String) throws -> ManagedObjectModel {
-        try ManagedObjectModel(contentsOf: Corpus.url("xcdatamodel/\(file)"))
+        try ManagedObjectModel(contentsOf: CorpusStep.url(file))
     }
 
     @Test("All 101 steps are judged as the list has it")
