@@ -435,7 +435,11 @@ struct FolderSurvey {
             }
             return
         }
-        guard segments[index].role == .side || segments[index].header == nil else { return }
+        // One that was begun before the newest start frame and adopted behind it is not in that frame.
+        let isSide =
+            segments[index].role == .side
+            || segments[index].role == .retired && segments[index].header?.kind == .side
+        guard isSide || segments[index].header == nil else { return }
         segments[index].role = .side
         segments[index].statedEnd = max(part.end, segments[index].statedEnd ?? 0)
     }

@@ -49,6 +49,34 @@ struct SalvageCompactedTests {
         #expect(status.wasClosed == closes)
     }
 
+    @Test("What a side segment holds that was begun before the newest segment counts")
+    func earlierSide() throws {
+        let disk = MemoryFileSystem()
+        let store = try CompactionTests.open(disk)
+        try CompactionTests.fill(store, rounds: 2)
+        let text = try SampleStore.text(store)
+        let victims = Set(
+            store.engine.registry.published().segments.mains.map(\.number).prefix(1))
+        let run = try CompactionRun(store.engine, victims: victims)
+        // Its side segment is there; the commits that adopt it come into a segment behind.
+        try store.engine.rollSegment()
+        while case .moved = try run.step() {}
+        run.end()
+        #expect(try SampleStore.text(store) == text)
+        try store.close()
+        let image = try DiskImage(of: disk)
+        let salvaged = try SalvagedStore(image)
+        #expect(salvaged.text == text)
+        #expect(salvaged.report.isWhole)
+        let options = SampleStore.options(on: try image.disk())
+        let report = try LogStore.check(at: "/store", depth: .all, options: options)
+        #expect(report.findings.isEmpty && report.rows > 0)
+        let sides = try LogStore.status(at: "/store", options: options).segments.filter {
+            $0.kind == .side
+        }
+        #expect(sides.count == 1)
+    }
+
     @Test("Each frame broken in turn loses no more than it held")
     func eachFrame() throws {
         var random = RandomSource()
