@@ -330,7 +330,9 @@ struct LogAudit {
         case .close: try raise(try ClosePayload(decoding: payload).counters)
         case .schema:
             do {
-                catalog = try CatalogDocument.decode(payload)
+                let found = try CatalogDocument.decode(payload)
+                // Side segments are read first, and may hold the one in force; what is left of others is earlier.
+                if found.version >= catalog?.version ?? 0 { catalog = found }
             } catch let error as FormatError {
                 throw error
             } catch {

@@ -1,5 +1,6 @@
 // Stores follow changes of attributes and entities without a row being written.
 
+import CairnFormat
 import CairnModel
 import CairnStore
 import CairnTestSupport
@@ -286,6 +287,42 @@ struct AttributeMigrationTests {
         }
         #expect(boxes.values.count { $0["content"] == .null } == 100)
         _ = try store.check(["Thing": things, "Box": boxes], new)
+    }
+
+    @Test("A store is found whole when compaction has moved the schema in force past an older one")
+    func movedSchema() throws {
+        let product = Store.entity("Product", [.init("code", .string), .init("text", .string)])
+        let old = Store.model(product, Store.entity("Gone", [.init("n", .integer16)]))
+        let new = Store.model(product, Store.entity("Fresh", [.init("n", .integer16)]))
+        let store = Store()
+        var before = Store.Content()
+        try store.with(old) { log in
+            _ = try log.execute(
+                BatchInsertRequest(
+                    entityName: "Product",
+                    objects: (0..<200).map {
+                        ["code": "\($0)", "text": String(repeating: "\($0 &* 7_919) ", count: 60)]
+                    }))
+            _ = try log.execute(
+                BatchInsertRequest(entityName: "Gone", objects: (0..<9).map { ["n": $0] }))
+        }
+        try store.migrate(to: new)
+        try store.with(new) { log in
+            _ = try log.execute(BatchInsertRequest(entityName: "Fresh", objects: [["n": 1]]))
+            before = try Store.content(log)
+            let schema = log.engine.registry.read { $0.catalog.place.segment }
+            try log.engine.rollSegment()
+            let run = try CompactionRun(log.engine, victims: [schema])
+            while case .moved = try run.step() {}
+            run.end()
+            // Segment 1 stays, and with it the schema that it began with.
+            let segments = log.engine.registry.published().segments
+            #expect(schema > 1 && segments[schema] == nil && segments[1] != nil)
+            #expect(segments.sides.count == 1)
+        }
+        let report = try LogStore.check(at: "/store", depth: .all, options: store.options)
+        #expect(report.findings.isEmpty)
+        #expect(try store.with(new) { try Store.content($0) } == before)
     }
 
     @Test("A store that is of the new model already stays as it is (B151)")
