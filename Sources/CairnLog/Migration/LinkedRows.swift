@@ -2,7 +2,7 @@
 //
 //   1. Before the state gets the new catalog they are gathered, owner by owner, in the order of ordered ones: 8 bytes each.
 //   2. Afterwards rows are written: new pairs, whose numbers rise in that order, so that a list keeps it; and the rows of owners
-//      with a reference, to the first of those that an owner had.
+//      with a reference, to the first of those that an owner had. Lists at the other end keep their order by keys (`CarriedOrder`).
 //
 // Inverse tables and unique indexes of what is written are filled later, from the blocks.
 //
@@ -13,10 +13,30 @@ import CairnModel
 import CairnStore
 
 struct LinkedRows {
-    /// By hidden entity of the new catalog: the owner above, the other end below.
-    private var pairs: [(entity: Int, links: [UInt64])] = []
-    /// By entity of the new catalog: the columns to be written, and what leads where.
-    private var columns: [(entity: Int, columns: [(column: Int, targets: [UInt32: UInt32])])] = []
+    /// Pairs to be written.
+    fileprivate struct BuiltPairs {
+        /// The hidden entity of the new catalog.
+        let entity: Int
+        /// The owner above, the other end below.
+        let links: [UInt64]
+        /// The lists of which numbers do not keep the order.
+        let order: CarriedOrder
+        /// Whether those are of both ends, as the relationship is its own inverse; else of the other end.
+        let isSymmetric: Bool
+    }
+
+    /// A column to be written.
+    fileprivate struct BuiltColumn {
+        let column: Int
+        /// By owner: where it leads.
+        var targets: [UInt32: UInt32]
+        /// The lists of those that it leads to.
+        let order: CarriedOrder
+    }
+
+    private var pairs: [BuiltPairs] = []
+    /// By entity of the new catalog.
+    private var columns: [(entity: Int, columns: [BuiltColumn])] = []
 
     var isEmpty: Bool { pairs.isEmpty && columns.isEmpty }
 
@@ -36,7 +56,15 @@ struct LinkedRows {
             for origin in migration.origins {
                 links += try Self.links(of: origin, old, successor, &builder)
             }
-            let isSymmetric = plan.newSchema.pairs[index].isSymmetric(plan.newSchema.entities)
+            let described = plan.newSchema.pairs[index]
+            let isSymmetric = described.isSymmetric(plan.newSchema.entities)
+            let ends = plan.newSchema.orderedEnds(of: described)
+            var order = CarriedOrder()
+            if isSymmetric, !ends.isEmpty {
+                order = CarriedOrder(links)
+            } else if ends.contains(1) {
+                order = try Self.order(atOtherEndOf: migration.origins, old, successor, &builder)
+            }
             if isSymmetric || migration.origins.count > 1 || migration.origins[0].isSymmetric {
                 // What is known from both sides is one pair.
                 var known: Set<UInt64> = []
@@ -45,7 +73,11 @@ struct LinkedRows {
                     return !known.insert(isSymmetric ? min(link, other) : link).inserted
                 }
             }
-            if !links.isEmpty { pairs.append((plan.newSchema.entities.count + index, links)) }
+            if links.isEmpty { continue }
+            pairs.append(
+                BuiltPairs(
+                    entity: plan.newSchema.entities.count + index, links: links, order: order,
+                    isSymmetric: isSymmetric))
         }
         columns = try Self.columns(plan, successor, old, &builder)
     }
@@ -55,9 +87,9 @@ struct LinkedRows {
     private static func columns(
         _ plan: ModelMigrationPlan, _ successor: CatalogSuccessor, _ old: Catalog,
         _ builder: inout CommitBuilder
-    ) throws(StoreError) -> [(entity: Int, columns: [(column: Int, targets: [UInt32: UInt32])])] {
+    ) throws(StoreError) -> [(entity: Int, columns: [BuiltColumn])] {
         let schema = plan.newSchema
-        var found: [(entity: Int, column: Int, targets: [UInt32: UInt32])] = []
+        var found: [(entity: Int, built: BuiltColumn)] = []
         var matches: [OneToOneMatch.Side: [UInt64]] = [:]
         for (index, entity) in plan.entities.enumerated() where entity.sourceIndex != nil {
             for (position, column) in entity.columns.enumerated() where column.origin == .links {
@@ -76,15 +108,19 @@ struct LinkedRows {
                         }
                     }
                 }
-                found.append((index, position, targets))
+                var order = CarriedOrder()
+                if schema.orderedReferences[index].contains(position) {
+                    order = try Self.order(atOtherEndOf: column.links, old, successor, &builder)
+                }
+                found.append(
+                    (index, BuiltColumn(column: position, targets: targets, order: order)))
             }
         }
         var partners: [OneToOneMatch.Side: [UInt32: UInt32]] = [:]
         for place in found.indices {
-            let (entity, column, _) = found[place]
-            guard let sides = OneToOneMatch.sides(ofColumn: column, of: entity, schema) else {
-                continue
-            }
+            let (entity, built) = found[place]
+            guard let sides = OneToOneMatch.sides(ofColumn: built.column, of: entity, schema)
+            else { continue }
             if partners[sides.here] == nil {
                 let match = OneToOneMatch(
                     matches[sides.here] ?? [], matches[sides.there] ?? [],
@@ -92,12 +128,12 @@ struct LinkedRows {
                 partners[sides.here] = match.forth
                 partners[sides.there] = match.back
             }
-            found[place].targets = partners[sides.here] ?? [:]
+            found[place].built.targets = partners[sides.here] ?? [:]
         }
-        var columns: [(entity: Int, columns: [(column: Int, targets: [UInt32: UInt32])])] = []
-        for built in found where !built.targets.isEmpty {
-            if columns.last?.entity != built.entity { columns.append((built.entity, [])) }
-            columns[columns.count - 1].columns.append((built.column, built.targets))
+        var columns: [(entity: Int, columns: [BuiltColumn])] = []
+        for (entity, built) in found where !built.targets.isEmpty {
+            if columns.last?.entity != entity { columns.append((entity, [])) }
+            columns[columns.count - 1].columns.append(built)
         }
         return columns
     }
@@ -141,6 +177,49 @@ struct LinkedRows {
         }.map(\.element)
     }
 
+    /// The lists of those that links lead to, as far as the old schema kept them in an order.
+    private static func order(
+        atOtherEndOf origins: [LinkOrigin], _ old: Catalog, _ successor: CatalogSuccessor,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> CarriedOrder {
+        var lists: [UInt64] = []
+        for origin in origins {
+            let turned = origin.turned(owner: otherEnd(of: origin, old))
+            guard keepsOrder(turned, old) else { continue }
+            lists += try links(of: turned, old, successor, &builder)
+        }
+        return CarriedOrder(lists)
+    }
+
+    /// The entity, in the old schema, that is at the other end of links.
+    private static func otherEnd(of origin: LinkOrigin, _ old: Catalog) -> Int {
+        switch origin.form {
+        case .column(let holder, let column):
+            let entity = old.schema.entities[holder]
+            guard origin.ownerIsHolder, let index = entity.columns[column].relationship else {
+                return holder
+            }
+            return entity.relationships[index].destination
+        case .pairs(let pairs):
+            let described = old.schema.pairs[pairs]
+            return origin.ownerIsHolder ? described.destination : described.source
+        }
+    }
+
+    /// Whether the owners of links had them in an order of their own.
+    private static func keepsOrder(_ origin: LinkOrigin, _ old: Catalog) -> Bool {
+        let reference: Int?
+        switch origin.form {
+        case .column(let holder, let column):
+            if origin.ownerIsHolder { return false }
+            reference = old.reference(ofColumn: column, entity: holder)
+        case .pairs(let pairs):
+            reference = old.reference(
+                ofColumn: origin.ownerIsHolder ? 0 : 1, entity: old.entityIndex(ofPairs: pairs))
+        }
+        return reference.map { old.references[$0].order != nil } ?? false
+    }
+
     /// The hierarchy that the other ends are in.
     private static func targetTree(of origin: LinkOrigin, _ old: Catalog) -> Int {
         switch origin.form {
@@ -181,21 +260,29 @@ struct LinkedRows {
     func write(_ builder: inout CommitBuilder, _ monitor: inout MigrationMonitor)
         throws(StoreError)
     {
-        for (entity, links) in pairs { try writePairs(links, entity, &builder, &monitor) }
+        for built in pairs { try writePairs(built, &builder, &monitor) }
         for (entity, columns) in columns { try writeColumns(columns, entity, &builder, &monitor) }
     }
 
     private func writePairs(
-        _ links: [UInt64], _ entity: Int, _ builder: inout CommitBuilder,
-        _ monitor: inout MigrationMonitor
+        _ built: BuiltPairs, _ builder: inout CommitBuilder, _ monitor: inout MigrationMonitor
     ) throws(StoreError) {
-        let tree = builder.catalog.entities[entity].tree
-        var rows = WrittenRows(entity, builder)
-        try builder.expectNumbers(links.count, tree: tree)
-        for link in links {
-            let number = try builder.issueNumber(tree: tree)
-            rows.batch.columns[0].setInteger(Int64(link >> 32), row: rows.batch.rows)
-            rows.batch.columns[1].setInteger(Int64(link & 0xFFFF_FFFF), row: rows.batch.rows)
+        let stored = builder.catalog.entities[built.entity]
+        var rows = WrittenRows(built.entity, builder)
+        try builder.expectNumbers(built.links.count, tree: stored.tree)
+        // Numbers rise by one, from the next one on.
+        let first = builder.state.nextNumbers[stored.tree]
+        let keys = built.keys(from: first)
+        for (index, link) in built.links.enumerated() {
+            let number = try builder.issueNumber(tree: stored.tree)
+            let row = rows.batch.rows
+            rows.batch.columns[0].setInteger(Int64(link >> 32), row: row)
+            rows.batch.columns[1].setInteger(Int64(link & 0xFFFF_FFFF), row: row)
+            for (place, order) in stored.orders.enumerated() {
+                if let key = keys[order.reference]?[index] {
+                    rows.batch.columns[2 + place].setInteger(key, row: row)
+                }
+            }
             try rows.add(number, version: 1, &builder)
             try monitor.advance(1)
         }
@@ -204,11 +291,20 @@ struct LinkedRows {
 
     /// Writes the rows of an entity that have a target, with all else that they have.
     private func writeColumns(
-        _ columns: [(column: Int, targets: [UInt32: UInt32])], _ entity: Int,
-        _ builder: inout CommitBuilder, _ monitor: inout MigrationMonitor
+        _ columns: [BuiltColumn], _ entity: Int, _ builder: inout CommitBuilder,
+        _ monitor: inout MigrationMonitor
     ) throws(StoreError) {
         let stored = builder.catalog.entities[entity]
-        let built = Set(columns.map(\.column))
+        var built = Set(columns.map(\.column))
+        /// By the place of an order key in the row: the keys, by owner.
+        var keys: [(place: Int, keys: [UInt32: Int64])] = []
+        for (place, order) in stored.orders.enumerated() {
+            guard let column = columns.first(where: { $0.column == order.reference }) else {
+                continue
+            }
+            keys.append((stored.columns.count + place, column.keys))
+            built.insert(stored.columns.count + place)
+        }
         var rows = WrittenRows(entity, builder)
         // Those that are written meanwhile are none of these.
         for handle in builder.state.blocks.all(ofEntity: entity) {
@@ -224,11 +320,18 @@ struct LinkedRows {
                     try rows.batch.columns[index].copyCell(
                         from: block, column, slot, to: row)
                 }
-                for (column, targets) in columns {
-                    if let target = targets[number] {
-                        rows.batch.columns[column].setInteger(Int64(target), row: row)
+                for column in columns {
+                    if let target = column.targets[number] {
+                        rows.batch.columns[column.column].setInteger(Int64(target), row: row)
                     } else {
-                        rows.batch.columns[column].setNil(row: row)
+                        rows.batch.columns[column.column].setNil(row: row)
+                    }
+                }
+                for (place, keys) in keys {
+                    if let key = keys[number] {
+                        rows.batch.columns[place].setInteger(key, row: row)
+                    } else {
+                        rows.batch.columns[place].setNil(row: row)
                     }
                 }
                 builder.kill(handle, slot: slot)
@@ -237,6 +340,44 @@ struct LinkedRows {
             }
         }
         try rows.finish(&builder)
+    }
+}
+
+extension LinkedRows.BuiltPairs {
+    /// By end: the order keys of the pairs, in their order, if they get the numbers from one on.
+    fileprivate func keys(from first: UInt32) -> [Int: [Int64?]] {
+        if order.isEmpty { return [:] }
+        var rows: [CarriedOrder.Row] = []
+        var places: [(end: Int, index: Int)] = []
+        for (index, link) in links.enumerated() {
+            let (source, target) = (UInt32(link >> 32), UInt32(truncatingIfNeeded: link))
+            let number = first + UInt32(index)
+            if isSymmetric {
+                rows.append(.init(owner: source, member: target, number: number))
+                places.append((0, index))
+                // A pair of an object with itself stands where its source says.
+                if source == target { continue }
+            }
+            rows.append(.init(owner: target, member: source, number: number))
+            places.append((1, index))
+        }
+        let none = [Int64?](repeating: nil, count: links.count)
+        var keys = isSymmetric ? [0: none, 1: none] : [1: none]
+        for (place, key) in zip(places, order.keys(rows)) { keys[place.end]?[place.index] = key }
+        return keys
+    }
+}
+
+extension LinkedRows.BuiltColumn {
+    /// The order keys of rows, by their numbers.
+    fileprivate var keys: [UInt32: Int64] {
+        if order.isEmpty { return [:] }
+        let rows = targets.map { owner, target in
+            CarriedOrder.Row(owner: target, member: owner, number: owner)
+        }
+        var keys: [UInt32: Int64] = [:]
+        for (row, key) in zip(rows, order.keys(rows)) where key != nil { keys[row.number] = key }
+        return keys
     }
 }
 

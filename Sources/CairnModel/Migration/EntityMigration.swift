@@ -72,7 +72,7 @@ package struct LinkOrigin: Sendable, Hashable {
     package let owner: Int
 
     /// The same links seen from the other side.
-    func turned(owner: Int) -> LinkOrigin {
+    package func turned(owner: Int) -> LinkOrigin {
         LinkOrigin(
             form: form, ownerIsHolder: !ownerIsHolder, isSymmetric: isSymmetric, owner: owner)
     }
