@@ -3,7 +3,8 @@
 //   1. Each object gets its number: that of the old object that it became of, if its hierarchy goes on and nobody else has it, or
 //      one that no object ever had.
 //   2. Block by block the live rows are encoded anew, as compaction does it; references get the numbers of their targets, and large
-//      values come along.
+//      values come along. Where members of a list stood by their numbers, and these do not rise as before, all get the keys that the
+//      numbers stood for (F-709).
 //
 // Inverse tables and unique indexes are filled when all rows are there, by whoever changes the schema.
 //
@@ -38,8 +39,9 @@ struct MappedContent {
                 "the rows are of the model that the store is led to")
             try monitor.begin(.mapping, total: state.counts.reduce(0, +))
             let numbers = try numbers(state, &builder, plan, old)
+            let keyed = try keyed(state, numbers, &builder)
             for entity in state.catalog.entities.indices where state.counts[entity] > 0 {
-                try write(entity, of: state, numbers, &builder, &monitor)
+                try write(entity, of: state, numbers, keyed, &builder, &monitor)
             }
         }
     }
@@ -83,12 +85,67 @@ struct MappedContent {
         return numbers
     }
 
+    // MARK: Order
+
+    /// The references, by index, beside which every row gets an order key, as the new numbers do not stand for the order. Of such
+    /// a hierarchy the numbers to come are above those of the other store, so that what is added comes last (F-710).
+    private func keyed(
+        _ state: EngineState, _ numbers: [[UInt32]], _ builder: inout CommitBuilder
+    ) throws(StoreError) -> Set<Int> {
+        var keyed: Set<Int> = []
+        for (index, reference) in state.catalog.references.enumerated() {
+            guard let place = reference.order else { continue }
+            let tree = state.catalog.entities[reference.entity].tree
+            let given = numbers[tree].enumerated().filter { $0.element > 0 }
+            if given.allSatisfy({ $0.offset == Int($0.element) }) { continue }
+            let isRising = zip(given, given.dropFirst()).allSatisfy { $0.element < $1.element }
+            if isRising, try !hasKeys(place, of: reference.entity, state) { continue }
+            keyed.insert(index)
+            builder.state.nextNumbers[tree] = max(
+                builder.state.nextNumbers[tree], state.nextNumbers[tree])
+        }
+        return keyed
+    }
+
+    /// Whether any row of an entity's family has an order key of its own.
+    private func hasKeys(_ place: Int, of entity: Int, _ state: EngineState) throws(StoreError)
+        -> Bool
+    {
+        for member in state.catalog.family(of: entity) {
+            let column = state.catalog.entities[member].orders[place].column
+            for handle in state.blocks.all(ofEntity: member) {
+                let entry = state.blocks.entry(handle)
+                guard let cells = try engine.passingBlock(entry, in: state).column(column) else {
+                    continue
+                }
+                for slot in 0..<Int(entry.rows) where entry.isLive(slot) && !cells.isNil(at: slot) {
+                    return true
+                }
+            }
+        }
+        return false
+    }
+
+    /// The places of references in rows of an entity, and of the order keys beside them, that every row gets.
+    private func keyedPlaces(_ keyed: Set<Int>, of entity: Int, _ catalog: Catalog) -> [(
+        reference: Int, key: Int
+    )] {
+        let stored = catalog.entities[entity]
+        return stored.orders.enumerated().compactMap { place, order in
+            let isKeyed = stored.references.contains {
+                keyed.contains($0) && catalog.references[$0].column == order.reference
+            }
+            return isKeyed ? (order.reference, stored.columns.count + place) : nil
+        }
+    }
+
     // MARK: Rows
 
     private func write(
-        _ entity: Int, of state: EngineState, _ numbers: [[UInt32]],
+        _ entity: Int, of state: EngineState, _ numbers: [[UInt32]], _ keyed: Set<Int>,
         _ builder: inout CommitBuilder, _ monitor: inout MigrationMonitor
     ) throws(StoreError) {
+        let keyed = keyedPlaces(keyed, of: entity, state.catalog)
         let source = state.catalog.entities[entity]
         let own = numbers[source.tree]
         let batch = builder.engine.batches.takeWhole(entity, builder.catalog)
@@ -108,6 +165,11 @@ struct MappedContent {
                     if let tree = column.target {
                         Self.lead(&batch.columns[index], row, numbers[tree])
                     }
+                }
+                for (reference, key) in keyed
+                where batch.columns[reference].hasValue(row) && !batch.columns[key].hasValue(row) {
+                    batch.columns[key].setInteger(
+                        OrderKeys.key(of: cells.number(slot)), row: row)
                 }
                 given.append(own[Int(cells.number(slot))])
                 batch.rows += 1
