@@ -33,6 +33,13 @@ public struct PersistentStoreDescription: Sendable {
         set { options.shouldMigrateStoreAutomatically = newValue }
     }
 
+    /// Whether the store is opened as it is if it is of another version of the model that stores the same. See
+    /// `LogStoreOptions.ignoresModelVersion`.
+    public var ignoresModelVersion: Bool {
+        get { options.ignoresModelVersion }
+        set { options.ignoresModelVersion = newValue }
+    }
+
     /// The store in a folder, which is made if it is missing.
     public init(
         at path: String, configuration: String? = nil, options: LogStoreOptions = LogStoreOptions()

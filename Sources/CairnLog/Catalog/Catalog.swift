@@ -16,8 +16,10 @@ package import CairnStore
 
 /// The physical side of a schema.
 package final class Catalog: Sendable {
-    /// The schema.
+    /// The schema: of the model that the store was opened with, if it stores the same as the store's own.
     package let schema: Schema
+    /// The model as the schema frame has it. What it says of stored objects is what the schema says.
+    let storedModel: ManagedObjectModel
     /// Rises by one with each schema frame.
     package let version: UInt32
     /// Where its schema frame is; none before that is written.
@@ -177,13 +179,15 @@ package final class Catalog: Sendable {
     }
 
     init(
-        schema: Schema, version: UInt32, place: Place = .none, trees: [Tree],
+        schema: Schema, storedModel: ManagedObjectModel? = nil, version: UInt32,
+        place: Place = .none, trees: [Tree],
         entities: [StoredEntity],
         uniques: [UniqueDefinition], references: [ReferenceDefinition],
         fetchIndexes: [FetchIndexDefinition] = [], metadata: StoredMetadata? = nil,
         next: CatalogNumbers? = nil, isMigrated: Bool = false, plans: PlanCache = PlanCache()
     ) {
         self.schema = schema
+        self.storedModel = storedModel ?? schema.model
         self.version = version
         self.place = place
         self.trees = trees
@@ -213,9 +217,9 @@ package final class Catalog: Sendable {
     /// The same catalog, with the place of its schema frame.
     func placed(at place: Place) -> Catalog {
         Catalog(
-            schema: schema, version: version, place: place, trees: trees, entities: entities,
-            uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata, next: next, isMigrated: isMigrated)
+            schema: schema, storedModel: storedModel, version: version, place: place, trees: trees,
+            entities: entities, uniques: uniques, references: references,
+            fetchIndexes: fetchIndexes, metadata: metadata, next: next, isMigrated: isMigrated)
     }
 
     /// The same catalog with other metadata.
@@ -223,10 +227,10 @@ package final class Catalog: Sendable {
     /// - Parameter place: where its schema frame is; nil: where it was.
     func with(_ metadata: StoredMetadata?, at place: Place? = nil) -> Catalog {
         Catalog(
-            schema: schema, version: version, place: place ?? self.place, trees: trees,
-            entities: entities,
-            uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata, next: next, isMigrated: isMigrated, plans: plans)
+            schema: schema, storedModel: storedModel, version: version,
+            place: place ?? self.place, trees: trees, entities: entities, uniques: uniques,
+            references: references, fetchIndexes: fetchIndexes, metadata: metadata, next: next,
+            isMigrated: isMigrated, plans: plans)
     }
 
     /// Whether both describe the same entities, columns and indexes, whatever the metadata are.
@@ -235,9 +239,18 @@ package final class Catalog: Sendable {
     /// The same catalog with other fetch indexes.
     func indexed(by fetchIndexes: [FetchIndexDefinition]) -> Catalog {
         Catalog(
-            schema: schema, version: version, place: place, trees: trees, entities: entities,
-            uniques: uniques, references: references, fetchIndexes: fetchIndexes,
-            metadata: metadata, next: next, isMigrated: isMigrated)
+            schema: schema, storedModel: storedModel, version: version, place: place, trees: trees,
+            entities: entities, uniques: uniques, references: references,
+            fetchIndexes: fetchIndexes, metadata: metadata, next: next, isMigrated: isMigrated)
+    }
+
+    /// The catalog of the same frame, or of its next version, with the schema and the numbers of another one.
+    func with(_ other: Catalog, version: UInt32? = nil) -> Catalog {
+        Catalog(
+            schema: other.schema, storedModel: storedModel, version: version ?? self.version,
+            place: place, trees: other.trees, entities: other.entities, uniques: other.uniques,
+            references: other.references, fetchIndexes: other.fetchIndexes, metadata: metadata,
+            next: other.next, isMigrated: isMigrated)
     }
 
     /// What a segment that is added says of the features that are used. Bits that may be ignored are kept.      F-206

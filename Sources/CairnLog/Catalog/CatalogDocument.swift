@@ -64,6 +64,18 @@ enum CatalogDocument {
         return nil
     }
 
+    /// The same catalog with the schema of another model; nil if that one stores something else.
+    static func catalog(_ catalog: Catalog, under model: ManagedObjectModel) -> Catalog? {
+        guard let ordered = model.ordered(like: catalog.storedModel),
+            let schema = try? Schema(ordered, isStored: true),
+            schema.hasSameForm(as: catalog.schema)
+        else { return nil }
+        let made = self.catalog(
+            of: schema, catalog.version, entities(catalog),
+            catalog.isMigrated ? numbers(catalog) : nil)
+        return made.map { catalog.with($0) }
+    }
+
     /// The catalog of a document in any form.
     static func decodeAny(_ payload: UnsafeRawBufferPointer) throws -> Catalog {
         let document: SchemaDocument<ManagedObjectModel>
@@ -99,7 +111,7 @@ enum CatalogDocument {
         SchemaDocument(
             version: catalog.version,
             entities: entities(catalog), relationships: relationships(catalog),
-            model: catalog.schema.model, next: catalog.isMigrated ? numbers(catalog) : nil)
+            model: catalog.storedModel, next: catalog.isMigrated ? numbers(catalog) : nil)
     }
 
     private static func numbers(_ catalog: Catalog) -> SchemaDocumentNumbers {

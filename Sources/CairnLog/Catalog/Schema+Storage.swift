@@ -1,18 +1,45 @@
 // Whether two models keep the same things.
 
 package import CairnModel
+import CairnStore
 
 extension Schema {
-    /// Whether a store made with the other schema can be used with this one as it is: what is stored, how it
-    /// is named and what is unique are the same. Texts for people, indexes and requests may differ, and which side of a
+    /// Whether a store made with the other schema is led nowhere by this one: what is stored, how it is named and what is unique
+    /// are the same, and defaults and delete rules. Texts for people, indexes, rules and requests may differ, and which side of a
     /// pair of relationships says that the other is its inverse.
     package func hasSameStorage(as other: Schema) -> Bool {
         storage == other.storage
     }
 
-    /// Whether the version hashes of all entities are the same.
+    /// Whether a store made with the other schema can be read and written with this one as it is: the same but for defaults and
+    /// delete rules, which no row knows.
+    func hasSameForm(as other: Schema) -> Bool {
+        storage.map(\.form) == other.storage.map(\.form)
+    }
+
+    /// Whether the version hashes of all entities are the same, whichever side of a pair of relationships says that the other is
+    /// its inverse.
     func hasSameVersion(as other: Schema) -> Bool {
         model.entityVersionHashesByName == other.model.entityVersionHashesByName
+            || modelWithInverses.entityVersionHashesByName
+                == other.modelWithInverses.entityVersionHashesByName
+    }
+
+    /// The model with the names of inverses on both sides.
+    private var modelWithInverses: ManagedObjectModel {
+        var model = model
+        for (place, entity) in zip(model.entities.indices, entities) {
+            for index in model.entities[place].relationships.indices {
+                let name = model.entities[place].relationships[index].name
+                guard let own = entity.relationshipIndex(named: name),
+                    let inverse = entity.relationships[own].inverse
+                else { continue }
+                let destination = entities[entity.relationships[own].destination]
+                model.entities[place].relationships[index].inverseName =
+                    destination.relationships[inverse].description.name
+            }
+        }
+        return model
     }
 
     /// What differs, in a few words.
@@ -27,7 +54,12 @@ extension Schema {
                 + missing.map { "the model lacks the entity \($0)" }
             return parts.joined(separator: ", ")
         }
-        return "the entity \(entitiesStoredOtherwise(than: other).joined(separator: ", ")) differs"
+        let different = entitiesStoredOtherwise(than: other)
+        if different.isEmpty {
+            let mismatch = ModelMismatch(store: other.model, model: model)
+            return "it is of another version: \(mismatch)"
+        }
+        return "the entity \(different.joined(separator: ", ")) differs"
     }
 
     /// The names of the entities of which the other schema stores something else.
@@ -73,7 +105,26 @@ extension Schema {
     }
 }
 
+extension EntityDescription {
+    /// The same without what concerns only objects to come, and deletions.
+    fileprivate var form: EntityDescription {
+        var entity = self
+        entity.attributes = attributes.map(\.form)
+        for index in entity.relationships.indices {
+            entity.relationships[index].deleteRule = .nullify
+        }
+        return entity
+    }
+}
+
 extension AttributeDescription {
+    fileprivate var form: AttributeDescription {
+        var attribute = self
+        attribute.defaultValue = .null
+        attribute.elements = elements.map(\.form)
+        return attribute
+    }
+
     fileprivate var storage: AttributeDescription {
         var attribute = AttributeDescription(
             name, type, optional: isOptional, default: defaultValue)

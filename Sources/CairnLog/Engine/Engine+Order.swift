@@ -27,8 +27,8 @@ extension CommitBuilder {
         guard catalog.version < UInt32.max else {
             throw .damaged("the schema's version is the last that there can be")
         }
-        let catalog = Catalog(new: catalog.schema, version: catalog.version + 1)
-            .indexed(by: catalog.fetchIndexes).with(catalog.metadata)
+        let catalog = catalog.with(Catalog(new: catalog.schema), version: catalog.version + 1)
+            .indexed(by: catalog.fetchIndexes)
         if let excess = catalog.excess { throw StoreError(.invalidRequest, excess) }
         let json = try CatalogDocument.encode(catalog)
         let place = try log.append(.schema) { writer throws(StoreError) in

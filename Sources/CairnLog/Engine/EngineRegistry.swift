@@ -102,7 +102,7 @@ final class EngineRegistry: Sendable {
             if let entry = engines[key] {
                 if entry.isMigrating { return .migrating }
                 if entry.isClosing { return .closing(entry.engine) }
-                if let schema, !schema.hasSameStorage(as: entry.engine.schema) {
+                if let schema, !options.allow(schema, for: entry.engine.schema) {
                     throw StoreError(
                         .incompatibleModel,
                         "the store is open with another model: \(schema.difference(to: entry.engine.schema))",

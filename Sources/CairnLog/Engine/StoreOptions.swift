@@ -1,6 +1,7 @@
 // What can be chosen when a store is opened.
 
 package import CairnFileSystem
+import CairnModel
 public import CairnStore
 package import FoundationEssentials
 
@@ -43,6 +44,13 @@ public struct LogStoreOptions: Sendable {
     /// ``LogStore/migrate(at:to:options:)`` does; false: opening it throws `.incompatibleModel`. nil: a container or a coordinator
     /// does so, a store that is opened by itself does not.
     public var shouldMigrateStoreAutomatically: Bool?
+    /// Whether a store is opened as it is with a model of another version, if both store the same: versions may differ in hash
+    /// modifiers, in how many members a relationship may have, and in what is not stored at all. The store keeps its version: whoever
+    /// does not ignore it is refused as before, or leads it to its own model.
+    ///
+    /// A model that stores something else is not ignored: opening throws `.incompatibleModel`, or the store is led to it, as
+    /// ``shouldMigrateStoreAutomatically`` says.
+    public var ignoresModelVersion = false
     /// Told how far a migration is, in the thread that opens the store, when a stage begins and after some thousand objects. The
     /// migration is cancelled when it returns false: `StoreError.migrationCancelled` is thrown, and the store is as it was.
     public var migrationProgress: (@Sendable (MigrationProgress) -> Bool)?
@@ -80,6 +88,12 @@ public struct LogStoreOptions: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// Whether somebody who has a model may share a store that is open with another one.
+    func allow(_ schema: Schema, for other: Schema) -> Bool {
+        schema.hasSameStorage(as: other)
+            && (ignoresModelVersion || schema.hasSameVersion(as: other))
+    }
 }
 
 /// Sizes that tests make small, so that rare paths are common.

@@ -13,6 +13,7 @@
 
 import CairnFileSystem
 import CairnFormat
+import CairnModel
 public import CairnStore
 import Synchronization
 import SystemPackage
@@ -125,7 +126,7 @@ extension Engine {
         else { return nil }
         var log = try LogReader.follow(files, from: state, found, to: mark)
         try check(log, from: state)
-        keepFetchIndexes(of: state, &log)
+        keepChoices(of: state, &log)
         guard log.commit > state.commit else { return false }
         for segment in log.readable { largeValues.add(segment) }
         let next = try StateBuilder.advance(
@@ -155,7 +156,7 @@ extension Engine {
     ) throws(StoreError) -> Bool {
         var log = try opener.readAgain(files)
         try check(log, from: state)
-        keepFetchIndexes(of: state, &log)
+        keepChoices(of: state, &log)
         guard log.commit > state.commit else { return false }
         for segment in log.readable { largeValues.add(segment) }
         let next = try StateBuilder.build(
@@ -173,8 +174,13 @@ extension Engine {
             contextName: nil, isSilent: false, isFromAnotherProcess: true)
     }
 
-    /// The fetch indexes stay those that were chosen at opening.
-    private func keepFetchIndexes(of state: EngineState, _ log: inout OpenedLog) {
+    /// The model and the fetch indexes stay those that were chosen at opening.
+    private func keepChoices(of state: EngineState, _ log: inout OpenedLog) {
+        if log.catalog.schema !== state.catalog.schema,
+            let chosen = CatalogDocument.catalog(log.catalog, under: state.catalog.schema.model)
+        {
+            log.catalog = chosen
+        }
         let wanted = state.catalog.fetchIndexes
         if log.catalog.fetchIndexes != wanted { log.catalog = log.catalog.indexed(by: wanted) }
     }

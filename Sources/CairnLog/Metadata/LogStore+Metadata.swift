@@ -14,8 +14,8 @@ extension LogStore: MetadataStore {
         try checkOpen()
         let (values, identifier) = engine.currentMetadata()
         return StoreMetadata(
-            type: StoreMetadata.logStoreType, identifier: identifier, model: schema.model,
-            values: values)
+            type: StoreMetadata.logStoreType, identifier: identifier,
+            model: engine.registry.read { $0.catalog.storedModel }, values: values)
     }
 
     /// Puts other values in the place of all that the program keeps with the store, in the next save: with its objects,

@@ -104,7 +104,7 @@ struct StoreOpener {
             outcome = try reader.read()
         }
         if case .log(var log) = outcome {
-            try check(schema, against: log.catalog.schema)
+            if let schema { log.catalog = try catalog(log.catalog, under: schema) }
             chooseFetchIndexes(schema, &log)
             if !options.isReadOnly {
                 try takeOver(&log)
@@ -294,13 +294,26 @@ struct StoreOpener {
         if wanted != log.catalog.fetchIndexes { log.catalog = log.catalog.indexed(by: wanted) }
     }
 
-    private func check(_ wanted: Schema?, against stored: Schema) throws(StoreError) {
-        guard let wanted, !wanted.hasSameStorage(as: stored) else { return }
+    /// The store's catalog under the model that it is opened with, which rules in all that is not stored: rules, defaults,
+    /// transformers, requests.
+    ///
+    /// Whoever leads stores to their model does so where defaults and delete rules differ, too, so that they are known to those
+    /// who open the store without a model.
+    private func catalog(_ catalog: Catalog, under wanted: Schema) throws(StoreError) -> Catalog {
+        if wanted.model == catalog.schema.model { return catalog }
+        let isSame = wanted.hasSameVersion(as: catalog.schema)
+        let mayDiffer = !(options.shouldMigrateStoreAutomatically ?? false) || options.isReadOnly
+        if isSame && (mayDiffer || wanted.hasSameStorage(as: catalog.schema))
+            || options.ignoresModelVersion
+        {
+            let made = CatalogDocument.catalog(catalog, under: wanted.model)
+            if let made { return made }
+        }
         throw StoreError(
             .incompatibleModel,
-            "the store was made with another model: \(wanted.difference(to: stored))",
+            "the store was made with another model: \(wanted.difference(to: catalog.schema))",
             context: .init(path: "\(folder)"),
-            cause: ModelMismatch(store: stored.model, model: wanted.model))
+            cause: ModelMismatch(store: catalog.storedModel, model: wanted.model))
     }
 
     /// What a writer does before it may write.

@@ -44,10 +44,12 @@ public final class LogStore: PersistentStore {
 
     /// Opens the store in a folder, or makes it.
     ///
-    /// Without a schema the store must exist, and the model it holds rules.
+    /// Without a schema the store must exist, and the model it holds rules. With one, that one rules in what is not stored: what
+    /// is valid, defaults and delete rules, transformers, requests, merge rules. Where several have a store open in a process, it is
+    /// the model of the first.
     ///
-    /// - Throws: `StoreError`: `.storeInUse` if another process writes, `.incompatibleModel` if the store was
-    ///   made with another model, `.damaged` with the place, `.cancelled` if `recoveryProgress` said so,
+    /// - Throws: `StoreError`: `.storeInUse` if another process writes, `.incompatibleModel` if the store is of
+    ///   another version of the model (see ``LogStoreOptions/ignoresModelVersion``), `.damaged` with the place, `.cancelled` if `recoveryProgress` said so,
     ///   `.openFailed` otherwise.
     /// - Complexity: O(log behind the newest checkpoint), whose parts are read when they are first touched; without a
     ///   checkpoint O(size of the log).
@@ -78,13 +80,8 @@ public final class LogStore: PersistentStore {
             return try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options)
         }
         do throws(StoreError) {
-            let engine = try EngineRegistry.shared.open(
+            return try EngineRegistry.shared.open(
                 FilePath(path), schema: schema, options: options)
-            // What is kept is the same; of rules and identity the store takes note.
-            if engine.schema.model == schema.model || engine.schema.hasSameVersion(as: schema) {
-                return engine
-            }
-            try EngineRegistry.shared.close(engine)
         } catch {
             guard error.code == .incompatibleModel else { throw error }
         }
@@ -121,7 +118,7 @@ public final class LogStore: PersistentStore {
     /// How the store names its objects.
     public var identity: StoreIdentity { engine.identity }
 
-    /// The model the store holds.
+    /// The model that the store was opened with, its entities in the order in which the store has them.
     public var schema: Schema { engine.schema }
 
     /// Whether nothing can be written.
