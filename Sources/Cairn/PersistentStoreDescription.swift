@@ -71,8 +71,7 @@ extension PersistentStoreCoordinator {
     {
         let store: LogStore
         if let path = description.path {
-            store = try LogStore.open(
-                at: path, schema: schema, options: description.options.forContainers)
+            store = try openStore(at: path, description.options.forContainers)
         } else {
             store = try LogStore.inMemory(schema: schema, options: description.options)
         }
@@ -84,6 +83,22 @@ extension PersistentStoreCoordinator {
             throw error
         }
         return store
+    }
+
+    /// A store of the coordinator's model. One that has the entities in another order than the coordinator is led to its order, if
+    /// it may be led at all.
+    private func openStore(at path: String, _ options: LogStoreOptions) throws(StoreError)
+        -> LogStore
+    {
+        let store = try LogStore.open(at: path, schema: schema, options: options)
+        let isInOrder = zip(store.schema.entities, schema.entities).allSatisfy {
+            $0.layout == $1.layout
+        }
+        guard !isInOrder, !options.isReadOnly, options.shouldMigrateStoreAutomatically == true
+        else { return store }
+        try store.close()
+        try LogStore.migrate(at: path, to: schema, options: options)
+        return try LogStore.open(at: path, schema: schema, options: options)
     }
 }
 

@@ -270,4 +270,19 @@ struct OpenedModelTests {
         try reader.close()
         try writer.close()
     }
+
+    @Test("Coordinators open a store whose entities stand in another order")
+    func coordinator() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("town.cairn")
+        try Self.make(path)
+        var description = PersistentStoreDescription(at: path)
+        description.ignoresModelVersion = true
+        #expect(description.options.ignoresModelVersion)
+        let model = Self.model { $0.entities.reverse() }
+        let container = try PersistentContainer(model: model, stores: [description])
+        let context = ManagedObjectContext(store: container.store)
+        #expect(try context.count("House") == 1 && context.count("Street") == 1)
+        try container.persistentStoreCoordinator?.close()
+    }
 }
