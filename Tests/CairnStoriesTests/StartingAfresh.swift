@@ -87,4 +87,31 @@ struct StartingAfresh {
         #expect(try await titles(path) == ["kept"])
         #expect(try await titles(backup) == ["kept"])
     }
+
+    @Test("A store that is too old to be led to the model is wiped and begun anew, and no other")
+    func tooOld() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("notes.cairn")
+        // StartingAfresh 4 begins
+        func open(_ path: String) throws -> PersistentContainer {
+            do {
+                return try PersistentContainer(at: path, for: Note.self)
+            } catch let error as StoreError where error.code == .cannotInferMapping {
+                // error.details says what would need a mapping.
+                try PersistentContainer.destroyPersistentStore(at: path)
+                return try PersistentContainer(at: path, for: Note.self)
+            }
+        }
+        // StartingAfresh 4 ends
+        let old = ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note", attributes: [.init("title", .integer64), .init("text", .string)])
+        ])
+        try PersistentContainer(at: path, model: old).store.close()
+        try open(path).store.close()
+        #expect(try await titles(path) == [])
+        try await fill(path, "kept")
+        try open(path).store.close()
+        #expect(try await titles(path) == ["kept"])
+    }
 }
