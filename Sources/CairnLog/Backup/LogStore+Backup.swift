@@ -38,9 +38,7 @@ extension LogStore {
         throws(StoreError) -> BackupResult
     {
         try checkOpen()
-        let isInMemory = engine.files.fileSystem is MemoryFileSystem
-        return try backup(
-            to: path, on: isInMemory ? POSIXFileSystem() : engine.files.fileSystem, progress)
+        return try backup(to: path, on: backupDisk, progress)
     }
 
     /// The same on any disk.
@@ -48,14 +46,29 @@ extension LogStore {
         to path: String, on fileSystem: any FileSystem,
         _ progress: ((UInt64, UInt64) -> Void)? = nil
     ) throws(StoreError) -> BackupResult {
+        try withSyncedState { state throws(StoreError) in
+            try StoreBackup(
+                engine: engine, state: state, folder: FilePath(path), fileSystem: fileSystem
+            ).run(progress)
+        }
+    }
+
+    /// Calls the body with the newest state, on the disk as far as that works.
+    func withSyncedState<Result>(_ body: (EngineState) throws(StoreError) -> Result)
+        throws(StoreError) -> Result
+    {
         // What is copied should be there after a power cut: else a later backup could not go on from it. If the
         // disk fails, what can be read is copied all the same.
         try? engine.synchronize()
         let snapshot = LogSnapshot(engine: engine, name: "backup")
         let pin = try snapshot.readable()
         defer { withExtendedLifetime((snapshot, pin)) {} }
-        return try StoreBackup(
-            engine: engine, state: pin.state, folder: FilePath(path), fileSystem: fileSystem
-        ).run(progress)
+        return try body(pin.state)
+    }
+
+    /// Where the copies of this store go: onto the disk, also if it is in memory.
+    var backupDisk: any FileSystem {
+        let own = engine.files.fileSystem
+        return own is MemoryFileSystem ? POSIXFileSystem() : own
     }
 }

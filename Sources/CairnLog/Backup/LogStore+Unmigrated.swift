@@ -18,9 +18,9 @@ import SystemPackage
 extension LogStore {
     /// Copies the store as it was before its last migration into a folder: the backup that a migration leaves.
     ///
-    /// The old model's rows stay where they are until compaction, which goes on only when the store has been opened
-    /// with the new model, writes them anew; from then on this is refused. The copy is a store of the old model, which opens with
-    /// that. What was saved since the migration is not in it.
+    /// A migration leaves the old rows where they are. Compaction, which begins only when the store has been opened with
+    /// the new model, writes them anew; from then on this is refused. The copy opens with the old model, and has nothing of
+    /// what was saved since the migration.
     ///
     /// ```swift
     /// let store = try LogStore.open(at: "shop.cairn")
@@ -36,9 +36,7 @@ extension LogStore {
         to path: String, progress: ((UInt64, UInt64) -> Void)? = nil
     ) throws(StoreError) -> BackupResult {
         try checkOpen()
-        let isInMemory = engine.files.fileSystem is MemoryFileSystem
-        return try backupBeforeMigration(
-            to: path, on: isInMemory ? POSIXFileSystem() : engine.files.fileSystem, progress)
+        return try backupBeforeMigration(to: path, on: backupDisk, progress)
     }
 
     /// The same on any disk.
@@ -47,21 +45,20 @@ extension LogStore {
         to path: String, on fileSystem: any FileSystem,
         _ progress: ((UInt64, UInt64) -> Void)? = nil
     ) throws(StoreError) -> BackupResult {
-        try? engine.synchronize()
-        let snapshot = LogSnapshot(engine: engine, name: "backup")
-        let pin = try snapshot.readable()
-        defer { withExtendedLifetime((snapshot, pin)) {} }
-        return try StoreBackup(
-            engine: engine, log: engine.unmigrated(pin.state), folder: FilePath(path),
-            fileSystem: fileSystem
-        ).run(progress)
+        try withSyncedState { state throws(StoreError) in
+            try StoreBackup(
+                engine: engine, log: engine.unmigrated(state), folder: FilePath(path),
+                fileSystem: fileSystem
+            ).run(progress)
+        }
     }
 }
 
 extension Engine {
     /// The log as it was before the model of a state came into force.
     fileprivate func unmigrated(_ state: EngineState) throws(StoreError) -> OpenedLog {
-        let model = state.catalog.schema.model
+        // The one that the store was opened with may differ from it in what is not stored.
+        let model = state.catalog.storedModel
         var catalog = state.catalog
         var segments = state.segments
         while catalog.version > 1 {
@@ -81,7 +78,7 @@ extension Engine {
             guard log.storeID == storeID, log.catalog.version < catalog.version else {
                 throw Self.noUnmigrated
             }
-            if log.catalog.schema.model != model { return log }
+            if log.catalog.storedModel != model { return log }
             catalog = log.catalog
             segments = log.segments
         }

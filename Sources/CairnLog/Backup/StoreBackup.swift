@@ -28,23 +28,25 @@ struct StoreBackup {
     /// Where the folder is.
     let fileSystem: any FileSystem
 
-    init(engine: Engine, state: EngineState, folder: FilePath, fileSystem: any FileSystem) {
+    private init(
+        _ engine: Engine, _ segments: LiveSet, _ end: LogEnd, _ commit: UInt64, _ folder: FilePath,
+        _ fileSystem: any FileSystem
+    ) {
         self.engine = engine
-        segments = state.segments
-        end = state.end
-        commit = state.commit
+        self.segments = segments
+        self.end = end
+        self.commit = commit
         self.folder = folder
         self.fileSystem = fileSystem
     }
 
+    init(engine: Engine, state: EngineState, folder: FilePath, fileSystem: any FileSystem) {
+        self.init(engine, state.segments, state.end, state.commit, folder, fileSystem)
+    }
+
     /// The same of a state whose log was read.
     init(engine: Engine, log: OpenedLog, folder: FilePath, fileSystem: any FileSystem) {
-        self.engine = engine
-        segments = log.segments
-        end = log.end
-        commit = log.commit
-        self.folder = folder
-        self.fileSystem = fileSystem
+        self.init(engine, log.segments, log.end, log.commit, folder, fileSystem)
     }
 
     func run(_ progress: ((UInt64, UInt64) -> Void)? = nil) throws(StoreError) -> BackupResult {

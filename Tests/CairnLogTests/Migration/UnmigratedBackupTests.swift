@@ -1,6 +1,7 @@
 // The backup that a migration leaves: the log up to it.
 
 import CairnFileSystem
+import CairnModel
 import CairnStore
 import SystemPackage
 import Testing
@@ -88,5 +89,38 @@ struct UnmigratedBackupTests {
         #expect(gone?.code == .pastStateUnavailable)
         #expect(gone?.message.contains("compaction") == true)
         #expect(try disk.exists("/store") == false)
+    }
+
+    @Test("A schema that says more of the same model is no migration, whatever it is opened with")
+    func sameModel() throws {
+        let store = Store()
+        func model(limit: Int64?) -> ManagedObjectModel {
+            var name = AttributeDescription("number", .integer16)
+            name.maximumValue = limit.map { .integer($0) }
+            var songs = RelationshipDescription("songs", to: "Song", toMany: true, inverse: "list")
+            songs.isOrdered = true
+            return Store.model(
+                Store.entity("List", [name], [songs]),
+                Store.entity("Song", [], [.init("list", to: "List", inverse: "songs")]))
+        }
+        try store.open(model(limit: nil)) { $0.sizes.keepsOrder = false }.close()
+        for limit in [nil, 10] as [Int64?] {
+            try store.with(model(limit: limit)) { log in
+                #expect(log.engine.registry.published().catalog.version == 2)
+                let error = #expect(throws: StoreError.self) {
+                    try log.backupBeforeMigration(to: "/copy", on: MemoryFileSystem())
+                }
+                #expect(error?.code == .pastStateUnavailable)
+                #expect(error?.message.contains("no other model") == true)
+            }
+        }
+        // Behind it the model changes.
+        var next = model(limit: 10)
+        next.entities[0].attributes.append(.init("name", .string))
+        try store.migrate(to: next)
+        let copy = try store.with(next) { try Self.backup($0) }
+        try copy.with(model(limit: nil)) { log in
+            #expect(log.schema.entity(named: "List")?.attributes.count == 1)
+        }
     }
 }
