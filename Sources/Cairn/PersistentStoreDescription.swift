@@ -86,7 +86,7 @@ extension PersistentStoreCoordinator {
     }
 
     /// A store of the coordinator's model. One that has the entities in another order than the coordinator is led to its order, if
-    /// it may be led at all.
+    /// it may be led at all; where versions are ignored it keeps its own.
     private func openStore(at path: String, _ options: LogStoreOptions) throws(StoreError)
         -> LogStore
     {
@@ -96,8 +96,20 @@ extension PersistentStoreCoordinator {
         }
         guard !isInOrder, !options.isReadOnly, options.shouldMigrateStoreAutomatically == true
         else { return store }
+        var target = schema
+        if options.ignoresModelVersion {
+            let own: ManagedObjectModel
+            do throws(StoreError) {
+                own = try store.metadata().model
+            } catch {
+                try? store.close()
+                throw error
+            }
+            // The entities are the same, or it would not be open.
+            target = own.ordered(like: schema.model).flatMap { try? Schema($0) } ?? schema
+        }
         try store.close()
-        try LogStore.migrate(at: path, to: schema, options: options)
+        try LogStore.migrate(at: path, to: target, options: options)
         return try LogStore.open(at: path, schema: schema, options: options)
     }
 }

@@ -5,16 +5,21 @@ import CairnStore
 
 extension Schema {
     /// Whether a store made with the other schema is led nowhere by this one: what is stored, how it is named and what is unique
-    /// are the same, and defaults and delete rules. Texts for people, indexes, rules and requests may differ, and which side of a
-    /// pair of relationships says that the other is its inverse.
+    /// are the same, and defaults, delete rules and renaming identifiers, which versions to come ask for. Texts for people,
+    /// indexes, rules and requests may differ, and which side of a pair of relationships says that the other is its inverse.
     package func hasSameStorage(as other: Schema) -> Bool {
-        storage == other.storage
+        storage == other.storage && renamings == other.renamings
     }
 
     /// Whether a store made with the other schema can be read and written with this one as it is: the same but for defaults and
     /// delete rules, which no row knows.
     func hasSameForm(as other: Schema) -> Bool {
         storage.map(\.form) == other.storage.map(\.form)
+    }
+
+    /// The same schema with entities, properties and constraints in the order of another one; nil if that one has other entities.
+    func ordered(like other: Schema) -> Schema? {
+        model.ordered(like: other.model).flatMap { try? Schema($0, isStored: true) }
     }
 
     /// Whether the version hashes of all entities are the same, whichever side of a pair of relationships says that the other is
@@ -55,6 +60,9 @@ extension Schema {
             return parts.joined(separator: ", ")
         }
         let different = entitiesStoredOtherwise(than: other)
+        if different.isEmpty, hasSameVersion(as: other), renamings != other.renamings {
+            return "renaming identifiers differ"
+        }
         if different.isEmpty {
             let mismatch = ModelMismatch(store: other.model, model: model)
             return "it is of another version: \(mismatch)"
@@ -68,6 +76,32 @@ extension Schema {
         return storage.filter { entity in
             theirs.first { $0.name == entity.name } != entity
         }.map(\.name)
+    }
+
+    /// The renaming identifiers that say more than names, by what has them.
+    private var renamings: [String: String] {
+        var renamings: [String: String] = [:]
+        func note(_ place: String, _ name: String, _ identifier: String?) {
+            guard let identifier, !identifier.isEmpty, identifier != name else { return }
+            renamings[place] = identifier
+        }
+        func note(_ attributes: [AttributeDescription], in place: String) {
+            for attribute in attributes where !attribute.isTransient {
+                let own = "\(place).\(attribute.name)"
+                note(own, attribute.name, attribute.renamingIdentifier)
+                note(attribute.elements, in: own)
+            }
+        }
+        for entity in model.entities {
+            note(entity.name, entity.name, entity.renamingIdentifier)
+            note(entity.attributes, in: entity.name)
+            for relationship in entity.relationships where !relationship.isTransient {
+                note(
+                    "\(entity.name).\(relationship.name)", relationship.name,
+                    relationship.renamingIdentifier)
+            }
+        }
+        return renamings
     }
 
     private var storage: [EntityDescription] {

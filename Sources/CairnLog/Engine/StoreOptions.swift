@@ -89,10 +89,20 @@ public struct LogStoreOptions: Sendable {
     /// The defaults.
     public init() {}
 
-    /// Whether somebody who has a model may share a store that is open with another one.
-    func allow(_ schema: Schema, for other: Schema) -> Bool {
-        schema.hasSameStorage(as: other)
-            && (ignoresModelVersion || schema.hasSameVersion(as: other))
+    /// Whether a store of one model is opened as it is with another one, whoever opens it first: the same is stored in the same
+    /// order once that is sorted, and the version is the same unless it is ignored.
+    ///
+    /// Whoever leads stores to their model does so where defaults, delete rules and renaming identifiers differ, too, so that they
+    /// are known to those who open the store without a model, and to versions to come.
+    func allow(_ wanted: Schema, for other: Schema) -> Bool {
+        if wanted === other || wanted.model == other.model { return true }
+        guard let ordered = wanted.ordered(like: other), ordered.hasSameForm(as: other) else {
+            return false
+        }
+        if ignoresModelVersion { return true }
+        guard wanted.hasSameVersion(as: other) else { return false }
+        let leads = (shouldMigrateStoreAutomatically ?? false) && !isReadOnly
+        return !leads || ordered.hasSameStorage(as: other)
     }
 }
 

@@ -113,8 +113,10 @@ extension LogStore {
         options.createsIfMissing = false
         let store = try open(at: path, options: options)
         defer { try? store.close() }
-        let plan = try ModelMigrationPlan.inferred(from: store.schema, to: schema)
-        let catalog = store.engine.registry.read { $0.catalog }
+        // The engine may be somebody's who has opened it with another model; the store is led on from its own.
+        let opened = store.engine.registry.read { $0.catalog }
+        let catalog = CatalogDocument.catalog(opened, under: opened.storedModel) ?? opened
+        let plan = try ModelMigrationPlan.inferred(from: catalog.schema, to: schema)
         var monitor = MigrationMonitor(options.migrationProgress)
         return try store.engine.readKeys(
             plan, CatalogSuccessor(of: catalog, plan), &monitor

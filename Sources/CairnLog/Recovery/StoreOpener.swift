@@ -296,18 +296,12 @@ struct StoreOpener {
 
     /// The store's catalog under the model that it is opened with, which rules in all that is not stored: rules, defaults,
     /// transformers, requests.
-    ///
-    /// Whoever leads stores to their model does so where defaults and delete rules differ, too, so that they are known to those
-    /// who open the store without a model.
     private func catalog(_ catalog: Catalog, under wanted: Schema) throws(StoreError) -> Catalog {
         if wanted.model == catalog.schema.model { return catalog }
-        let isSame = wanted.hasSameVersion(as: catalog.schema)
-        let mayDiffer = !(options.shouldMigrateStoreAutomatically ?? false) || options.isReadOnly
-        if isSame && (mayDiffer || wanted.hasSameStorage(as: catalog.schema))
-            || options.ignoresModelVersion
-        {
+        if options.allow(wanted, for: catalog.schema),
             let made = CatalogDocument.catalog(catalog, under: wanted.model)
-            if let made { return made }
+        {
+            return made
         }
         throw StoreError(
             .incompatibleModel,

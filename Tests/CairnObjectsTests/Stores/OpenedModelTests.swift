@@ -271,18 +271,89 @@ struct OpenedModelTests {
         try writer.close()
     }
 
-    @Test("Coordinators open a store whose entities stand in another order")
-    func coordinator() throws {
+    @Test(
+        "Coordinators open a store whose entities stand in another order, which keeps its version if that is ignored",
+        arguments: [false, true])
+    func coordinator(_ ignores: Bool) throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("town.cairn")
         try Self.make(path)
+        let hashes = try LogStore.metadata(forStoreAt: path).modelVersionHashes
         var description = PersistentStoreDescription(at: path)
-        description.ignoresModelVersion = true
-        #expect(description.options.ignoresModelVersion)
-        let model = Self.model { $0.entities.reverse() }
-        let container = try PersistentContainer(model: model, stores: [description])
-        let context = ManagedObjectContext(store: container.store)
-        #expect(try context.count("House") == 1 && context.count("Street") == 1)
-        try container.persistentStoreCoordinator?.close()
+        description.ignoresModelVersion = ignores
+        var model = ignores ? Self.marked : Self.model()
+        model.entities.reverse()
+        for _ in 0..<2 {
+            let container = try PersistentContainer(model: model, stores: [description])
+            let context = ManagedObjectContext(store: container.store)
+            #expect(try context.count("House") == 1 && context.count("Street") == 1)
+            try container.persistentStoreCoordinator?.close()
+            #expect(try LogStore.metadata(forStoreAt: path).modelVersionHashes == hashes)
+        }
+        try PersistentContainer(at: path, model: Self.model(), options: Self.strict).store.close()
+    }
+
+    @Test("Whoever comes second is let in as the first one was")
+    func second() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("town.cairn")
+        try Self.make(path)
+        var reading = LogStoreOptions()
+        reading.isReadOnly = true
+        for options in [Self.strict, reading] {
+            let first = try PersistentContainer(at: path, model: Self.relaxed, options: options)
+            let second = try PersistentContainer(at: path, model: Self.relaxed, options: options)
+            #expect(try Stack(store: second.store).context().count("House") == 1)
+            // With the store's own, too, be it that the other one's defaults rule.
+            let third = try PersistentContainer(at: path, model: Self.model(), options: options)
+            for container in [first, second, third] { try container.store.close() }
+        }
+        // Nobody is led anywhere by another order alone.
+        let commit = try LogStore.status(at: path).commit
+        let reordered = Self.model { $0.entities[1].attributes.reverse() }
+        try PersistentContainer(at: path, model: reordered).store.close()
+        #expect(try LogStore.status(at: path).commit == commit)
+    }
+
+    @Test("A renaming identifier that comes before the renaming is remembered")
+    func renamingIdentifiers() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("town.cairn")
+        try Self.make(path)
+        let named = Self.model { $0.entities[0].attributes[0].renamingIdentifier = "id-of-name" }
+        #expect(named.entityVersionHashesByName == Self.model().entityVersionHashesByName)
+        try PersistentContainer(at: path, model: named).store.close()
+        let renamed = Self.model { model in
+            model.entities[0].attributes[0].name = "title"
+            model.entities[0].attributes[0].renamingIdentifier = "id-of-name"
+        }
+        let container = try PersistentContainer(at: path, model: renamed)
+        let street = try #require(try Stack(store: container.store).context().all("Street").first)
+        #expect(street.string("title") == "high")
+        try container.store.close()
+    }
+
+    @Test("What stands against a constraint is asked of the store's own model, whoever has it open")
+    func duplicates() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("town.cairn")
+        let container = try PersistentContainer(at: path, model: Self.model())
+        try Stack(store: container.store).store { context in
+            (0..<3).map { _ in context.make("Street", ["name": "high"]) }
+        }
+        try container.store.close()
+        let named = Self.model { $0.entities[0].attributes[0].renamingIdentifier = "id-of-name" }
+        let renamed = try Schema(
+            Self.model { model in
+                model.entities[0].attributes[0].name = "title"
+                model.entities[0].attributes[0].renamingIdentifier = "id-of-name"
+                model.entities[0].uniquenessConstraints = [["title"]]
+            })
+        #expect(try LogStore.duplicates(at: path, for: renamed).isEmpty, "the name is gone")
+        var reading = LogStoreOptions()
+        reading.isReadOnly = true
+        let reader = try PersistentContainer(at: path, model: named, options: reading)
+        #expect(try LogStore.duplicates(at: path, for: renamed).isEmpty)
+        try reader.store.close()
     }
 }
