@@ -34,6 +34,8 @@ extension CommitBuilder {
         var recorder = HistoryRecorder(before, catalog)
         recorder.compare(with: state)
         try recorder.comparePairs(&self)
+        try recorder.touchOwners(&self)
+        recorder.addTouched(state)
         if recorder.isEmpty { return }
         var writer = ChangesWriter(
             ChangesPayload.Head(
@@ -102,6 +104,8 @@ struct HistoryRecorder {
     private var touched: [[UInt32: [Int]]]
     private var old = OpenRows()
     private var new = OpenRows()
+    /// The columns that are read of rows; nil = all.
+    private var openColumns: ColumnSet?
 
     init(_ before: HeldState<EngineState>, _ catalog: Catalog) {
         self.before = before
@@ -169,7 +173,6 @@ struct HistoryRecorder {
                 try touchEnds(DirectoryCell(bits: cell), entity, pairs, isOld: false, &builder)
             }
         }
-        addTouched(builder.state)
     }
 
     private mutating func touchEnds(
@@ -198,7 +201,7 @@ struct HistoryRecorder {
     }
 
     /// Objects whose relationships were changed by pairs and rows count as changed, if they live before and after.
-    private mutating func addTouched(_ state: EngineState) {
+    fileprivate mutating func addTouched(_ state: EngineState) {
         for (tree, numbers) in touched.enumerated() where !numbers.isEmpty {
             var updated: [Int: [UInt64]] = [:]
             for number in numbers.keys {
@@ -231,8 +234,10 @@ struct HistoryRecorder {
         let description = catalog.schema.entities[entity]
         let stored = catalog.entities[entity]
         return description.columns.indices.compactMap { index in
+            // Of a tree that had no object before none is changed.
             guard let relationship = description.columns[index].relationship,
-                let target = stored.columns[index].target
+                let target = stored.columns[index].target,
+                before.state.nextNumbers[target] > 1
             else { return nil }
             let forward = description.relationships[relationship]
             guard let inverse = forward.inverse,
@@ -245,22 +250,38 @@ struct HistoryRecorder {
         }
     }
 
-    private mutating func touchOwners(_ builder: inout CommitBuilder) throws(StoreError) {
+    fileprivate mutating func touchOwners(_ builder: inout CommitBuilder) throws(StoreError) {
         for entity in changes.indices where !changes[entity].isEmpty {
             let references = ownedReferences(entity)
             if references.isEmpty { continue }
-            let tree = catalog.entities[entity].tree
+            let stored = catalog.entities[entity]
+            let tree = stored.tree
+            // Nothing else of the rows is looked at here.
+            openColumns = ColumnSet(
+                references.map(\.column)
+                    + references.compactMap { $0.order.map { stored.columns.count + $0 } })
+            defer { forgetRows() }
             for number in changes[entity].inserted {
                 try touchOwners(references, entity, tree, number, nil, isOld: false, &builder)
             }
-            for number in changes[entity].deleted {
+            let gone = inReadingOrder(changes[entity].deleted, before.state.directories[tree])
+            for number in gone {
                 try touchOwners(references, entity, tree, number, nil, isOld: true, &builder)
             }
-            for number in inReadingOrder(changes[entity].updated, tree, builder) {
+            let changed = inReadingOrder(
+                changes[entity].updated, builder.state.directories[tree])
+            for number in changed {
                 try touchOwners(references, entity, tree, number, false, isOld: true, &builder)
                 try touchOwners(references, entity, tree, number, true, isOld: false, &builder)
             }
         }
+    }
+
+    /// Opens rows anew, with all of their columns.
+    private mutating func forgetRows() {
+        openColumns = nil
+        old = OpenRows()
+        new = OpenRows()
     }
 
     /// Touches the owners of a row, as it was or as it is.
@@ -292,6 +313,12 @@ struct HistoryRecorder {
                     } ?? true
                 if isSame { continue }
             }
+            // Who is new, or gone, is told of as that.
+            if before.state.directories[reference.target][owner].isEmpty
+                || builder.state.directories[reference.target][owner].isEmpty
+            {
+                continue
+            }
             touch(reference.target, owner, reference.relationship)
         }
     }
@@ -302,8 +329,6 @@ struct HistoryRecorder {
     fileprivate mutating func write(
         to writer: inout ChangesWriter, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        try touchOwners(&builder)
-        addTouched(builder.state)
         for entity in changes.indices where !changes[entity].isEmpty {
             let id = catalog.entities[entity].id
             try Self.add(changes[entity].inserted, .insert, [], id, &writer, &builder)
@@ -352,24 +377,21 @@ struct HistoryRecorder {
         }
     }
 
-    /// Numbers as their rows lie now, those of one block one after the other, if they lie scattered: each would have its block
-    /// read and decoded.
-    private func inReadingOrder(
-        _ numbers: ObjectNumbers, _ tree: Int, _ builder: borrowing CommitBuilder
-    ) -> [UInt64] {
+    /// Numbers as their rows lie in a directory, those of one block one after the other, if they lie scattered: each would have its
+    /// block read and decoded.
+    private func inReadingOrder(_ numbers: ObjectNumbers, _ directory: RowDirectory) -> [UInt64] {
         let numbers = Array(numbers)
         var last = BlockHandle.none
         var turns = 0
         for number in numbers {
-            let cell = builder.state.directories[tree][UInt32(truncatingIfNeeded: number)]
+            let cell = directory[UInt32(truncatingIfNeeded: number)]
             turns += cell.handle == last ? 0 : 1
             last = cell.handle
         }
         // Blocks of few rows are as many turns in any order.
         guard turns > 64, turns > numbers.count / 64 else { return numbers }
         return numbers.map { number in
-            let cell = builder.state.directories[tree][UInt32(truncatingIfNeeded: number)]
-            return (cell.bits, number)
+            (directory[UInt32(truncatingIfNeeded: number)].bits, number)
         }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
@@ -383,7 +405,9 @@ struct HistoryRecorder {
         // Mostly the objects that follow each other were changed in the same way.
         var last = ColumnSet()
         var run: [UInt64] = []
-        for number in inReadingOrder(changes[entity].updated, stored.tree, builder) {
+        let updated = inReadingOrder(
+            changes[entity].updated, builder.state.directories[stored.tree])
+        for number in updated {
             let number = UInt32(truncatingIfNeeded: number)
             let from = before.state.directories[stored.tree][number]
             let to = builder.state.directories[stored.tree][number]
@@ -462,7 +486,7 @@ struct HistoryRecorder {
         let entry =
             isOld ? before.state.blocks.entry(cell.handle) : builder.state.blocks.entry(cell.handle)
         let block = try builder.block(of: entry)
-        let rows = try OpenRows.Rows(block, catalog.entities[entity])
+        let rows = try OpenRows.Rows(block, catalog.entities[entity], only: openColumns)
         if isOld { old.keep(rows, cell.handle) } else { new.keep(rows, cell.handle) }
         return rows
     }

@@ -13,11 +13,16 @@ struct OpenRows {
         /// Those of the entity, then its order keys; nil where the block has none, so that all are nil.
         private let columns: [DecodedColumn?]
 
-        init(_ block: CachedBlock, _ entity: Catalog.StoredEntity) throws(StoreError) {
+        /// - Parameter read: the columns that will be asked for, order keys behind the entity's; nil = all.
+        init(_ block: CachedBlock, _ entity: Catalog.StoredEntity, only read: ColumnSet? = nil)
+            throws(StoreError)
+        {
             self.block = block
-            var columns: [DecodedColumn?] = []
-            columns.reserveCapacity(entity.allColumns.count)
-            for column in entity.allColumns { columns.append(try block.column(column)) }
+            var columns = [DecodedColumn?](repeating: nil, count: entity.allColumns.count)
+            for (index, column) in entity.allColumns.enumerated()
+            where read?.contains(index) ?? true {
+                columns[index] = try block.column(column)
+            }
             self.columns = columns
         }
 
