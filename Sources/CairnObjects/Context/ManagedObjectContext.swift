@@ -165,6 +165,8 @@ public final class ManagedObjectContext {
     var told: PendingEvent?
     /// How many events are being told of: one in the other, if those who are told save.
     var tellings = 0
+    /// Whether it is a part of a request: nobody outside knows its objects.
+    var isUnseen = false
     /// Who in the module is told of what happens.
     var observers: [ContextObserver] = []
     var observedKinds: ContextEvent.Kinds = []

@@ -66,6 +66,7 @@ struct Deduplicator {
         self.keysAtATime = keysAtATime
         self.doomed = doomed
         context = ManagedObjectContext(store: store, instruments: [])
+        context.isUnseen = true
         context.transactionAuthor = request.author
         context.name = request.contextName
         guard let entity = store.schema.entity(named: request.entityName) else {

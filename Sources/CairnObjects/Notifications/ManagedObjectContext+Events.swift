@@ -188,10 +188,14 @@ extension ManagedObjectContext {
 
     /// Whether anybody wants to be told of one of some kinds of events.
     func isWatched(_ kinds: ContextEvent.Kinds) -> Bool {
-        if !observedKinds.isDisjoint(with: kinds) || NotificationNames.areAsked(kinds) {
-            return true
-        }
+        if !observedKinds.isDisjoint(with: kinds) || arePosted(kinds) { return true }
         return kinds.contains(.saves) && saveFeed?.isListenedTo == true
+    }
+
+    /// Whether events of some kinds are posted. What a context does that nobody sees is none of anybody's business, but what it
+    /// saves.
+    private func arePosted(_ kinds: ContextEvent.Kinds) -> Bool {
+        NotificationNames.areAsked(isUnseen ? kinds.intersection(.saves) : kinds)
     }
 
     /// Has somebody in the module told of what happens from now on.
@@ -215,6 +219,6 @@ extension ManagedObjectContext {
             observers.removeAll { observer in finished.contains { $0 === observer } }
             observedKinds = observers.reduce(into: []) { $0.formUnion($1.kinds) }
         }
-        if NotificationNames.areAsked(event.kind) { post(event) }
+        if arePosted(event.kind) { post(event) }
     }
 }

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnStore
 import CairnTestSupport
+import Foundation
 import Synchronization
 import Testing
 
@@ -97,7 +98,23 @@ struct EntangledDuplicatesTests {
         context.undoHistory = UndoHistory()
         var request = request(.merge(["children": .keep], into: .smallest(by: "mark")))
         request.isDryRun = true
+        // Whoever listens to all contexts learns nothing of what is not done.
+        let posted = Atomic(0)
+        let store = stack.store.identity.identifier
+        let token = NotificationCenter.default.addObserver(
+            forName: ManagedObjectContext.didChangeObjectsNotification, object: nil, queue: nil
+        ) { notification in
+            let objects = [
+                ManagedObjectContext.NotificationKey.insertedObjects, .updatedObjects,
+                .deletedObjects, .refreshedObjects, .invalidatedAllObjects,
+            ].flatMap { notification.objects($0) }
+            if objects.contains(where: { $0.objectID.store == store }) {
+                posted.add(1, ordering: .relaxed)
+            }
+        }
         let planned = try context.execute(request)
+        NotificationCenter.default.removeObserver(token)
+        #expect(posted.load(ordering: .relaxed) == 0)
         #expect(planned.deletedCount == 4 && planned.cascadedCount == 1)
         #expect(try marks(stack) == before && changes.take().isEmpty)
         #expect(!context.hasChanges && context.undoHistory?.canUndo == false)
