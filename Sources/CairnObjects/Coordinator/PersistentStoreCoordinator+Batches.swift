@@ -82,6 +82,7 @@ extension PersistentStoreCoordinator {
         try checkAttached(request.affectedStores)
         if case .fetch(let fetch) = request.target { try checkAttached(fetch.affectedStores) }
         let named = request.namedStores
+        try checkAttached(named)
         var requests: [(store: CoordinatedStore, request: BatchDeleteRequest)] = []
         switch request.target {
         case .fetch(let fetch):
@@ -119,9 +120,16 @@ extension PersistentStoreCoordinator {
         return result
     }
 
-    /// Refuses a request that names a store that is not there, as contexts refuse such a fetch.
+    /// Refuses a request that names a store that is not there, as contexts refuse such a fetch, or none at all, as a single store
+    /// does.
     private func checkAttached(_ named: [UUID]?, _ entity: SchemaEntity? = nil) throws(StoreError) {
-        for identifier in named ?? [] where store(identifier) == nil {
+        guard let named else { return }
+        if named.isEmpty {
+            throw StoreError(
+                .invalidRequest, "the request is for no store",
+                context: .init(entity: entity?.name))
+        }
+        for identifier in named where store(identifier) == nil {
             throw StoreError(notAttached: nil, entity: entity)
         }
     }

@@ -237,6 +237,15 @@ struct CoordinatedFetchTests {
         #expect(codes(stores.alone(0), [identifiers[1]]) == refused)
         #expect(codes(context, [other]) == refused)
         #expect(codes(context, identifiers + [other]) == refused)
+        // Of no store there is nothing to be said, be it by two lists that have none in common.
+        for one in [context, stores.alone(0)] {
+            #expect(codes(one, []) == refused)
+            var fetch = StoreFetch(entity: entity)
+            fetch.affectedStores = [identifiers[0]]
+            var delete = BatchDeleteRequest(.fetch(fetch))
+            delete.affectedStores = [identifiers[1]]
+            #expect(storeError { try one.execute(delete) }?.code == .invalidRequest)
+        }
         #expect(try stores.counts("Product") == [5, 5])
         #expect(try context.find("Product", "name", .string("x")).isEmpty)
         // Ids of objects in stores that are not asked are passed over.
