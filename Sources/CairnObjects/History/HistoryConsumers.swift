@@ -31,11 +31,12 @@ extension PersistentStore {
         return consumers
     }
 
-    /// Keeps the history from being deleted before somebody has seen it, in all stores that keep one; see
-    /// `HistoryStore.registerHistoryConsumer(_:)`. Where it is registered already it stays where it is.
+    /// Keeps the history from being deleted before somebody has seen it, in all stores that keep one and can be written; see
+    /// `HistoryStore.registerHistoryConsumer(_:)`. Where it is registered already it stays where it is: so it is registered once
+    /// more when a store is added.
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` if no store keeps a history; `.readOnly`. Some of several stores may know the
-    ///   consumer by then.
+    /// - Throws: `StoreError`: `.invalidRequest` if no store keeps a history; `.readOnly` if none that does can be written. Some of
+    ///   several stores may know the consumer by then.
     public func registerHistoryConsumer(_ name: String) throws(StoreError) {
         try changingConsumers { store throws(StoreError) in
             try store.registerHistoryConsumer(name)
@@ -43,7 +44,7 @@ extension PersistentStore {
     }
 
     /// Notes that a consumer has seen the history up to a token: that much may be deleted. Of stores that the token does not name
-    /// nothing is noted.
+    /// nothing is noted, nor in those that are opened for reading only.
     ///
     /// - Throws: `StoreError`: `.invalidRequest` if the consumer is not registered, or the token names nothing in the stores that
     ///   keep a history; `.historyTokenExpired` if it names something that is not in a store's history; `.readOnly`. In some of
@@ -55,7 +56,10 @@ extension PersistentStore {
             isNamed = true
             try store.advance(consumer, to: token)
         }
-        if !isNamed {
+        let isElsewhere = historyStores.contains {
+            $0.isReadOnly && token.numbers[$0.identity.identifier] != nil
+        }
+        if !isNamed, !isElsewhere {
             throw StoreError(.invalidRequest, "the token names no point in the store's history")
         }
     }
@@ -69,13 +73,15 @@ extension PersistentStore {
         }
     }
 
-    /// Writes to all stores that keep a history.
+    /// Writes to all stores that keep a history, but for those that are opened for reading only, if there are others.
     private func changingConsumers(_ body: (any HistoryStore) throws(StoreError) -> Void)
         throws(StoreError)
     {
         let stores = historyStores.filter { $0.historyTracking != .off }
         if stores.isEmpty { throw StoreError.noHistory }
-        for store in stores { try writingHistory(of: store, body) }
+        let written = stores.filter { !$0.isReadOnly }
+        // A store that is the only one says itself why it cannot be written.
+        for store in written.isEmpty ? stores : written { try writingHistory(of: store, body) }
     }
 }
 

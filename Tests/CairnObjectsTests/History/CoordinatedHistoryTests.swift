@@ -1,5 +1,7 @@
 // The history of several stores behind a coordinator: a token keeps the places in all of them.
 
+import CairnFileSystem
+import CairnLog
 import CairnModel
 import CairnObjects
 import CairnStore
@@ -126,6 +128,47 @@ struct CoordinatedHistoryTests {
         #expect(
             storeError { try plain.registerHistoryConsumer("x") }?.code == .invalidRequest)
         #expect(try plain.historyConsumers().isEmpty)
+    }
+
+    @Test("A store that is only read has no consumers here, and is in nobody's way")
+    func readOnlyConsumers() throws {
+        let schema = try Schema(Models.shop)
+        var options = LogStoreOptions()
+        options.fileSystem = MemoryFileSystem()
+        options.persistentHistoryTracking = true
+        let catalogue = try LogStore.open(at: "/catalogue", schema: schema, options: options)
+        try Stack(store: catalogue).store { [$0.make("Shop", ["name": "old"])] }
+        try catalogue.close()
+        options.persistentHistoryTracking = nil
+        options.isReadOnly = true
+        let reader = try LogStore.open(at: "/catalogue", schema: schema, options: options)
+        #expect(reader.historyTracking != .off)
+        let container = PersistentContainer(store: reader)
+        #expect(storeError { try container.registerHistoryConsumer("x") }?.code == .readOnly)
+
+        let coordinator = try PersistentStoreCoordinator(Models.shop)
+        let user = try Backend.log.makeStoreWithHistory(coordinator.schema)
+        try coordinator.add(user)
+        try coordinator.add(reader)
+        let both = PersistentContainer(store: coordinator)
+        try both.registerHistoryConsumer("search")
+        let context = ManagedObjectContext(store: coordinator)
+        context.make("Shop", ["name": "new"])
+        try context.save()
+        let found = try both.execute(.fetchHistory(after: nil)).transactions
+        let last = try #require(found.last).token
+        #expect(last.numbers.count == 2)
+        try both.advance("search", to: last)
+        let identifier = user.identity.identifier
+        let seen = try #require(try both.historyConsumers()["search"])
+        #expect(seen.numbers == [identifier: try #require(last.numbers[identifier])])
+        // What the token says of the other store alone cannot be noted, and need not be.
+        let other = try #require(last.numbers[reader.identity.identifier])
+        try both.advance(
+            "search",
+            to: PersistentHistoryToken(store: reader.identity.identifier, number: other))
+        try both.removeHistoryConsumer("search")
+        try coordinator.close()
     }
 
     @Test(
