@@ -40,6 +40,13 @@ package protocol FileSystem: Sendable {
 
     /// Which file or folder a path leads to, whatever it is called.
     func identity(of path: FilePath) throws(FileSystemError) -> FileIdentity
+
+    /// How many bytes this user may still write to the disk that a folder is on; nil where that is not known.
+    func availableBytes(in path: FilePath) -> UInt64?
+}
+
+extension FileSystem {
+    package func availableBytes(in path: FilePath) -> UInt64? { nil }
 }
 
 /// An open regular file. It closes when the last reference goes; `close` does so with an error to see.

@@ -87,6 +87,18 @@ package struct POSIXFileSystem: FileSystem {
         return FileIdentity(status)
     }
 
+    package func availableBytes(in path: FilePath) -> UInt64? {
+        var status = statvfs()
+        let code = repeatingInterrupted {
+            path.withPlatformString { statvfs($0, &status) == -1 ? errno : 0 }
+        }
+        // Some disks of a network say that they have no blocks at all.
+        guard code == 0, status.f_blocks > 0 else { return nil }
+        let (bytes, isTooLarge) = UInt64(status.f_bavail).multipliedReportingOverflow(
+            by: UInt64(status.f_frsize))
+        return isTooLarge ? .max : bytes
+    }
+
     // MARK: Calls
 
     private func flags(_ mode: OpenMode) -> CInt {

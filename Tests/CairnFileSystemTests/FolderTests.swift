@@ -44,6 +44,18 @@ struct FolderTests {
         }
     }
 
+    @Test("what a disk has left is known of a real one, and of no folder that is not there")
+    func available() throws {
+        try Disk.posix.use { files, folder in
+            let bytes = try #require(files.availableBytes(in: folder))
+            #expect(bytes > 0)
+            #expect(files.availableBytes(in: folder / "gone") == nil)
+        }
+        try Disk.memory.use { files, folder in
+            #expect(files.availableBytes(in: folder) == nil)
+        }
+    }
+
     @Test("an unlinked file lives on in what has it open", arguments: Disk.allCases)
     func unlinkWhileOpen(_ disk: Disk) throws {
         try disk.use { files, folder in

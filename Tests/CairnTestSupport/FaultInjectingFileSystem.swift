@@ -34,6 +34,7 @@ package final class FaultInjectingFileSystem: FileSystem {
     private struct State: Sendable {
         var plan = FaultPlan()
         var open: [WeakFile] = []
+        var availableBytes: UInt64?
         var gates: [(operation: FileSystemError.Operation, callsBefore: Int, gate: CallGate)] = []
 
         /// The gate that a call stops at.
@@ -95,6 +96,11 @@ package final class FaultInjectingFileSystem: FileSystem {
         closeAll()
     }
 
+    /// Says how many bytes the disk has left: it is only said, nothing fails for it.
+    package func say(availableBytes bytes: UInt64) {
+        state.withLock { $0.availableBytes = bytes }
+    }
+
     /// Forgets all that shall still happen; what has happened stays.
     package func clearFaults() {
         state.withLock { $0.plan.clear() }
@@ -131,6 +137,10 @@ package final class FaultInjectingFileSystem: FileSystem {
     package func list(_ path: FilePath) throws(FileSystemError) -> [String] {
         try enter(.list, path)
         return try base.list(path)
+    }
+
+    package func availableBytes(in path: FilePath) -> UInt64? {
+        state.withLock { $0.availableBytes } ?? base.availableBytes(in: path)
     }
 
     package func unlink(_ path: FilePath) throws(FileSystemError) {

@@ -54,6 +54,9 @@ public struct LogStoreOptions: Sendable {
     /// Told how far a migration is, in the thread that opens the store, when a stage begins and after some thousand objects. The
     /// migration is cancelled when it returns false: `StoreError.migrationCancelled` is thrown, and the store is as it was.
     public var migrationProgress: (@Sendable (MigrationProgress) -> Bool)?
+    /// Whether a migration is refused with `.noSpace`, before it begins, if the disk has less room than it is likely to need: an
+    /// estimate by what the store has. One that runs out of room ends with that error too, and leaves the store as it was.
+    public var checksSpaceBeforeMigration = true
     /// When a commit returns.
     public var durability = Durability.full
     /// Bytes of files that snapshots may keep from being removed after compaction. Above that the oldest snapshots are

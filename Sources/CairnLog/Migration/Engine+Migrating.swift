@@ -29,9 +29,10 @@ extension Engine {
     /// - Parameters:
     ///   - prelude: what is saved in the same commit before, under the old model.
     ///   - content: what a mapping has made of the objects, of which none stays; nil if they stay what they are.
+    ///   - asksForSpace: whether it is refused if the disk is likely to have too little room.
     func migrate(
         _ plan: ModelMigrationPlan, prelude: [SaveRequest], content: MappedContent? = nil,
-        _ monitor: MigrationMonitor
+        asksForSpace: Bool, _ monitor: MigrationMonitor
     ) throws(StoreError) -> MigrationResult {
         let catalog = registry.read { $0.catalog }
         guard catalog.version < .max else {
@@ -40,6 +41,11 @@ extension Engine {
         let successor = CatalogSuccessor(of: catalog, plan)
         if let excess = successor.catalog.excess { throw StoreError(.invalidRequest, excess) }
         try refuseLongDefaults(successor.catalog)
+        if asksForSpace {
+            let bytes =
+                if let content { try content.engine.bytesInUse() } else { try bytesToMigrate(plan) }
+            try requireSpace(bytes)
+        }
         var change = SchemaChange(plan, from: catalog, successor, monitor)
         change.content = content
         if content != nil {

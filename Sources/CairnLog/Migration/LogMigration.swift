@@ -46,6 +46,10 @@ final class LogMigration: MappedMigration {
         inner.sizes.checkpointBytes = .max
         inner.durability = .relaxed
         do throws(StoreError) {
+            if options.checksSpaceBeforeMigration {
+                // Once beside, once in the log.
+                try engine.requireSpace(2 * engine.bytesInUse())
+            }
             writer = try LogStore.open(at: folder.path.string, schema: schema, options: inner)
         } catch {
             folder.clear()
@@ -64,6 +68,7 @@ final class LogMigration: MappedMigration {
             _ = try engine.migrate(
                 ModelMigrationPlan(replacingObjectsOf: engine.schema, with: schema), prelude: [],
                 content: MappedContent(engine: writer.engine, successions: successions),
+                asksForSpace: options.checksSpaceBeforeMigration,
                 MigrationMonitor(options.migrationProgress))
         } catch {
             try? end()
@@ -103,7 +108,8 @@ extension LogStore {
     /// Objects that became of others keep their ids, if the hierarchy of their entity goes on. A version of this library that knows
     /// no migration cannot open the store any more.
     ///
-    /// - Throws: `StoreError`: `.storeInUse` if the store is open in this process or another one writes to it; what opening throws.
+    /// - Throws: `StoreError`: `.storeInUse` if the store is open in this process or another one writes to it; `.noSpace` if the disk has
+    ///   less room than about that (``LogStoreOptions/checksSpaceBeforeMigration``); what opening throws.
     public static func beginMigration(
         at path: String, to schema: Schema, options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> any MappedMigration {

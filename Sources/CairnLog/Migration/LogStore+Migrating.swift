@@ -48,7 +48,8 @@ extension LogStore {
     ///   - options: how it is opened for it. With ``LogStoreOptions/migrationProgress`` it can be cancelled.
     /// - Throws: `StoreError`; the store is as it was: `.cannotInferMapping` with what needs a mapping in
     ///   ``StoreError/details``, `.migrationConstraintViolation` with a ``MigrationDuplicates`` as its cause,
-    ///   `.migrationFailed` if objects lack what the new model requires, `.migrationCancelled`, `.storeInUse` if the store is open in
+    ///   `.migrationFailed` if objects lack what the new model requires, `.migrationCancelled`, `.noSpace` if the disk has too little
+    ///   room (``LogStoreOptions/checksSpaceBeforeMigration``), `.storeInUse` if the store is open in
     ///   this process or another one writes to it.
     @discardableResult
     public static func migrate(
@@ -95,7 +96,9 @@ extension LogStore {
             before = try prelude(store, plan)
         }
         let result = try engine.migrate(
-            plan, prelude: before?.requests ?? [], MigrationMonitor(options.migrationProgress))
+            plan, prelude: before?.requests ?? [],
+            asksForSpace: options.checksSpaceBeforeMigration,
+            MigrationMonitor(options.migrationProgress))
         return MigrationReport(
             plan: plan, removedObjects: result.removed,
             foldedObjects: before?.foldedObjects ?? 0, commit: result.commit)

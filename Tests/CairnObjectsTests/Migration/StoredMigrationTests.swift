@@ -317,6 +317,33 @@ struct StoredMigrationTests {
         try disk.with(Models.shop) { _ in }
     }
 
+    @Test("It is refused before it begins if the disk has less room than for what is there, twice")
+    func space() throws {
+        var disk = Disk()
+        let full = FaultInjectingFileSystem(over: disk.base)
+        disk.options.fileSystem = full
+        try disk.with(Models.shop) { _ = try $0.products(500) }
+        let mapping = try Self.draft(Models.shop, Models.shop)
+        full.say(availableBytes: 100)
+        let names = disk.names
+        #expect(storeError { try disk.migrate(to: Models.shop, mapping) }?.code == .noSpace)
+        #expect(disk.names == names)
+        // It may become full while objects are made.
+        full.say(availableBytes: 1 << 30)
+        let migration = try LogStore.beginMigration(
+            at: "/store", to: try Schema(Models.shop), options: disk.options)
+        full.say(availableBytes: 100)
+        let error = storeError {
+            try MigrationManager(migration, mapping: mapping, progress: MappingProgress()).migrate()
+        }
+        #expect(error?.code == .noSpace)
+        #expect(!disk.names.contains("migration"))
+        disk.options.checksSpaceBeforeMigration = false
+        try disk.migrate(to: Models.shop, mapping)
+        let count = try disk.with(Models.shop) { try $0.context().count("Product") }
+        #expect(count == 500)
+    }
+
     @Test(
         "What a process that ended has left is removed by the next writer, read past by readers, and goes with the store"
     )
