@@ -1,5 +1,6 @@
 // cairn backup: into a new folder, into an earlier backup, beside a process that writes, and where it refuses.
 
+import CairnModel
 import CairnTestSupport
 import Foundation
 import Testing
@@ -34,6 +35,32 @@ struct BackupCommandTests {
         #expect(cairn("check", copy).code == 0)
         let again = cairn("backup", work.store, copy)
         #expect(again.output.hasSuffix(", 0 bytes copied to what was there\n"))
+    }
+
+    @Test("--before-migration copies the store of the old model, until compaction has begun")
+    func beforeMigration() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.list(500, size: 0))
+        let copy = work.folder.path("old.cairn")
+        let never = cairn("backup", work.store, copy, "--before-migration")
+        #expect(never.code == 1)
+        #expect(never.errors.contains("has had no other model"), "\(never.errors)")
+        let before = cairn("export", work.store).output
+        let schema = cairn("schema", work.store).output
+        var model = try JSONDecoder().decode(
+            ManagedObjectModel.self, from: Data(cairn("schema", work.store, "--json").output.utf8))
+        model.entities[0].attributes.append(.init("age", .integer16))
+        let file = try work.list("new.json", try model.json())
+        #expect(cairn("migrate", work.store, "--to", file).code == 0)
+        let run = cairn("backup", work.store, copy, "--before-migration")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(cairn("export", copy).output == before)
+        #expect(cairn("schema", copy).output == schema)
+        #expect(cairn("check", copy).code == 0)
+        #expect(cairn("schema", work.store).output != schema)
+        // It is a store like any: it follows the same model again.
+        #expect(cairn("migrate", copy, "--to", file).code == 0)
+        #expect(cairn("export", copy).output == cairn("export", work.store).output)
     }
 
     @Test("What is no place for a backup is left alone, and the message says why")

@@ -13,21 +13,31 @@ struct BackupCommand: ParsableCommand {
             with an earlier backup of the store only what is new is copied; until that is done it \
             opens as the earlier one, whatever happens. A backup that somebody has written to is \
             left alone.
+
+            With --before-migration the copy is the store as it was before its last migration, with \
+            the model that it had: what a migration leaves in the store's own files until compaction \
+            begins, which a program that opens the store with the new model may do by itself. If it \
+            has begun this is refused.
             """)
 
     @OptionGroup var place: StoreArgument
     @Argument(help: "The folder for the copy: new, or with an earlier backup of the store.")
     var destination: String
+    @Flag(help: "Copy the store as it was before its last migration.")
+    var beforeMigration = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let console = Console.current
         let result = try StoreSession.reading(place.store) { session in
             defer { console.endProgress() }
-            return try session.store.backup(to: destination) { copied, total in
+            let tell = { (copied: UInt64, total: UInt64) in
                 console.progress(
                     "copying: \(PlainText.bytes(copied)) of \(PlainText.bytes(total))")
             }
+            return beforeMigration
+                ? try session.store.backupBeforeMigration(to: destination, progress: tell)
+                : try session.store.backup(to: destination, progress: tell)
         }
         if output.json {
             console.print(
