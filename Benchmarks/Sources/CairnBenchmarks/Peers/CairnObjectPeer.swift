@@ -7,10 +7,9 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
 
     static let settings = """
         as cairn, through objects of typed classes in a context; a fetch request for each key, every attribute of \
-        what is fetched is touched, upserts by the merge policy mergeByPropertyObjectTrump, what is deleted is fetched first
+        what is fetched is touched, upserts by the merge policy mergeByPropertyObjectTrump; many objects at once are deleted, \
+        updated and synchronized by typed batch requests of the context
         """
-
-    static let byHand = ["update": "all objects are fetched, changed and saved"]
 
     private static let classes = ObjectClasses(for: Item.self, ParentItem.self)
 
@@ -58,17 +57,33 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
         try context.save()
     }
 
+    func synchronize(_ list: [Product]) throws -> ListChanges {
+        var request = BatchInsertRequest(Item.self, from: list) { row, product in
+            row.serialCode = product.serialCode
+            row.name = product.name
+            row.price = product.price
+            row.quantity = product.quantity
+            row.updatedAt = product.updatedAt
+            row.category = product.category
+            row.flag = product.flag
+        }
+        .deletingMissing()
+        request.mergePolicy = .overwrite
+        let result = try context.execute(request)
+        return ListChanges(
+            inserted: result.insertedCount, updated: result.updatedCount,
+            deleted: result.deletedCount)
+    }
+
     func deleteFlagged() throws -> Int {
-        let flagged = FetchRequest<Item>(predicate: .compare("flag", .equal, .boolean(true)))
-        let items = try context.fetch(flagged)
-        for item in items { context.delete(item) }
-        try context.save()
-        return items.count
+        try context.execute(BatchDeleteRequest(Item.self, where: #Predicate { $0.flag }))
+            .deletedCount
     }
 
     func multiplyPrices(by factor: Double) throws {
-        for item in try context.fetch(FetchRequest<Item>()) { item.price *= factor }
-        try context.save()
+        let update = BatchUpdateRequest(Item.self)
+            .set(\Item.price, to: #Expression<Item, Double> { $0.price * factor })
+        _ = try context.execute(update)
     }
 
     // MARK: Reading
