@@ -10,6 +10,8 @@ package indirect enum ListNode: Sendable {
     case data([UInt8])
     case reference(Int)
     case array([ListNode])
+    /// An array that has one value so many times: it is written once.
+    case repeated(ListNode, Int)
     case dictionary([(String, ListNode)])
 }
 
@@ -62,6 +64,11 @@ package struct ListWriter {
         case .array(let nodes):
             let indexes = nodes.map { add($0) }
             bytes = Self.head(0xA, nodes.count) + indexes.flatMap { Self.number($0, 2) }
+        case .repeated(let node, let count):
+            let index = add(node)
+            bytes =
+                Self.head(0xA, count)
+                + (0..<count).flatMap { _ in Self.number(index, 2) }
         case .dictionary(let members):
             let keys = members.map { add(.text($0.0)) }
             let values = members.map { add($0.1) }
@@ -127,11 +134,13 @@ package struct ArchiveWriter {
     }
 
     /// The bytes of the archive of an object.
-    package func bytes(of root: ListNode) -> [UInt8] {
+    ///
+    /// - Parameter more: what else the archive has beside its root.
+    package func bytes(of root: ListNode, _ more: [(String, ListNode)] = []) -> [UInt8] {
         ListWriter.bytes(
             .dictionary([
                 ("$version", .integer(100_000)), ("$archiver", .text("NSKeyedArchiver")),
-                ("$top", .dictionary([("root", root)])), ("$objects", .array(objects)),
+                ("$top", .dictionary([("root", root)] + more)), ("$objects", .array(objects)),
             ]))
     }
 }

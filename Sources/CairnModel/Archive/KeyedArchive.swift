@@ -1,5 +1,5 @@
 // An archive of objects, as NSKeyedArchiver writes it: a property list with all objects in one array, in which
-// objects name each other by their places.
+// objects name each other by their places. In XML references are no references: such an archive is none here.
 //
 // Threads: immutable, so any.
 
@@ -19,7 +19,7 @@ package final class KeyedArchive: Sendable {
     ///
     /// - Parameter left: how many values may still be read; what this one has is taken off.
     package init?(_ bytes: [UInt8], _ left: inout Int) {
-        guard let list = PropertyList(bytes, &left)?.dictionary,
+        guard let list = PropertyList(binary: bytes, &left)?.dictionary,
             list["$archiver"]?.text == "NSKeyedArchiver",
             let objects = list["$objects"]?.array, let top = list["$top"]?.dictionary,
             let root = top["root"]

@@ -1,13 +1,15 @@
 // Property lists: the binary ones that Core Data writes, and the XML of old stores.
 //
-// Foundation reads property lists, but not the references that the archives of objects are made of: those are read
-// here.
+// Foundation reads neither the references that the archives of objects are made of, nor, without filling the stack, an XML list
+// that is very deep: both forms are read here.
 //
 //   1. The trailer of 32 bytes says how wide offsets and references are, how many objects there are, which is the
 //      top one, and where the table of offsets is.
 //   2. An object begins with a byte: four bits for its kind, four for its length, which follows if it is 15.
+//   3. XML is read by the parser of model files, and elements are values by their names.
 //
-// Invariants: no input makes it trap or loop: offsets are checked, nesting and the number of values have limits.
+// Invariants: no input makes it trap, loop or fill the memory: offsets are checked, nesting has a limit, and so has what a binary
+// list becomes. A value that is shared is read, and counts, each time; a long one counts as several.
 
 package import FoundationEssentials
 
@@ -25,29 +27,30 @@ package indirect enum PropertyList: Sendable, Equatable {
     case array([PropertyList])
     case dictionary([String: PropertyList])
 
-    /// Values that are shared are read each time: this many at most.
+    /// How many values a binary list may have.
     package static let mostValues = 4 << 20
+    /// How many bytes of a text or of data count as one more value.
+    static let bytesOfValue = 32
+    private static let binaryMark = Array("bplist0".utf8)
 
-    /// Reads a property list; nil if the bytes are none.
+    /// Reads a property list, a binary one or XML; nil if the bytes are none.
     package init?(_ bytes: [UInt8]) {
-        var left = Self.mostValues
-        self.init(bytes, &left)
+        if bytes.starts(with: Self.binaryMark) {
+            var left = Self.mostValues
+            self.init(binary: bytes, &left)
+        } else {
+            self.init(xml: bytes)
+        }
     }
 
-    /// Reads one of several property lists.
+    /// Reads one of several binary property lists; nil if the bytes are none.
     ///
-    /// - Parameter left: how many values may still be read of binary ones; what this one has is taken off.
-    package init?(_ bytes: [UInt8], _ left: inout Int) {
-        if bytes.starts(with: Array("bplist0".utf8)) {
-            guard let reader = BinaryReader(bytes) else { return nil }
-            guard let top = reader.object(reader.top, depth: 0, &left) else { return nil }
-            self = top
-            return
-        }
-        guard let value = try? PropertyListDecoder().decode(Decoded.self, from: Data(bytes)) else {
-            return nil
-        }
-        self = value.value
+    /// - Parameter left: how many values may still be read; what this one has is taken off.
+    package init?(binary bytes: [UInt8], _ left: inout Int) {
+        guard bytes.starts(with: Self.binaryMark), let reader = BinaryReader(bytes),
+            let top = reader.object(reader.top, depth: 0, &left)
+        else { return nil }
+        self = top
     }
 
     package var text: String? { if case .text(let text) = self { text } else { nil } }
@@ -60,29 +63,57 @@ package indirect enum PropertyList: Sendable, Equatable {
     }
 }
 
-/// Any value of an XML property list.
-private struct Decoded: Decodable {
-    let value: PropertyList
+extension PropertyList {
+    /// The value of an XML property list; nil if it is none.
+    private init?(xml bytes: [UInt8]) {
+        guard let root = try? ElementParser.parse(Data(bytes), file: nil, keepsText: true),
+            root.name == "plist", root.children.count == 1, let value = Self(root.children[0])
+        else { return nil }
+        self = value
+    }
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let value = try? container.decode(Bool.self) {
-            self.value = .boolean(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self.value = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
-            self.value = .real(value)
-        } else if let value = try? container.decode(String.self) {
-            self.value = .text(value)
-        } else if let value = try? container.decode(Date.self) {
-            self.value = .date(value)
-        } else if let value = try? container.decode(Data.self) {
-            self.value = .data(Array(value))
-        } else if let value = try? container.decode([Decoded].self) {
-            self.value = .array(value.map(\.value))
-        } else {
-            let members = try container.decode([String: Decoded].self)
-            self.value = .dictionary(members.mapValues(\.value))
+    /// The value of an element. The parser lets nothing be so deep that this could not walk it.
+    private init?(_ element: ModelElement) {
+        switch element.name {
+        case "array":
+            var values: [PropertyList] = []
+            values.reserveCapacity(element.children.count)
+            for child in element.children {
+                guard let value = Self(child) else { return nil }
+                values.append(value)
+            }
+            self = .array(values)
+        case "dict":
+            guard element.children.count.isMultiple(of: 2) else { return nil }
+            var members: [String: PropertyList] = [:]
+            for place in stride(from: 0, to: element.children.count, by: 2) {
+                let key = element.children[place]
+                guard key.name == "key", let value = Self(element.children[place + 1]) else {
+                    return nil
+                }
+                members[key.text] = value
+            }
+            self = .dictionary(members)
+        default:
+            guard element.children.isEmpty, let value = Self.plain(element) else { return nil }
+            self = value
+        }
+    }
+
+    private static func plain(_ element: ModelElement) -> PropertyList? {
+        if element.name == "string" { return .text(element.text) }
+        let text = String(decoding: element.text.utf8.filter { $0 > 0x20 }, as: UTF8.self)
+        switch element.name {
+        case "true": return .boolean(true)
+        case "false": return .boolean(false)
+        case "integer":
+            if let number = Int64(text) { return .integer(number) }
+            // What has no sign may be greater.
+            return UInt64(text).map { .real(Double($0)) }
+        case "real": return Double(text).map { .real($0) }
+        case "date": return Date(isoText: text).map { .date($0) }
+        case "data": return Data(base64Encoded: text).map { .data(Array($0)) }
+        default: return nil
         }
     }
 }
@@ -151,6 +182,10 @@ private struct BinaryReader {
         default: break
         }
         guard let (from, count) = length(start, low) else { return nil }
+        if kind == 0x4 || kind == 0x5 || kind == 0x6 || kind == 0x7 {
+            left -= (kind == 0x6 ? count * 2 : count) / PropertyList.bytesOfValue
+            guard left >= 0 else { return nil }
+        }
         switch kind {
         case 0x4: return slice(from, count).map { .data(Array($0)) }
         case 0x5, 0x7:
