@@ -171,6 +171,44 @@ struct ArchivedTreeTests {
         }
     }
 
+    @Test("A chain of operators that is too long is refused before it is built")
+    func chains() throws {
+        func tree(_ count: Int) throws -> ExpressionNode {
+            try Self.tree(.path(Array(repeating: "@count", count: count).joined(separator: ".")))
+        }
+        _ = try tree(400)
+        for count in [600, 100_000] {
+            #expect(throws: ArchivedTreeError(description: "it is too deep or too large")) {
+                try tree(count)
+            }
+        }
+    }
+
+    @Test(
+        "What one constant or name has counts as often as it is led to",
+        arguments: [
+            ListNode.data([UInt8](repeating: 7, count: 1 << 16)),
+            .text(String(repeating: "x", count: 1 << 16)),
+        ])
+    func shared(_ value: ListNode) throws {
+        func tree(_ count: Int) throws -> ExpressionNode {
+            var writer = ArchiveWriter()
+            let constant = ArchivedNode.constant(value).add(to: &writer)
+            let list = writer.array(Array(repeating: constant, count: count))
+            let root = writer.object("NSAggregateExpression", [("NSCollection", list)])
+            return try ArchivedTree.expression(
+                try #require(KeyedArchive(writer.bytes(of: root))?.top))
+        }
+        guard case .list(let values) = try tree(64) else {
+            Issue.record("it is no list")
+            return
+        }
+        #expect(values.count == 64)
+        #expect(throws: ArchivedTreeError(description: "it is too deep or too large")) {
+            try tree(65)
+        }
+    }
+
     @Test("Archives whose bytes are changed are expressions or none, never a trap")
     func mutations() throws {
         let originals = Self.expressions.map(\.0.archive)

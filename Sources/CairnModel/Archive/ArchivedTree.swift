@@ -6,7 +6,8 @@
 //
 // What has no form here (a block, a class, a fetch) is refused with what it is.
 //
-// Invariants: an archive may lead in a circle, or to one part in very many ways: the depth and the number of parts have limits.
+// Invariants: an archive may lead in a circle, or to one part in very many ways: the depth, the number of parts and the bytes of
+// names and constants have limits.
 // Threads: a reader lives in one call.
 
 import FoundationEssentials
@@ -21,8 +22,10 @@ package struct ArchivedTreeError: Error, Sendable, Hashable, CustomStringConvert
 package struct ArchivedTree {
     private static let deepest = 64
     private static let mostParts = 10_000
+    private static let mostBytes = 4 << 20
 
     private var left = mostParts
+    private var bytesLeft = mostBytes
     private var depth = 0
 
     /// The tree of a predicate.
@@ -54,6 +57,12 @@ package struct ArchivedTree {
     }
 
     private mutating func leave() { depth -= 1 }
+
+    /// Counts the bytes of a name or a constant, which may be shared in the archive and is not in what is made of the tree.
+    private mutating func count(_ bytes: Int) throws(ArchivedTreeError) {
+        bytesLeft -= bytes
+        guard bytesLeft >= 0 else { throw error("it is too deep or too large") }
+    }
 
     // MARK: Predicates
 
@@ -183,12 +192,13 @@ package struct ArchivedTree {
         }
     }
 
-    private func text(_ key: String, of archived: ArchivedObject) throws(ArchivedTreeError)
-        -> String
+    private mutating func text(_ key: String, of archived: ArchivedObject)
+        throws(ArchivedTreeError) -> String
     {
         guard let text = archived.text(key), !text.isEmpty else {
             throw error("an expression of the class \(archived.type) lacks a name")
         }
+        try count(text.utf8.count)
         return text
     }
 
@@ -213,6 +223,7 @@ package struct ArchivedTree {
         if base == .evaluatedObject, ["self", "SELF", "objectID"].contains(text) { return base }
         var node = base
         var keys: [Substring] = []
+        var operators = 0
         for segment in text.split(separator: ".", omittingEmptySubsequences: false) {
             guard !segment.isEmpty, segment != "@" else {
                 throw error("the key path \(text) has a key without a name")
@@ -224,6 +235,11 @@ package struct ArchivedTree {
             let name = String(segment.dropFirst())
             guard let operation = ExpressionNode.CollectionOperator(rawValue: name) else {
                 throw error("the key path \(text) has the operator \(segment)")
+            }
+            // Each is a level: a chain that is too long could not even be freed.
+            operators += 1
+            guard operators < PredicateNode.deepest else {
+                throw error("it is too deep or too large")
             }
             if !keys.isEmpty { node = .path(keys.joined(separator: "."), of: node) }
             keys = []
@@ -302,7 +318,20 @@ package struct ArchivedTree {
         return .constant(try self.value(value, in: archived))
     }
 
-    private func value(_ value: PropertyList, in archived: ArchivedObject)
+    private mutating func value(_ value: PropertyList, in archived: ArchivedObject)
+        throws(ArchivedTreeError) -> Value
+    {
+        let value = try plain(value, in: archived)
+        switch value {
+        case .string(let text): try count(text.utf8.count)
+        case .binary(let bytes): try count(bytes.count)
+        case .uri(let uri): try count(uri.absoluteString.utf8.count)
+        default: break
+        }
+        return value
+    }
+
+    private func plain(_ value: PropertyList, in archived: ArchivedObject)
         throws(ArchivedTreeError) -> Value
     {
         switch archived.resolved(value) {
