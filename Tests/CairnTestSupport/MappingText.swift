@@ -1,5 +1,7 @@
 // The file of a mapping model as Xcode writes it.
 
+import FoundationEssentials
+
 /// A mapping model to be written.
 package struct MappingText: Sendable {
     /// Where the value of a property comes from.
@@ -60,21 +62,8 @@ package struct MappingText: Sendable {
 
     /// Bytes in base 64, in lines as Core Data writes them.
     package static func base64(_ bytes: [UInt8]) -> String {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        var place = 0
-        while place < bytes.count {
-            let part = bytes[place..<min(place + 3, bytes.count)]
-            let word = part.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - part.count))
-            for index in 0..<4 {
-                text.append(
-                    index <= part.count
-                        ? digits[word >> (18 - 6 * index) & 63] : UInt8(ascii: "="))
-            }
-            place += 3
-            if place == 57 { text.append(UInt8(ascii: "\n")) }
-        }
-        return String(decoding: text, as: UTF8.self) + "\n"
+        let options: Data.Base64EncodingOptions = [.lineLength76Characters, .endLineWithLineFeed]
+        return Data(bytes).base64EncodedString(options: options) + "\n"
     }
 
     /// A text as Core Data writes it: what XML has another use for is the code of a UTF-16 unit, its lower byte first.

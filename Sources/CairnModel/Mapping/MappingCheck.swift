@@ -30,6 +30,14 @@ private struct MappingCheck {
     let mapping: MappingModel
     let old: Schema
     let new: Schema
+    private let mappingNames: Set<String>
+
+    init(mapping: MappingModel, old: Schema, new: Schema) {
+        self.mapping = mapping
+        self.old = old
+        self.new = new
+        mappingNames = Set(mapping.entityMappings.map(\.name))
+    }
 
     func run() throws(ModelError) {
         var names: Set<String> = []
@@ -187,6 +195,14 @@ private struct MappingCheck {
         _ value: ExpressionNode, _ mapping: EntityMapping, _ source: SchemaEntity?,
         _ destination: SchemaEntity, _ place: String
     ) throws(ModelError) {
+        do throws(PredicateFormatError) {
+            try value.checkNesting()
+        } catch {
+            throw ModelError(
+                .invalidMapping,
+                "its value expression has more than \(PredicateNode.deepest) levels", element: place
+            )
+        }
         var problem: ModelError?
         var named: Set<String> = []
         value.forEachNode { node in
@@ -240,7 +256,7 @@ private struct MappingCheck {
             }
             if arguments.count == 2, case .constant(.string(let name)) = arguments[0],
                 !MappingTerms.ManagerFunction.namesRelationship(function),
-                self.mapping[name] == nil
+                !mappingNames.contains(name)
             {
                 return ModelError(
                     .unknownName, "there is no entity mapping \(name)", element: place)
@@ -260,20 +276,26 @@ private struct MappingCheck {
 extension Schema {
     /// Whether a path leads to something from an object of an entity.
     fileprivate func leads(_ path: String, from entity: SchemaEntity) -> Bool {
-        if entity.columnIndex(named: path) != nil || entity.attributeIndex(named: path) != nil
-            || entity.relationshipIndex(named: path) != nil
-            || ["objectID", "self", "SELF", "entity", "entity.name"].contains(path)
-        {
-            return true
+        var entity = entity
+        var rest = path[...]
+        while true {
+            // Parts of composite attributes have dots in their names.
+            let name = String(rest)
+            if entity.columnIndex(named: name) != nil || entity.attributeIndex(named: name) != nil
+                || entity.relationshipIndex(named: name) != nil
+                || ["objectID", "self", "SELF", "entity", "entity.name"].contains(name)
+            {
+                return true
+            }
+            guard let dot = rest.firstIndex(of: ".") else { return false }
+            let first = String(rest[..<dot])
+            rest = rest[rest.index(after: dot)...]
+            guard let index = entity.relationshipIndex(named: first) else {
+                // What a plain value can be asked.
+                return entity.attributeIndex(named: first) != nil
+                    && ["length", "timeIntervalSinceReferenceDate", "self"].contains(rest)
+            }
+            entity = entities[entity.relationships[index].destination]
         }
-        guard let dot = path.firstIndex(of: ".") else { return false }
-        let rest = String(path[path.index(after: dot)...])
-        guard let index = entity.relationshipIndex(named: String(path[..<dot])) else {
-            // What a plain value can be asked.
-            let name = String(path[..<dot])
-            return entity.attributeIndex(named: name) != nil
-                && ["length", "timeIntervalSinceReferenceDate", "self"].contains(rest)
-        }
-        return leads(rest, from: entities[entity.relationships[index].destination])
     }
 }

@@ -8,9 +8,7 @@
 
 extension MappingModelReader {
     /// An entity mapping with its properties.
-    mutating func filled(_ draft: Draft, among drafts: [Draft]) throws(ModelError)
-        -> EntityMapping
-    {
+    mutating func filled(_ draft: Draft) throws(ModelError) -> EntityMapping {
         var mapping = draft.mapping
         // What is dropped has no properties. An entity that the model lacks is said when all is there.
         guard let destination = draft.destination else { return mapping }
@@ -35,7 +33,7 @@ extension MappingModelReader {
                 if destination.isTransient(relationship: property.name) { continue }
                 if object.flag("autogenerateexpression") != false {
                     property.valueExpression = try generated(
-                        property.name, object, draft, destination, drafts)
+                        property.name, object, draft, destination)
                 }
             }
             mapping.relationshipMappings.append(property)
@@ -96,8 +94,7 @@ extension MappingModelReader {
 
     /// What a relationship leads to, if no expression says it; nil: nothing is said.
     private func generated(
-        _ name: String, _ object: MappingFileObject, _ draft: Draft, _ destination: SchemaEntity,
-        _ drafts: [Draft]
+        _ name: String, _ object: MappingFileObject, _ draft: Draft, _ destination: SchemaEntity
     ) throws(ModelError) -> ExpressionNode? {
         let mapping = object.text("sourcemappingname")
         let path = object.text("sourcekeypath")
@@ -122,7 +119,7 @@ extension MappingModelReader {
         if let mapping {
             arguments.insert(.constant(.string(mapping)), at: 0)
         } else if path == nil, let own,
-            let only = onlyMapping(of: own, to: name, of: destination, drafts)
+            let only = onlyMapping(of: own, to: name, of: destination)
         {
             arguments.insert(.constant(.string(only)), at: 0)
         }
@@ -133,17 +130,20 @@ extension MappingModelReader {
 
     /// The mapping that makes what a relationship may lead to of what it led to; nil if there is not exactly one.
     private func onlyMapping(
-        of relationship: SchemaRelationship, to name: String, of destination: SchemaEntity,
-        _ drafts: [Draft]
+        of relationship: SchemaRelationship, to name: String, of destination: SchemaEntity
     ) -> String? {
         guard let index = destination.relationshipIndex(named: name) else { return nil }
-        let sources = old.entities[relationship.destination].family
         let targets = new.entities[destination.relationships[index].destination].family
-        let fitting = drafts.filter { draft in
-            guard let source = draft.source, let target = draft.destination else { return false }
-            return sources.contains(source.index) && targets.contains(target.index)
+        var only: String?
+        for source in old.entities[relationship.destination].family {
+            guard let made = makers[source] else { continue }
+            for target in targets {
+                guard let names = made[target] else { continue }
+                guard only == nil, names.count == 1 else { return nil }
+                only = names[0]
+            }
         }
-        return fitting.count == 1 ? fitting[0].mapping.name : nil
+        return only
     }
 }
 

@@ -29,6 +29,10 @@ struct MappingModelReader {
     /// How many values all archives of the file may still have: an expression has some fifty, and many a small file could say
     /// that it has millions.
     var valuesLeft = 1 << 20
+    /// By the indexes of an old entity and of a new one: the names of the mappings that make the one of the other, two at most.
+    private(set) var makers: [Int: [Int: [String]]] = [:]
+    /// The objects that others lead to: each belongs to one.
+    private var used: Set<String> = []
 
     private init(file: String?, old: Schema, new: Schema, policy: Policy?) {
         self.file = file
@@ -79,10 +83,9 @@ struct MappingModelReader {
         drafts.sort { ($0.number, $0.place) < ($1.number, $1.place) }
         // An abstract entity has no objects: nothing becomes of them, and nothing is asked for.
         drafts.removeAll { $0.source?.isAbstract == true && !$0.mapping.hasPolicy }
+        for draft in drafts { note(draft) }
         var mapping = MappingModel()
-        for draft in drafts {
-            mapping.entityMappings.append(try filled(draft, among: drafts))
-        }
+        for draft in drafts { mapping.entityMappings.append(try filled(draft)) }
         do throws(ModelError) {
             try mapping.check(from: old, to: new)
         } catch {
@@ -105,7 +108,7 @@ struct MappingModelReader {
     }
 
     /// The objects that a relationship leads to, in its order.
-    func members(
+    mutating func members(
         _ object: MappingFileObject, _ name: String, _ kind: MappingFileObject.Kind,
         _ element: String
     ) throws(ModelError) -> [MappingFileObject] {
@@ -119,6 +122,11 @@ struct MappingModelReader {
             guard member.kind == kind else {
                 throw ModelError(
                     .malformed, "\(name) names \(id), which is of the type \(member.type)",
+                    element: element, line: object.line)
+            }
+            guard used.insert(id).inserted else {
+                throw ModelError(
+                    .malformed, "\(name) names \(id), which something has named before",
                     element: element, line: object.line)
             }
             members.append(member)
@@ -138,6 +146,14 @@ struct MappingModelReader {
         let number: Int
         /// The place in the file.
         let place: Int
+    }
+
+    private mutating func note(_ draft: Draft) {
+        guard let source = draft.source, let destination = draft.destination else { return }
+        // Whether it is one or several is all that is asked.
+        if let known = makers[source.index]?[destination.index], known.count > 1 { return }
+        makers[source.index, default: [:]][destination.index, default: []].append(
+            draft.mapping.name)
     }
 
     private mutating func draft(_ object: MappingFileObject) throws(ModelError) -> Draft {
