@@ -1,4 +1,4 @@
-// Expressions and predicates as Foundation archives them.
+// Expressions and predicates as Foundation archives them; `ArchivedTree` says where its keys are known from.
 
 /// An expression to be archived.
 package indirect enum ArchivedNode: Sendable {
@@ -88,7 +88,7 @@ package indirect enum ArchivedNode: Sendable {
                 ])
         case .subquery(let collection, let variable, let condition):
             let members = collection.add(to: &writer)
-            let name = ArchivedNode.variable(variable).add(to: &writer)
+            let name = writer.text(variable)
             let test = condition.add(to: &writer)
             return writer.object(
                 "NSSubqueryExpression",
