@@ -77,6 +77,7 @@ struct ArchivedTreeTests {
         let name = ArchivedNode.path("name")
         let conditions: [(ArchivedCondition, String)] = [
             (.always(true), "TRUEPREDICATE"),
+            (.compound(1, []), "TRUEPREDICATE"), (.compound(2, []), "FALSEPREDICATE"),
             (.compared(name, 5, .constant(.text("x"))), "name != 'x'"),
             (.compared(name, 8, .constant(.text("x")), options: 3), "name BEGINSWITH[cd] 'x'"),
             (
@@ -171,6 +172,59 @@ struct ArchivedTreeTests {
         }
     }
 
+    @Test("What a model keeps reads back as it was, or is refused with the reason")
+    func written() throws {
+        let more: [ArchivedNode] = [
+            .constant(.real(1e200)), .constant(.real(-2.5e-200)), .constant(.real(123_456.75)),
+            .constant(.real(1e30)), .constant(.real(-0.0)), .constant(.data([0, 1, 255])),
+            .constant(.integer(.min)), .constant(.text("\u{0}'\\\u{1F600}")), .list([]),
+            .list([.constant(.real(1e-3)), .constant(.boolean(false))]),
+            // Names that are no words.
+            .variable("a + b"), .variable("("), .path("a b.c+d"), .call(.itself, "'", []),
+            .subquery(.path("c"), "x y", .compound(2, [])),
+        ]
+        for node in Self.expressions.map(\.0) + more {
+            let archive = try #require(KeyedArchive(node.archive))
+            let top = try #require(archive.top)
+            let tree = try Self.tree(node)
+            #expect(try ArchivedTree.writtenExpression(top) == tree)
+            let condition = ArchivedCondition.compared(node, 4, .constant(.null))
+            let other = try #require(KeyedArchive(condition.archive))
+            #expect(
+                try ArchivedTree.writtenPredicate(try #require(other.top))
+                    == .compare(tree, .equal, .constant(.null)))
+        }
+        for seconds in [1.25, -1e15, 0.1, .greatestFiniteMagnitude] {
+            var writer = ArchiveWriter()
+            let date = writer.object("NSDate", [("NS.time", .real(seconds))])
+            let constant = writer.object("NSConstantValueExpression", [("NSConstantValue", date)])
+            let archive = try #require(KeyedArchive(writer.bytes(of: constant)))
+            #expect(
+                try ArchivedTree.writtenExpression(try #require(archive.top))
+                    == .constant(.date(Date(timeIntervalSinceReferenceDate: seconds))))
+        }
+        let condition = ArchivedCondition.compared(.path("a"), 4, .constant(.null))
+        let joins: [ArchivedCondition] = [
+            .compound(1, []), .compound(2, []), .compound(0, [.compound(1, [])]),
+            .compound(1, [.compound(1, [condition, condition]), condition]),
+            .compound(2, [condition, .compound(2, [condition, .compound(1, [condition])])]),
+        ]
+        for join in joins {
+            let archive = try #require(KeyedArchive(join.archive))
+            #expect(
+                try ArchivedTree.writtenPredicate(try #require(archive.top)) == Self.tree(join))
+        }
+        func reason(_ node: ArchivedNode) throws -> String {
+            let archive = try #require(KeyedArchive(node.archive))
+            let top = try #require(archive.top)
+            return try #require(throws: ArchivedTreeError.self) {
+                try ArchivedTree.writtenExpression(top)
+            }.description
+        }
+        let chain = Array(repeating: "@count", count: 450).joined(separator: ".")
+        #expect(try reason(.path(chain)).hasPrefix("its text could not be read again: "))
+    }
+
     @Test("A chain of operators that is too long is refused before it is built")
     func chains() throws {
         func tree(_ count: Int) throws -> ExpressionNode {
@@ -221,8 +275,8 @@ struct ArchivedTreeTests {
             guard let top = KeyedArchive(bytes)?.top, let tree = try? ArchivedTree.expression(top)
             else { return }
             trees += 1
-            if (try? ExpressionNode(format: tree.expressionFormat)) == nil {
-                Issue.record("seed \(random.seed): \(tree) cannot be read back")
+            if (try? ExpressionNode(format: tree.expressionFormat)) != tree {
+                Issue.record("seed \(random.seed): \(tree) is not read back as it was")
             }
         }
         #expect(trees > 0)

@@ -85,6 +85,9 @@ package struct ArchivedTree {
             for part in archived.objects("NSSubpredicates") { parts.append(try predicate(part)) }
             switch archived.integer("NSCompoundPredicateType") {
             case 0 where parts.count == 1: return .not(parts[0])
+            // A join of one or of none has no text: it is what it means.
+            case 1 where parts.isEmpty: return .constant(true)
+            case 2 where parts.isEmpty: return .constant(false)
             case 1: return parts.count == 1 ? parts[0] : .and(parts)
             case 2: return parts.count == 1 ? parts[0] : .or(parts)
             default: throw error("it joins predicates in a way that is not known")
