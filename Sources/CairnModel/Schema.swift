@@ -49,6 +49,11 @@ public final class Schema: Sendable {
         self.indexes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.index) })
     }
 
+    /// The derived attributes that are refused, each judged by itself; of a model that a store has there can be some.
+    package var refusedDerivations: [RefusedDerivation] {
+        DerivationResolver(entities: entities, pairs: pairs).refused()
+    }
+
     /// The entity of that name, or nil.
     public func entity(named name: String) -> SchemaEntity? {
         indexes[name].map { entities[$0] }

@@ -138,7 +138,8 @@ package indirect enum ArchivedCondition: Sendable {
         return writer.bytes(of: root)
     }
 
-    fileprivate func add(to writer: inout ArchiveWriter) -> ListNode {
+    /// Adds the predicate to an archive, and gives what names it.
+    package func add(to writer: inout ArchiveWriter) -> ListNode {
         switch self {
         case .always(let truth):
             return writer.object(truth ? "NSTruePredicate" : "NSFalsePredicate", [])

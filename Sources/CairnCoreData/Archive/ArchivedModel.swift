@@ -6,6 +6,8 @@
 //   3. Limits, lengths and patterns are validation predicates.
 //   4. What has no form in a model here (a block, the default of a class that is not known) is left out, and named.
 //
+// Predicates and expressions are kept as texts: each is tried by itself, so that one without a form takes nothing with it.
+//
 // Neither entities nor properties have an order there: they are taken by their names.
 
 import CairnModel
@@ -40,12 +42,14 @@ struct ArchivedModel {
         }
     }
 
-    /// The schema of the model. What keeps it from having one is left out, if it is nothing that says what is stored.
+    /// The schema of the model. What keeps it from having one is left out, if it is nothing that says what is stored: derivations
+    /// one by one, else everything of a kind.
     mutating func schema() throws(ModelError) -> Schema {
         do throws(ModelError) {
             return try Schema(model)
         } catch {
             let first = error
+            if let schema = withoutRefusedDerivations() { return schema }
             // From what matters least: each step takes something more away.
             let steps: [(String, (inout EntityDescription) -> Void)] = [
                 (
@@ -71,10 +75,35 @@ struct ArchivedModel {
             for (what, strip) in steps {
                 for index in model.entities.indices { strip(&model.entities[index]) }
                 remarks.append("the model's \(what) are left out: \(first)")
-                if let schema = try? Schema(model) { return schema }
+                if let schema = withoutRefusedDerivations() { return schema }
             }
             throw first
         }
+    }
+
+    /// The schema, if nothing keeps the model from having one but derivations, which are taken away.
+    private mutating func withoutRefusedDerivations() -> Schema? {
+        guard let stored = try? Schema(model, isStored: true) else { return nil }
+        for refused in stored.refusedDerivations {
+            // A schema has the entities in the order of its model.
+            let entity = model.entities[refused.entity]
+            for index in entity.attributes.indices
+            where entity.attributes[index].name == refused.attribute {
+                Self.underive(&model.entities[refused.entity].attributes[index])
+            }
+            remarkUnderived("\(entity.name).\(refused.attribute)", refused.reason.message)
+        }
+        return try? Schema(model)
+    }
+
+    private static func underive(_ attribute: inout AttributeDescription) {
+        attribute.derivationExpression = nil
+        for index in attribute.elements.indices { underive(&attribute.elements[index]) }
+    }
+
+    private mutating func remarkUnderived(_ path: String, _ reason: String) {
+        remarks.append(
+            "the model's \(path) is not derived any more, and keeps the value it has: \(reason)")
     }
 
     // MARK: Entities
@@ -176,12 +205,11 @@ struct ArchivedModel {
                 }
         }
         if let expression = property.object("NSDerivationExpression") {
-            attribute.derivationExpression =
-                (try? ArchivedTree.expression(expression))?.expressionFormat
-            if attribute.derivationExpression == nil {
-                remarks.append(
-                    "the model's \(path) is not derived any more, and keeps the value it has: "
-                        + "its expression has no text")
+            do throws(ArchivedTreeError) {
+                attribute.derivationExpression =
+                    try ArchivedTree.writtenExpression(expression).expressionFormat
+            } catch {
+                remarkUnderived(path, error.description)
             }
         }
         readValidation(of: property, path, into: &attribute)
@@ -217,15 +245,40 @@ struct ArchivedModel {
         for (place, predicate) in predicates.enumerated() {
             let warning = place < warnings.count ? warnings[place] : ""
             if ArchivedLimit.read(predicate, into: &attribute) { continue }
-            guard let node = try? ArchivedTree.predicate(predicate) else {
+            do {
+                let node = try ArchivedTree.writtenPredicate(predicate)
+                // One that no value can be asked would keep the model from having a schema.
+                var probe = attribute
+                probe.setValidationPredicates([node])
+                _ = try probe.valueConditions()
+                kept.append(node)
+                words.append(warning)
+            } catch {
                 remarks.append(
-                    "a validation predicate of the model's \(path) is left out: it has no text")
-                continue
+                    "a validation predicate of the model's \(path) is left out: \(error)")
             }
-            kept.append(node)
-            words.append(warning)
         }
         attribute.setValidationPredicates(kept, withValidationWarnings: words)
+        if let pattern = attribute.regularExpression {
+            do {
+                _ = try Regex(pattern)
+            } catch {
+                attribute.regularExpression = nil
+                remarks.append(
+                    "the pattern of the model's \(path) is left out: it is no regular expression: \(error)"
+                )
+            }
+        }
+    }
+
+    /// The format of a predicate; nil, with a remark on what is left out, if it has none.
+    private mutating func format(_ predicate: ArchivedObject, of part: String) -> String? {
+        do throws(ArchivedTreeError) {
+            return try ArchivedTree.writtenPredicate(predicate).predicateFormat
+        } catch {
+            remarks.append("the model's \(part) is left out: its predicate has no text: \(error)")
+            return nil
+        }
     }
 
     // MARK: Relationships and fetched properties
@@ -265,13 +318,8 @@ struct ArchivedModel {
             ?? request?.object("NSEntity")?.text("NSEntityName")
         var format: String?
         if let predicate = request?.object("NSPredicate") {
-            format = (try? ArchivedTree.predicate(predicate))?.predicateFormat
-            if format == nil {
-                remarks.append(
-                    "the model's fetched property \(entity.name).\(name) is left out: its predicate has no text"
-                )
-                return
-            }
+            format = self.format(predicate, of: "fetched property \(entity.name).\(name)")
+            if format == nil { return }
         }
         guard let target else {
             remarks.append(
@@ -302,12 +350,8 @@ struct ArchivedModel {
             request.object("NSEntity")?.text("NSEntityName") ?? request.text("NSEntityName")
         var format: String?
         if let predicate = request.object("NSPredicate") {
-            format = (try? ArchivedTree.predicate(predicate))?.predicateFormat
-            guard format != nil else {
-                remarks.append(
-                    "the model's fetch request \(name) is left out: its predicate has no text")
-                return
-            }
+            format = self.format(predicate, of: "fetch request \(name)")
+            if format == nil { return }
         }
         guard let entity else {
             remarks.append("the model's fetch request \(name) is left out: it names no entity")
@@ -343,13 +387,14 @@ struct ArchivedModel {
                 if element.integer("NSFetchIndexElementType") == 1 { part.kind = .rTree }
                 index.elements.append(part)
             }
-            let condition = description.object("NSPartialIndexPredicate")
-            index.partialIndexPredicate = condition.flatMap {
-                (try? ArchivedTree.predicate($0))?.predicateFormat
+            if let condition = description.object("NSPartialIndexPredicate") {
+                guard let format = format(condition, of: "index \(name) of \(entity.name)") else {
+                    continue
+                }
+                index.partialIndexPredicate = format
             }
             guard index.elements.count == description.list("NSIndexElements").count,
-                !index.elements.isEmpty,
-                (condition == nil) == (index.partialIndexPredicate == nil)
+                !index.elements.isEmpty
             else {
                 remarks.append(
                     "the model's index \(name) of \(entity.name) is left out: part of it has no text"

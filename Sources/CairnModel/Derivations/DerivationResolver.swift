@@ -6,6 +6,16 @@
 //   4. Nothing derived is part of a uniqueness constraint.
 //   5. Every source learns who is computed from it.
 
+/// A derived attribute that a store could not keep right.
+package struct RefusedDerivation: Sendable {
+    /// The index of the entity that declares it.
+    package let entity: Int
+    /// The attribute's name.
+    package let attribute: String
+    /// Why.
+    package let reason: ModelError
+}
+
 struct DerivationResolver {
     let entities: [SchemaEntity]
     let pairs: [SchemaPairs]
@@ -33,6 +43,36 @@ struct DerivationResolver {
             guard isStored else { throw error }
             return SchemaDerivations(
                 entities: derivations, watches: watches, pairWatches: pairWatches, refusal: error)
+        }
+    }
+
+    /// The derived attributes of a model that are refused, each judged by itself.
+    func refused() -> [RefusedDerivation] {
+        var refused: [RefusedDerivation] = []
+        for entity in entities {
+            for attribute in entity.attributes where attribute.declaringEntity == entity.index {
+                do throws(ModelError) {
+                    try judge(attribute, of: entity)
+                } catch {
+                    refused.append(
+                        RefusedDerivation(
+                            entity: entity.index, attribute: attribute.description.name,
+                            reason: error))
+                }
+            }
+        }
+        return refused
+    }
+
+    private func judge(_ attribute: SchemaAttribute, of entity: SchemaEntity) throws(ModelError) {
+        try checkForm(attribute.description, path: "\(entity.name).\(attribute.description.name)")
+        guard let text = attribute.description.derivationExpression else { return }
+        let reader = DerivationReader(
+            entities: entities, entity: entity, attribute: attribute.description, number: 0,
+            column: attribute.columns.lowerBound, text: text)
+        let derivation = try reader.read()
+        for member in entity.family {
+            try checkConstraints(of: entities[member], derived: [derivation.column])
         }
     }
 
@@ -83,7 +123,10 @@ struct DerivationResolver {
             }
             derivations[entity.index].append(derivation)
         }
-        let derived = derivations[entity.index].map(\.column)
+        try checkConstraints(of: entity, derived: derivations[entity.index].map(\.column))
+    }
+
+    private func checkConstraints(of entity: SchemaEntity, derived: [Int]) throws(ModelError) {
         for constraint in entity.constraints {
             guard let column = constraint.columns.first(where: { derived.contains($0) }) else {
                 continue

@@ -49,9 +49,15 @@ struct ArchivedModelTests {
     }
 
     /// The archive of a model with two entities, one of the other, and a third with what they lead to.
-    private func archive(_ change: (inout ArchiveWriter) -> [(String, ListNode)] = { _ in [] })
-        -> [UInt8]
-    {
+    ///
+    /// - Parameters:
+    ///   - conditions: more validation predicates of `Thing.name`.
+    ///   - derivations: more attributes of `Thing`, texts, that are derived.
+    ///   - change: what else `Thing` has.
+    private func archive(
+        conditions: [ArchivedCondition] = [], derivations: [(String, ArchivedNode)] = [],
+        _ change: (inout ArchiveWriter) -> [(String, ListNode)] = { _ in [] }
+    ) -> [UInt8] {
         var writer = ArchiveWriter()
         let top = writer.room()
         let thing = writer.room()
@@ -82,6 +88,7 @@ struct ArchivedModelTests {
         limits.append(comparison(&writer, left, 99, right, options: 3))
         let unwanted = constant(&writer, .text("none"))
         limits.append(comparison(&writer, left, 5, unwanted))
+        for condition in conditions { limits.append(condition.add(to: &writer)) }
         let predicates = writer.array(limits)
         let warnings = writer.array([.text(""), .text(""), .text("say new"), .text("")])
         let count = path(&writer, "parts")
@@ -96,7 +103,11 @@ struct ArchivedModelTests {
                 ("NS.negative", .boolean(true)), ("NS.mantissa.bo", .integer(1)),
                 ("NS.mantissa", .data([0xCF, 0x07] + [UInt8](repeating: 0, count: 14))),
             ])
-        let properties: [(String, ListNode)] = [
+        let derived = derivations.map { name, expression in
+            let node = expression.add(to: &writer)
+            return attribute(&writer, name, 700, [("NSDerivationExpression", node)])
+        }
+        var properties: [(String, ListNode)] = [
             attribute(
                 &writer, "name", 700,
                 [("NSValidationPredicates", predicates), ("NSValidationWarnings", warnings)]),
@@ -116,6 +127,7 @@ struct ArchivedModelTests {
                     ])
             ),
         ]
+        properties += derived
         let own = writer.dictionary(properties)
         let tuple = writer.array([.text("name")])
         let tuples = writer.array([tuple])
@@ -244,8 +256,122 @@ struct ArchivedModelTests {
         let model = try #require(ArchivedModel(archive))
         #expect(
             model.remarks == [
-                "the model's index byName of Thing is left out: part of it has no text"
+                "the model's index byName of Thing is left out: its predicate has no text: it has a predicate of the class NSBlockPredicate"
             ])
+    }
+
+    /// A path that a tree can have, and that no text is read into.
+    private static let endless = Array(repeating: "@count", count: 450).joined(separator: ".")
+
+    @Test("what cannot be asked or read back is left out by itself, and the rest stays")
+    func single() throws {
+        let bytes = archive(
+            conditions: [
+                .other("NSBlockPredicate"),
+                .compared(.call(.constant(.text("x")), "launch", []), 4, .constant(.null)),
+                .compared(.itself, 6, .constant(.text("("))),
+                .compared(.path(Self.endless), 4, .constant(.integer(1))),
+                .compared(.itself, 5, .constant(.text("nobody"))),
+            ],
+            derivations: [
+                ("upper", .function("uppercase:", [.path("name")])),
+                ("odd", .function("uppercase:", [.path("nothing")])),
+                ("endless", .path(Self.endless)),
+            ])
+        let archive = try #require(KeyedArchive(bytes))
+        var model = try #require(ArchivedModel(archive))
+        _ = try model.schema()
+        let thing = try #require(model.model.entity(named: "Thing"))
+        let attributes = Dictionary(uniqueKeysWithValues: thing.attributes.map { ($0.name, $0) })
+        let name = try #require(attributes["name"])
+        #expect(
+            name.validationPredicates.map(\.predicateFormat) == [
+                #"SELF CONTAINS[cd] 'it\'s \\ new'"#, "SELF != 'none'", "SELF != 'nobody'",
+            ])
+        #expect(name.validationWarnings == ["say new", "", ""])
+        #expect(name.minimumLength == 2 && name.regularExpression == nil)
+        #expect(
+            attributes.compactMapValues(\.derivationExpression) == [
+                "upper": "uppercase:(name)", "partCount": "parts.@count",
+            ])
+        let left = "a validation predicate of the model's Thing.name is left out: "
+        let underived = " is not derived any more, and keeps the value it has: "
+        let expected = [
+            "the model's Thing.endless\(underived)its text could not be read again: ",
+            left + "it has a predicate of the class NSBlockPredicate", left,
+            left + "its text could not be read again: ",
+            "the pattern of the model's Thing.name is left out: it is no regular expression: ",
+            "the model's Thing.odd\(underived)the derivation \"uppercase:(nothing)\" is refused: ",
+        ]
+        #expect(model.remarks.count == expected.count)
+        for (remark, start) in zip(model.remarks, expected) {
+            #expect(remark.hasPrefix(start), "\(remark)")
+        }
+    }
+
+    @Test("predicates of indexes, fetched properties and fetch requests are those that read back")
+    func unreadable() throws {
+        var writer = ArchiveWriter()
+        func request(_ path: String) -> ListNode {
+            let condition = ArchivedCondition.compared(.path(path), 4, .constant(.integer(1)))
+                .add(to: &writer)
+            return writer.object(
+                "NSFetchRequest", [("NSEntityName", .text("Thing")), ("NSPredicate", condition)])
+        }
+        func fetched(_ path: String) -> ListNode {
+            let request = request(path)
+            return writer.object(
+                "NSFetchedPropertyDescription",
+                [("_NSFetchRequestEntityName", .text("Thing")), ("NSFetchRequest", request)])
+        }
+        func index(_ name: String, _ path: String) -> ListNode {
+            let condition = ArchivedCondition.compared(.path(path), 4, .constant(.integer(1)))
+                .add(to: &writer)
+            let element = writer.object(
+                "NSFetchIndexElementDescription", [("NSPropertyName", .text("amount"))])
+            let elements = writer.array([element])
+            return writer.object(
+                "NSFetchIndexDescription",
+                [
+                    ("NSIndexName", .text(name)), ("NSIndexElements", elements),
+                    ("NSPartialIndexPredicate", condition),
+                ])
+        }
+        let attribute = writer.object(
+            "NSAttributeDescription",
+            [("NSPropertyName", .text("amount")), ("NSAttributeType", .integer(300))])
+        let properties = writer.dictionary([
+            ("amount", attribute), ("equals", fetched("amount")), ("others", fetched(Self.endless)),
+        ])
+        let indexes = writer.array([index("byAmount", "amount"), index("byDepth", Self.endless)])
+        let thing = writer.object(
+            "NSEntityDescription",
+            [
+                ("NSEntityName", .text("Thing")), ("NSProperties", properties),
+                ("NSFetchIndexDescriptions", indexes),
+            ])
+        let entities = writer.dictionary([("Thing", thing)])
+        let templates = writer.dictionary([
+            ("deep", request(Self.endless)), ("one", request("amount")),
+        ])
+        let top = writer.object(
+            "NSManagedObjectModel",
+            [("NSEntities", entities), ("NSFetchRequestTemplates", templates)])
+        let archive = try #require(KeyedArchive(writer.bytes(of: top)))
+        var model = try #require(ArchivedModel(archive))
+        _ = try model.schema()
+        let reason = " is left out: its predicate has no text: its text could not be read again: "
+        let parts = [
+            "fetched property Thing.others", "index byDepth of Thing", "fetch request deep",
+        ]
+        #expect(model.remarks.count == parts.count)
+        for (remark, part) in zip(model.remarks, parts) {
+            #expect(remark.hasPrefix("the model's \(part)\(reason)"), "\(remark)")
+        }
+        let entity = try #require(model.model.entity(named: "Thing"))
+        #expect(entity.fetchedProperties.map(\.predicateFormat) == ["amount == 1"])
+        #expect(entity.indexes.map(\.partialIndexPredicate) == ["amount == 1"])
+        #expect(model.model.fetchRequestTemplates.map(\.predicateFormat) == ["amount == 1"])
     }
 
     @Test("archives whose bytes are changed are models or none, never a trap")
