@@ -7,7 +7,7 @@
 package final class KeyedArchive: Sendable {
     private let objects: [PropertyList]
     /// What the archive was made of.
-    package let root: PropertyList
+    private let root: PropertyList
 
     /// Reads an archive; nil if the bytes are none.
     package convenience init?(_ bytes: [UInt8]) {
@@ -45,9 +45,7 @@ package final class KeyedArchive: Sendable {
         guard let members = resolved(value).dictionary, let type = members["$class"],
             let name = resolved(type).dictionary?["$classname"]?.text
         else { return nil }
-        var identity: Int?
-        if case .reference(let index) = value { identity = index }
-        return ArchivedObject(archive: self, type: name, members: members, identity: identity)
+        return ArchivedObject(archive: self, type: name, members: members)
     }
 }
 
@@ -57,8 +55,6 @@ package struct ArchivedObject: Sendable {
     /// The name of its class.
     package let type: String
     fileprivate let members: [String: PropertyList]
-    /// Its place in the archive.
-    package let identity: Int?
 
     /// The names of what it has.
     package var keys: [String] { members.keys.sorted() }
@@ -104,13 +100,17 @@ package struct ArchivedObject: Sendable {
 
     /// The entries of a dictionary, in the archive's order.
     package func entries(_ key: String) -> [(key: String, value: PropertyList)] {
-        guard let value = members[key], let object = archive.object(value) else { return [] }
-        var keys = object["NS.keys"].array ?? []
-        var values = object.elements
-        if let mapping = object.object("searchMapping") {
+        object(key)?.entries ?? []
+    }
+
+    /// What a dictionary has, in the archive's order, if this is one.
+    package var entries: [(key: String, value: PropertyList)] {
+        var keys = self["NS.keys"].array ?? []
+        var values = elements
+        if let mapping = object("searchMapping") {
             // A dictionary whose keys are known beforehand: places without a value have a mark.
             keys = mapping.list("keys")
-            values = object.list("values")
+            values = list("values")
         }
         return zip(keys, values).compactMap { key, value in
             archive.text(key).map { ($0, value) }

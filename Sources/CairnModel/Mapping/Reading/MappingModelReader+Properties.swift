@@ -82,10 +82,8 @@ extension MappingModelReader {
                 .malformed, "its user info is no archive", element: place, line: object.line)
         }
         var info: [String: String] = [:]
-        for (key, value) in zip(archived["NS.keys"].array ?? [], archived.elements) {
-            if let key = archived.text(of: key), let text = archived.text(of: value) {
-                info[key] = text
-            }
+        for (key, value) in archived.entries {
+            if let text = archived.text(of: value) { info[key] = text }
         }
         return info
     }
