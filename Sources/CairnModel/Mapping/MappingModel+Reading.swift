@@ -15,7 +15,8 @@ extension MappingModel {
     /// Entity mappings come in Xcode's order and by its names, with filter predicates, user info, value expressions and the names of
     /// policies. A property that the file gives no expression has what Xcode's compiler gives it: an attribute the value of the one
     /// with the same name, a relationship what the members of the one with the same name became. Mappings of abstract entities,
-    /// which have no objects, and of attributes that nobody can set are left out.
+    /// which have no objects, and of attributes that nobody can set are left out; a relationship that names one of the former
+    /// leads to what any mapping made.
     ///
     /// The file says nothing that could be compared with the versions of entities: which models it is for the caller has to know.
     /// Policies are known by their names only: whoever carries the mapping out says which classes they are. Their functions have

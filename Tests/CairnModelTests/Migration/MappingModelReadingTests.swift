@@ -229,6 +229,33 @@ struct MappingModelReadingTests {
         #expect(try people(["sourcemappingname": "CarToGarage"]) == nil)
     }
 
+    @Test("Who names the mapping of an abstract entity means those of the entities below it")
+    func abstractMappings() throws {
+        func vehicles(_ texts: [String: String]) throws(ModelError) -> String? {
+            var text = Self.text
+            text.entities[0].properties[7].texts.merge(texts) { $1 }
+            return try Self.read(text.xml)["PersonToPerson"]?["vehicles"]?.valueExpression?
+                .expressionFormat
+        }
+        let any = "FUNCTION($manager, 'destinationInstances', $source.vehicles)"
+        #expect(try vehicles(["sourcemappingname": "VehicleToVehicle"]) == any)
+        #expect(
+            try vehicles([
+                "sourcemappingname": "VehicleToVehicle", "sourcekeypath": "$source.vehicles",
+            ]) == any)
+        #expect(
+            try vehicles(["sourcemappingname": "Cars"])
+                == "FUNCTION($manager, 'destinationInstances', 'Cars', $source.vehicles)")
+        // A mapping of the same name that is there is the one that is meant.
+        var text = Self.text
+        text.entities[0].properties[7].texts["sourcemappingname"] = "Cars"
+        text.entities[2].texts["name"] = "Cars"
+        #expect(
+            try Self.read(text.xml)["PersonToPerson"]?["vehicles"]?.valueExpression?
+                .expressionFormat
+                == "FUNCTION($manager, 'destinationInstances', 'Cars', $source.vehicles)")
+    }
+
     // MARK: What is wrong
 
     /// A file with something wrong in it.
@@ -352,6 +379,14 @@ struct MappingModelReadingTests {
                 element: "PersonToPerson.badges", sentence: "there is no entity mapping Badges",
                 change: {
                     $0.entities[0].properties[9].texts["sourcemappingname"] = "Badges"
+                }),
+            Bad(
+                name: "a mapping that makes nothing", code: .invalidMapping,
+                element: "PersonToPerson.vehicles",
+                sentence: "VehicleToVehicle makes no objects, for Vehicle is abstract",
+                change: {
+                    $0.entities[0].properties[7].expression = .destinations(
+                        "VehicleToVehicle", .source("vehicles"))
                 }),
             Bad(
                 name: "a key path that is none", code: .invalidMapping,

@@ -4,7 +4,8 @@
 //   2. Of an attribute without one, the attribute of the same name is copied. What nobody can set is left out.
 //   3. Of a relationship without one, a key path and the name of a mapping may say it: `sourcekeypath` and `sourcemappingname`.
 //      Else it leads to what the members of the relationship of the same name became, by the one mapping that makes such objects
-//      of them, or by all, if entities inherit or several mappings do.
+//      of them, or by all, if entities inherit or several mappings do. A mapping of an abstract entity makes nothing: whoever
+//      names it means those of the entities that inherit from it.
 
 extension MappingModelReader {
     /// An entity mapping with its properties.
@@ -62,14 +63,37 @@ extension MappingModelReader {
                 .malformed, "its value expression is no archive", element: place,
                 line: object.line)
         }
+        let value: ExpressionNode
         do throws(ArchivedTreeError) {
-            property.valueExpression = try ArchivedTree.expression(archived)
+            value = try ArchivedTree.expression(archived)
         } catch {
             throw ModelError(
                 .invalidMapping, "its value expression cannot be carried out here: \(error)",
                 element: place, line: object.line)
         }
+        if let (name, entity) = abstractMapping(in: value) {
+            throw ModelError(
+                .invalidMapping,
+                "\(name) makes no objects, for \(entity) is abstract: without the name of a mapping the function gives what any made",
+                element: place, line: object.line)
+        }
+        property.valueExpression = value
         return property
+    }
+
+    /// A mapping of an abstract entity that an expression asks for objects, with the entity.
+    private func abstractMapping(in value: ExpressionNode) -> (name: String, entity: String)? {
+        var found: (String, String)?
+        value.forEachNode { node in
+            if case .call(.variable(MappingTerms.manager), let function, let arguments) = node,
+                arguments.count == 2, !MappingTerms.ManagerFunction.namesRelationship(function),
+                case .constant(.string(let name)) = arguments[0],
+                let entity = abstractMappings[name]
+            {
+                found = found ?? (name, entity)
+            }
+        }
+        return found
     }
 
     /// Free text, of which the file has the archive of a dictionary. Other values than texts have no use here.
@@ -94,7 +118,9 @@ extension MappingModelReader {
     private func generated(
         _ name: String, _ object: MappingFileObject, _ draft: Draft, _ destination: SchemaEntity
     ) throws(ModelError) -> ExpressionNode? {
-        let mapping = object.text("sourcemappingname")
+        let mapping = object.text("sourcemappingname").flatMap {
+            abstractMappings[$0] == nil ? $0 : nil
+        }
         let path = object.text("sourcekeypath")
         let own = draft.source.flatMap { source in
             source.relationshipIndex(named: name).map { source.relationships[$0] }

@@ -31,6 +31,8 @@ struct MappingModelReader {
     var valuesLeft = 1 << 20
     /// By the indexes of an old entity and of a new one: the names of the mappings that make the one of the other, two at most.
     private(set) var makers: [Int: [Int: [String]]] = [:]
+    /// The mappings that are left out, with their abstract entities.
+    private(set) var abstractMappings: [String: String] = [:]
     /// The objects that others lead to: each belongs to one.
     private var used: Set<String> = []
 
@@ -80,10 +82,15 @@ struct MappingModelReader {
         for object in try members(model, "entitymappings", .entity, model.id) {
             drafts.append(try draft(object))
         }
-        drafts.sort { ($0.number, $0.place) < ($1.number, $1.place) }
         // An abstract entity has no objects: nothing becomes of them, and nothing is asked for.
-        drafts.removeAll { $0.source?.isAbstract == true && !$0.mapping.hasPolicy }
-        for draft in drafts { note(draft) }
+        let first = drafts.partition { $0.source?.isAbstract == true && !$0.mapping.hasPolicy }
+        for draft in drafts[first...] { abstractMappings[draft.mapping.name] = draft.source?.name }
+        drafts.removeSubrange(first...)
+        for draft in drafts {
+            note(draft)
+            abstractMappings[draft.mapping.name] = nil
+        }
+        drafts.sort { ($0.number, $0.place) < ($1.number, $1.place) }
         var mapping = MappingModel()
         for draft in drafts { mapping.entityMappings.append(try filled(draft)) }
         do throws(ModelError) {
