@@ -202,6 +202,8 @@ struct MappingModelReadingTests {
         #expect(try name("a&amp;&#x41;<![CDATA[<]]>") == "a&A<")
         #expect(try name("\\u3dd8\\u00de") == "\u{1F600}")
         #expect(try name("\\u3dd8") == "\\u3dd8", "half a character")
+        #expect(
+            try name("\\u3dd8\\u2600\\u00de\\u3c00") == "\\u3dd8&\\u00de<", "halves beside others")
         #expect(try name("\\u26\\u-001\\uzzzz\\") == "\\u26\\u-001\\uzzzz\\")
         #expect(try name("\\u5c00u2600") == "\\u2600")
         text.entities[0].texts["sourcefilterpredicatestring"] = "name < 'b'"

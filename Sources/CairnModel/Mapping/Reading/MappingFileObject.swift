@@ -95,22 +95,23 @@ struct MappingFileObject {
         plain.reserveCapacity(bytes.count)
         var position = 0
         while position < bytes.count {
-            let start = position
-            var units: [UInt16] = []
-            while let unit = unit(bytes, position) {
-                units.append(unit.byteSwapped)
-                position += 6
-            }
-            if position == start {
+            if let (character, length) = character(bytes, position) {
+                plain += character.utf8
+                position += length
+            } else {
                 plain.append(bytes[position])
                 position += 1
-            } else if let characters = String(validating: units, as: UTF16.self) {
-                plain += characters.utf8
-            } else {
-                plain += bytes[start..<position]
             }
         }
         return String(decoding: plain, as: UTF8.self)
+    }
+
+    /// The character of the escape at a place, or of the two that are its halves, and how long they are.
+    private static func character(_ bytes: [UInt8], _ position: Int) -> (String, Int)? {
+        guard let first = unit(bytes, position)?.byteSwapped else { return nil }
+        if let character = String(validating: [first], as: UTF16.self) { return (character, 6) }
+        guard let second = unit(bytes, position + 6)?.byteSwapped else { return nil }
+        return String(validating: [first, second], as: UTF16.self).map { ($0, 12) }
     }
 
     /// The number of an escape at a place.
