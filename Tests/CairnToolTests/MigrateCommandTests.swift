@@ -146,6 +146,14 @@ struct MigrateCommandTests {
         #expect(cairn("check", work.store).code == 0)
         let again = cairn("migrate", work.store, "--to", model, "--mapping", file, "--json")
         #expect(try again.json[0]["migrated"] as? Bool == false)
+        // The file is read, though nothing is left for it to say.
+        for (file, word) in [
+            (work.folder.path("none.xcmappingmodel"), "there is no such file or folder"),
+            (model, "the XML is broken"),
+        ] {
+            let none = cairn("migrate", work.store, "--to", model, "--mapping", file)
+            #expect(none.code == 1 && none.errors.contains(word), "\(none.errors)")
+        }
     }
 
     @Test("a mapping model that names code, or does not fit, is refused, and changes nothing")

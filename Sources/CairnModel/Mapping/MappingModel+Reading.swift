@@ -61,8 +61,8 @@ extension MappingModel {
         xml: Data, file: String? = nil, forSourceModel old: ManagedObjectModel,
         destinationModel new: ManagedObjectModel
     ) throws(ModelError) {
-        self = try MappingModelReader.read(
-            xml, file: file, from: Schema(old, isStored: true), to: Schema(new), policy: nil)
+        self = try MappingModelFile(xml: xml, name: file)
+            .mapping(from: Schema(old, isStored: true), to: Schema(new), policy: nil)
     }
 
     /// The same for schemas.
@@ -72,30 +72,7 @@ extension MappingModel {
         contentsOfFile path: String, from old: Schema, to new: Schema,
         policy: ((String) -> (any MappingCode)?)?
     ) throws(ModelError) {
-        let file = try Self.file(path)
-        let bytes = try ModelVersions.bytes(of: file)
-        if bytes.starts(with: "bplist".utf8) {
-            throw ModelError(
-                .unreadable,
-                "this is a compiled mapping model: the .xcmappingmodel that it was made of is read",
-                file: file)
-        }
-        self = try MappingModelReader.read(bytes, file: file, from: old, to: new, policy: policy)
-    }
-
-    /// The XML file of a mapping model's folder, or the file itself.
-    private static func file(_ path: String) throws(ModelError) -> String {
-        guard let isFolder = ModelVersions.isFolder(path) else {
-            throw ModelError(.unreadable, "there is no such file or folder", file: path)
-        }
-        guard isFolder else { return path }
-        var folder = path
-        while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
-        let file = folder + "/xcmapping.xml"
-        guard ModelVersions.isFolder(file) == false else {
-            throw ModelError(
-                .unreadable, "the folder has no xcmapping.xml: it is no mapping model", file: path)
-        }
-        return file
+        self = try MappingModelFile(contentsOfFile: path)
+            .mapping(from: old, to: new, policy: policy)
     }
 }

@@ -1,6 +1,6 @@
 // cairn migrate --mapping: leads a store to another model by a mapping model of Xcode.
 //
-//   1. The file is read and checked against the store's model and the newer one.
+//   1. The file is read and, if the store is not of the newer model yet, checked against both models.
 //   2. One that names code of an app is refused: the tool has none.
 //   3. What it says is shown, or carried out.
 
@@ -21,13 +21,13 @@ struct MappingMigration {
     init(store: String, to destination: Schema, file: String) throws {
         self.store = store
         self.destination = destination
+        let contents = try MappingModelFile(contentsOfFile: file)
         let source = try StoreSession.reading(store) { $0.store.schema }
         guard !ModelMigrationPlan(from: source, to: destination).changes.isEmpty else {
             mapping = nil
             return
         }
-        let mapping = try MappingModel(
-            contentsOfFile: file, from: source, to: destination, policy: nil)
+        let mapping = try contents.mapping(from: source, to: destination, policy: nil)
         if let custom = mapping.entityMappings.first(where: \.hasPolicy) {
             throw Failure(
                 "\(file): \(custom.name): its policy \(custom.entityMigrationPolicyClassName ?? "") is code of an app, which cairn does not have: let the app lead the store, with PersistentContainer.migrateStore"

@@ -1,11 +1,11 @@
 // Reads Xcode's mapping model into a `MappingModel`.
 //
-//   1. The text becomes objects by their ids. Those that the one mapping model leads to count: Xcode leaves others behind.
-//   2. Entity mappings come in the order of their numbers. One that the file gives no name is called by its entities, as Xcode
-//      shows it; what it does follows from which of them there are, and from whether it has a policy.
-//   3. Where a property has an expression in the file, that gives its value. Where it has none, the value is that of the property
+//   1. Entity mappings come in the order of their numbers. One that the file gives no name is called by its entities, as Xcode
+//      shows it; what it does follows from which of them there are, and from whether it has a policy. Those of abstract
+//      entities are left out, and no property can be about them.
+//   2. Where a property has an expression in the file, that gives its value. Where it has none, the value is that of the property
 //      of the same name, as Xcode's compiler takes it: an attribute is copied, a relationship leads to what its members became.
-//   4. The whole is checked against both models.
+//   3. The whole is checked against both models.
 //
 // The file has copies of both models in the form of Xcode's editor, and the paths where they were: neither is used. So it has no
 // hashes either, and a mapping says of no version of an entity that it was made for it.
@@ -19,12 +19,11 @@ struct MappingModelReader {
     /// A class by the name that a file gives it; nil if there is none.
     typealias Policy = (String) -> (any MappingCode)?
 
-    let file: String?
+    private let file: MappingModelFile
     let old: Schema
     let new: Schema
     /// Nil: policies are known by their names only.
     let policy: Policy?
-    private var objects: [String: MappingFileObject] = [:]
     var lines = ModelLines()
     /// How many values all archives of the file may still have: an expression has some fifty, and many a small file could say
     /// that it has millions.
@@ -36,7 +35,7 @@ struct MappingModelReader {
     /// The objects that others lead to: each belongs to one.
     private var used: Set<String> = []
 
-    private init(file: String?, old: Schema, new: Schema, policy: Policy?) {
+    private init(file: MappingModelFile, old: Schema, new: Schema, policy: Policy?) {
         self.file = file
         self.old = old
         self.new = new
@@ -45,39 +44,18 @@ struct MappingModelReader {
 
     /// Reads a whole file.
     static func read(
-        _ xml: Data, file: String?, from old: Schema, to new: Schema, policy: Policy?
+        _ file: MappingModelFile, from old: Schema, to new: Schema, policy: Policy?
     ) throws(ModelError) -> MappingModel {
-        let root = try ElementParser.parse(xml, file: file, keepsText: true)
         var reader = MappingModelReader(file: file, old: old, new: new, policy: policy)
         do throws(ModelError) {
-            return try reader.mapping(root)
+            return try reader.mapping()
         } catch {
-            throw reader.lines.place(error, file: file)
+            throw reader.lines.place(error, file: file.name)
         }
     }
 
-    private mutating func mapping(_ root: ModelElement) throws(ModelError) -> MappingModel {
-        guard root.name == "database" else {
-            throw ModelError(
-                .malformed, "this is not a mapping model: the outermost element is \(root.name)",
-                line: root.line)
-        }
-        for element in root.children where element.name == "object" {
-            let object = try MappingFileObject(element)
-            guard objects.updateValue(object, forKey: object.id) == nil else {
-                throw ModelError(
-                    .duplicateName, "the file has two objects of this id", element: object.id,
-                    line: object.line)
-            }
-        }
-        let models = objects.values.filter { $0.kind == .model }
-        guard models.count == 1, let model = models.first else {
-            throw ModelError(
-                .malformed,
-                models.isEmpty
-                    ? "there is no mapping model in the file"
-                    : "there are \(models.count) mapping models in the file", line: root.line)
-        }
+    private mutating func mapping() throws(ModelError) -> MappingModel {
+        let model = file.model
         var drafts: [Draft] = []
         for object in try members(model, "entitymappings", .entity, model.id) {
             drafts.append(try draft(object))
@@ -121,7 +99,7 @@ struct MappingModelReader {
     ) throws(ModelError) -> [MappingFileObject] {
         var members: [MappingFileObject] = []
         for id in object.ids(name) {
-            guard let member = objects[id] else {
+            guard let member = file.objects[id] else {
                 throw ModelError(
                     .malformed, "\(name) names \(id), which is not in the file", element: element,
                     line: object.line)
