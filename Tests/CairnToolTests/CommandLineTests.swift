@@ -1,5 +1,6 @@
 // The command line itself: what makes sense, exit codes, errors as JSON.
 
+import ArgumentParser
 import CairnTestSupport
 import Foundation
 import Testing
@@ -54,6 +55,22 @@ struct CommandLineTests {
         #expect(help.code == 0)
         #expect(!help.output.isEmpty)
         #expect(help.errors.isEmpty)
+    }
+
+    @Test("the help has no blanks in the middle of its sentences")
+    func blanks() {
+        func look(at command: any ParsableCommand.Type, _ name: String) {
+            for text in [command.configuration.abstract, command.configuration.discussion] {
+                for line in text.split(separator: "\n") {
+                    // A table has some after its first word.
+                    let words = line.split(separator: " ", maxSplits: 1).last ?? ""
+                    #expect(!words.drop { $0 == " " }.contains("  "), "\(name): \(line)")
+                }
+            }
+            for inner in command.configuration.subcommands { look(at: inner, "\(inner)") }
+        }
+        #expect(!CairnCommand.configuration.subcommands.isEmpty)
+        look(at: CairnCommand.self, "cairn")
     }
 
     @Test("the exit codes are in the help")

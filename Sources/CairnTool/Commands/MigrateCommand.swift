@@ -31,7 +31,10 @@ struct MigrateCommand: ParsableCommand {
             --merge the one that stays takes values from the others where it has none. The ids of \
             those that go lead to it.
 
-            With --mapping FILE a mapping model of Xcode says what becomes of what: objects are brought             over one by one, and put in the place of the old content in one commit. Policies are code of             an app: a file that names one is refused. With --dry-run the file is checked against both             models, and its entity mappings are shown.
+            With --mapping FILE a mapping model of Xcode says what becomes of what: objects are brought \
+            over one by one, and put in the place of the old content in one commit. Policies are code of \
+            an app: a file that names one is refused. With --dry-run the file is checked against both \
+            models, and its entity mappings are shown.
             """)
 
     @OptionGroup var place: StoreArgument
