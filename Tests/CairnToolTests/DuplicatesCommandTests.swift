@@ -32,10 +32,21 @@ struct DuplicatesCommandTests {
 
                     """)
         #expect(
-            cairn("duplicates", work.store, "Thing", "--by", "name", "--json").lines == [
+            cairn(
+                "duplicates", work.store, "Thing", "--by", "name", "--keep", "first", "--json"
+            ).lines == [
                 #"{"key":{"name":"Anna"},"stays":"p1","others":["p2","p4"]}"#,
                 #"{"entity":"Thing","dryRun":true,"keys":1,"objects":3,"deleted":2,"cascaded":0,"updated":0,"entangled":0}"#,
             ])
+        // Without a rule nothing is said of what would become of them, in neither form.
+        #expect(
+            cairn("duplicates", work.store, "Thing", "--by", "name", "--json").lines == [
+                #"{"key":{"name":"Anna"},"stays":"p1","others":["p2","p4"]}"#,
+                #"{"entity":"Thing","dryRun":true,"keys":1,"objects":3,"deleted":null,"cascaded":null,"updated":null,"entangled":null}"#,
+            ])
+        #expect(
+            cairn("duplicates", work.store, "Thing", "--by", "name").lines.last
+                == "Thing: 1 key of 3 objects by name")
         #expect(
             cairn(
                 "duplicates", work.store, "Thing", "--by", "name", "--where", "visits > 2",
@@ -65,9 +76,14 @@ struct DuplicatesCommandTests {
             (["--by", "name", "--keep", "newest"], 2, "newest"),
             (["--by", "name", "--keep", "newest:age"], 1, "Thing.age"),
             (["--by", "nickname"], 1, "Thing.nickname"),
-            (["--by", "name", "--fold", "visits"], 2, "visits"),
-            (["--by", "name", "--fold", "visits=sum,visits=keep"], 2, "visits"),
-            (["--by", "name", "--fold", "name=sum"], 1, "Thing.name"),
+            (["--by", "name", "--merge"], 2, "--keep"),
+            (["--by", "name", "--fold", "visits=sum"], 2, "--keep"),
+            (["--by", "name", "--keep", "last", "--fold", "visits"], 2, "visits"),
+            (
+                ["--by", "name", "--keep", "last", "--fold", "visits=sum,visits=keep"], 2,
+                "visits"
+            ),
+            (["--by", "name", "--keep", "last", "--fold", "name=sum"], 1, "Thing.name"),
             (["--by", "name", "--limit", "-1"], 2, "--limit"),
             (["--by", "name", "--where", "name =="], 2, "name =="),
         ] as [([String], Int32, String)])

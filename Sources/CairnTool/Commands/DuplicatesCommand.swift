@@ -14,7 +14,8 @@ struct DuplicatesCommand: ParsableCommand {
         abstract: "Print objects that have the same key, or make one of them.",
         discussion: """
             Without --delete nothing is changed: each group is printed with the object that would \
-            stay. Objects whose key has a part that is nil are no duplicates.
+            stay, the first if --keep does not say another rule, and with --keep also what would \
+            become of the others. Objects whose key has a part that is nil are no duplicates.
 
             A rule is first or last (as they were created), newest:ATTRIBUTE, smallest:ATTRIBUTE, \
             mostComplete, or nullKey: all stay, and all but the first lose the key. The object that \
@@ -54,6 +55,10 @@ struct DuplicatesCommand: ParsableCommand {
         if delete, keep == nil {
             throw ValidationError("--delete needs --keep: say which object of each group stays.")
         }
+        if merge || fold != nil, keep == nil {
+            throw ValidationError(
+                "--merge and --fold need --keep: say which object of each group stays.")
+        }
         if limit < 0 { throw ValidationError("--limit is a number from 0 up.") }
     }
 
@@ -79,6 +84,9 @@ struct DuplicatesCommand: ParsableCommand {
         if output.json { printJSON(result, keys) } else { printTable(result, keys) }
     }
 
+    /// Whether what would become of objects is told. Without a rule nothing is known of it.
+    private var tellsEffects: Bool { keep != nil }
+
     private func printJSON(_ result: DeduplicationResult, _ keys: [String]) {
         for group in result.groups.prefix(limit) {
             Console.current.print(
@@ -89,13 +97,14 @@ struct DuplicatesCommand: ParsableCommand {
                     "others": .array(group.losers.map { .string("p\($0.reference)") }),
                 ]).line)
         }
+        func effect(_ count: Int) -> JSONValue { tellsEffects ? .count(count) : .null }
         Console.current.print(
             JSONValue.object([
                 "entity": .string(entity), "dryRun": .boolean(!delete),
                 "keys": .count(result.groups.count),
-                "objects": .count(objects(result)), "deleted": .count(result.deletedCount),
-                "cascaded": .count(result.cascadedCount), "updated": .count(result.updatedCount),
-                "entangled": .count(result.entangledGroups.count),
+                "objects": .count(objects(result)), "deleted": effect(result.deletedCount),
+                "cascaded": effect(result.cascadedCount), "updated": effect(result.updatedCount),
+                "entangled": effect(result.entangledGroups.count),
             ]).line)
     }
 
@@ -115,8 +124,7 @@ struct DuplicatesCommand: ParsableCommand {
         var line =
             "\(entity): \(PlainText.count(result.groups.count, "key")) of "
             + "\(PlainText.count(objects(result), "object")) by \(keys.joined(separator: ", "))"
-        // Without a rule nothing is known of what would become of them.
-        if delete || keep != nil {
+        if tellsEffects {
             line += ", \(PlainText.number(result.deletedCount))"
             line += delete ? " deleted" : " would be deleted"
             if result.cascadedCount > 0 {
@@ -126,7 +134,7 @@ struct DuplicatesCommand: ParsableCommand {
             line += ", \(PlainText.number(result.updatedCount)) updated"
         }
         console.print(line)
-        if let group = result.entangledGroups.first {
+        if tellsEffects, let group = result.entangledGroups.first {
             console.printError(
                 "cairn: note: \(PlainText.count(result.entangledGroups.count, "key")) were left as they are, since delete rules would delete whichever object stays: the first is \(group.key.map { PlainText.value($0) }.joined(separator: ", "))"
             )
