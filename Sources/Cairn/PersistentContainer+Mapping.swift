@@ -14,7 +14,7 @@ extension PersistentContainer {
     /// ```
     ///
     /// - Parameters:
-    ///   - policies: the classes of policies that mappings know by their names only.
+    ///   - policies: the classes of policies that mappings know by their names only, with the module or without.
     ///   - progress: told how far it has come; it can be cancelled by it from elsewhere.
     /// - Throws: `ModelError` if the model is invalid, `StoreError` as `LogStore.beginMigration(at:to:options:)` and
     ///   `MigrationManager.migrate()`; the store is as it was.

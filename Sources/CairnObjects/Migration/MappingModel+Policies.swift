@@ -26,9 +26,13 @@ extension MappingModel {
     ) throws(ModelError) {
         try self.init(
             contentsOfFile: path, from: Schema(old, isStored: true), to: Schema(new),
-            policy: { name in
-                let plain = name.split(separator: ".").last.map(String.init) ?? name
-                return (policies[name] ?? policies[plain]).map(PolicyClass.init)
-            })
+            policy: { policies.policy(named: $0).map(PolicyClass.init) })
+    }
+}
+
+extension [String: EntityMigrationPolicy.Type] {
+    /// The class of a policy by the name that a mapping has for it: the name itself, or what it is without the module.
+    func policy(named name: String) -> EntityMigrationPolicy.Type? {
+        self[name] ?? name.split(separator: ".").last.flatMap { self[String($0)] }
     }
 }

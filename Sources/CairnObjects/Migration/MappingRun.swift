@@ -37,7 +37,8 @@ final class MappingRun {
                     entity: mapping.destinationEntityName ?? mapping.sourceEntityName, key: key))
         }
         if let name = mapping.entityMigrationPolicyClassName {
-            guard let type = mapping.entityMigrationPolicy ?? policies[name] else {
+            guard let type = mapping.entityMigrationPolicy ?? policies.policy(named: name)
+            else {
                 throw misfit("no class is known for its policy \(name)")
             }
             policy = type.init()

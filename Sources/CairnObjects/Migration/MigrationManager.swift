@@ -81,7 +81,7 @@ public final class MigrationManager {
     /// - Parameters:
     ///   - migration: what a store gives for it.
     ///   - mapping: what becomes of what.
-    ///   - policies: the classes of policies that mappings know by their names only.
+    ///   - policies: the classes of policies that mappings know by their names only, with the module or without.
     ///   - progress: told how far it has come.
     /// - Throws: `StoreError`: `.missingMappingModel` if the mapping does not fit both models, with the mapping and property, and a
     ///   `ModelError` as its cause.

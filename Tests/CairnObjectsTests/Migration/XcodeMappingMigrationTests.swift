@@ -193,6 +193,11 @@ struct XcodeMappingMigrationTests {
         try PersistentContainer.migrateStore(
             at: place.store, to: Self.new, mapping: mapping, policies: policies)
         try place.check()
+        let other = try Place()
+        try PersistentContainer.migrateStore(
+            at: other.store, to: Self.new, mapping: mapping,
+            policies: ["PersonPolicy": PersonPolicy.self])
+        try other.check()
     }
 
     @Test("A policy of which no class is given is named, with its line")
