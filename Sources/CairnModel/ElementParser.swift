@@ -108,7 +108,7 @@ struct ElementParser {
                 guard !open.isEmpty else { throw error("text stands outside of the elements") }
                 let start = position + 9
                 try skip(past: "]]>", "a CDATA section")
-                if keepsText { texts[texts.count - 1] += bytes[start..<max(start, position - 3)] }
+                if keepsText { texts[texts.count - 1] += bytes[start..<position - 3] }
             } else if starts("<!") {
                 try skipDocumentType()
             } else if starts("</") {

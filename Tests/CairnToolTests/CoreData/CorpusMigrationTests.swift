@@ -165,7 +165,7 @@ struct CorpusMigrationTests {
             })
     }
 
-    /// Makes a maker of the text that a car had, once for all cars of whatever entity.
+    /// Makes a maker of the text that a car had, once for all cars of whatever entity, as that of `BehavioursOfMapping` does.
     private final class MakerPolicy: EntityMigrationPolicy {
         private final class Makers { var known: [String: ManagedObject] = [:] }
 
@@ -177,14 +177,12 @@ struct CorpusMigrationTests {
             guard let name = sInstance["maker"] as? String else { return }
             let makers = manager.userInfo["makers"] as? Makers ?? Makers()
             manager.userInfo["makers"] = makers
-            if makers.known[name] == nil {
-                let maker = manager.destinationContext.insert("Maker")
-                maker["name"] = name
-                makers.known[name] = maker
-            }
+            let maker = makers.known[name] ?? manager.destinationContext.insert("Maker")
+            maker["name"] = name
+            makers.known[name] = maker
             let car = manager.destinationInstances(
                 forEntityMappingName: mapping.name, sourceInstances: [sInstance])
-            car.first?["createdBy"] = makers.known[name]
+            car.first?["createdBy"] = maker
         }
     }
 

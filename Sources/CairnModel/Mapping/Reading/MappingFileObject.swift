@@ -68,7 +68,7 @@ struct MappingFileObject {
 
     /// Whether an attribute is true; nil if it is not there.
     func flag(_ name: String) -> Bool? {
-        text(name).map { $0 == "1" || Bool(modelText: $0) == true }
+        text(name).map { Bool(modelText: $0) == true }
     }
 
     /// The bytes of an attribute; nil if there is none, or nothing in it.
