@@ -10,6 +10,8 @@
 //
 // Somebody else's commit makes the number of commits greater than that. Then nothing is kept until all rows have been let go.
 //
+// A context that merges by itself from a state on of which it knew its rows has what is stored whenever nothing waits.
+//
 // Threads: the context's.
 
 import CairnModel
@@ -21,6 +23,8 @@ struct KnownRows {
     private var own: UInt64 = 0
     /// Whether a batch request of the context has written something since.
     private(set) var hidesBatches = false
+    /// Whether the context merges whatever is committed from that state on of which its rows were known.
+    fileprivate(set) var mergesTheRest = false
     /// When an object was last refreshed.
     var refreshed: ContinuousClock.Instant?
 
@@ -39,11 +43,15 @@ struct KnownRows {
     /// Whether nobody else has committed anything.
     func areKnown(at commit: UInt64) -> Bool { floor.map { $0 + own == commit } ?? false }
 
+    /// Whether they are what is stored by then.
+    func areNewest(at commit: UInt64) -> Bool { !hidesBatches && areKnown(at: commit) }
+
     /// The context has let go of all its rows, or reads others than the newest ones from now on, of which nothing is known.
     mutating func begin(at commit: UInt64?) {
         floor = commit
         own = 0
         hidesBatches = false
+        mergesTheRest = false
     }
 }
 
@@ -51,7 +59,31 @@ extension ManagedObjectContext {
     /// The context has let go of all its rows.
     func beginKnowingRows() {
         // A child reads no store.
-        if parent == nil { knownRows.begin(at: readsNewest ? try? store.snapshot().commit : nil) }
+        guard parent == nil else { return }
+        knownRows.begin(at: readsNewest ? try? store.snapshot().commit : nil)
+        knownRows.mergesTheRest = readsNewest && inbox != nil
+    }
+
+    /// The context begins to merge by itself, or ends it.
+    func noteMerging() {
+        if changed.count == 0, prefetched == nil, registry.objects.isEmpty {
+            return beginKnowingRows()
+        }
+        guard inbox != nil, readsNewest, let commit = try? store.snapshot().commit else {
+            knownRows.mergesTheRest = false
+            return
+        }
+        knownRows.mergesTheRest = knownRows.areNewest(at: commit)
+    }
+
+    /// Whether all objects of the context are, and show, what is stored in a state. It may be so where this cannot tell: after
+    /// a commit of somebody else whom the context does not merge by itself, until all objects have been refreshed.
+    func shows(_ state: StoreState) -> Bool {
+        guard parent == nil, readsNewest, changed.count == 0, !hasSetTransients,
+            !hasTransientRelationships
+        else { return false }
+        if knownRows.areNewest(at: state.commit) { return true }
+        return knownRows.mergesTheRest && inbox?.hasTaken(state.commits) == true
     }
 
     /// Whether an object that becomes a fault now shows the row that it has when it is touched again.

@@ -63,6 +63,7 @@ extension ManagedObjectContext {
             detach(object)
         }
         forgetChanges()
+        hasSetTransients = false
         beginKnowingRows()
         revision += 1
         undoHistory?.removeAllActions()
@@ -122,7 +123,10 @@ extension ManagedObjectContext {
         var count = 0
         prefetched = nil
         let keepsRows = keepsRows
-        if !keepsRows, changed.count == 0 { beginKnowingRows() }
+        if changed.count == 0 {
+            if !keepsRows { beginKnowingRows() }
+            hasSetTransients = false
+        }
         for object in registry.objects where !object.isInserted && !object.isGone {
             if object.isUpdated || object.isDeleted {
                 if bringUpToDate(object, mergeChanges: true) { count += 1 }

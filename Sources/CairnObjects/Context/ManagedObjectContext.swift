@@ -205,6 +205,8 @@ public final class ManagedObjectContext {
     @exclusivity(unchecked) private(set) var readsNewest: Bool
     /// Whether the newest state is read for the moment, whatever the generation.
     var readsNewestState = false
+    /// Whether a transient property was set since all of them had their defaults: no store knows its value.
+    var hasSetTransients = false
     /// Whether there may be faults whose entity is a guess, as their rows could not be read.
     @exclusivity(unchecked) var hasUnresolvedFaults = false
     /// Whether an object was gone that others lead to by their edits: should it come back, these are members again.

@@ -42,6 +42,11 @@ final class CoordinatedSnapshot: StoreSnapshot {
     /// The stores whose states these are.
     var stores: [CoordinatedStore] { parts.map(\.store) }
 
+    /// The commit of each.
+    var commits: [StoreState.StoreCommit] {
+        parts.map { .init(store: $0.store.identifier, commit: $0.snapshot.commit) }
+    }
+
     /// Whether it is the same state. Sums are not enough: those of states that were taken at once may be the same.
     func isState(of other: CoordinatedSnapshot) -> Bool {
         identity.identifier == other.identity.identifier && version == other.version

@@ -31,11 +31,7 @@ final class ChangeInbox: Sendable {
         }
     }
 
-    /// A commit of one of the stores.
-    fileprivate struct StoreCommit: Hashable, Sendable {
-        let store: UUID
-        let commit: UInt64
-    }
+    fileprivate typealias StoreCommit = StoreState.StoreCommit
 
     fileprivate struct State: Sendable {
         /// The newest ones, so that the context can take out its own.
@@ -45,6 +41,8 @@ final class ChangeInbox: Sendable {
         var runs = 0
         /// By store.
         var lastCommits: [UUID: UInt64] = [:]
+        /// By store: all commits behind this one are told.
+        var firstCommits: [UUID: UInt64] = [:]
         /// The context's own commits that are still to come.
         var own: Set<StoreCommit> = []
         var isWoken = false
@@ -69,10 +67,25 @@ final class ChangeInbox: Sendable {
         guard let store else { return }
         let observation = store.observeChanges { [weak self] in self?.receive($0) }
         self.observation.withLock { $0 = observation }
+        let first = (try? store.snapshot()).map(StoreState.commits) ?? []
+        state.withLock { state in
+            for first in first { state.firstCommits[first.store] = first.commit }
+        }
     }
 
     /// Whether nothing waits.
     var isEmpty: Bool { state.withLock { $0.isEmpty } }
+
+    /// Whether nothing waits, and all that was committed since the beginning was taken, up to these commits and no others.
+    func hasTaken(_ commits: [StoreState.StoreCommit]) -> Bool {
+        state.withLock { state in
+            state.isEmpty
+                && commits.allSatisfy { commit in
+                    guard let first = state.firstCommits[commit.store] else { return false }
+                    return max(first, state.lastCommits[commit.store] ?? 0) == commit.commit
+                }
+        }
+    }
 
     private func receive(_ set: ChangeSet) {
         var changes = try? set.entities()

@@ -99,6 +99,7 @@ extension ManagedObjectContext {
                 if newValue { follow(parent) }
             } else {
                 inbox = newValue ? ChangeInbox(store, wake: waker) : nil
+                noteMerging()
             }
         }
     }

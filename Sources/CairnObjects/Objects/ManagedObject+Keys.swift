@@ -157,6 +157,7 @@ extension ManagedObject {
     /// Sets a transient attribute, with nil to its default, and tells the context.
     final func setTransient(_ index: Int, _ value: Value?) {
         managedObjectContext?.objectWillChange(self)
+        managedObjectContext?.hasSetTransients = true
         willChange(.transient(index))
         defer { didChange(.transient(index)) }
         let initial = entity.attributes[index].description.defaultValue
