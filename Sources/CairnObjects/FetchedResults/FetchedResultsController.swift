@@ -39,6 +39,9 @@ public import Foundation
 /// that keeps them together: ``performFetch()`` throws if they are not. Sections of a transient or a computed property are named by
 /// the objects, which are all read for it.
 ///
+/// With a ``cacheName`` the list is remembered: a controller that fetches the same of the same state finds it there, and neither
+/// looks for objects nor sorts them, nor asks them for the names of their sections.
+///
 /// After ``ManagedObjectContext/reset()`` there is no list, and nobody is told: fetch again.
 open class FetchedResultsController<Result: ManagedObject> {
     /// What is listed. Another request is used from the next ``performFetch()`` on.
@@ -47,13 +50,42 @@ open class FetchedResultsController<Result: ManagedObject> {
     public final let managedObjectContext: ManagedObjectContext
     /// What sections are named after; nil: there are none, or they are named by a computed property.
     public final let sectionNameKeyPath: String?
-    /// The name that was given for a cache of sections.
+    /// The name under which lists that ``performFetch()`` gets are remembered, for all controllers of the process; nil: they are
+    /// not.
     ///
-    /// There is no such file. Core Data's saves it from reading what objects are grouped by; here the fetch that
-    /// finds the objects has read that along with them, and sections are counted in passing. So a changed request needs no
-    /// deleting of caches either.
+    /// ```swift
+    /// let controller = FetchedResultsController(
+    ///     fetchRequest: FetchRequest<Product>(sortBy: [SortKey(\Product.name)]),
+    ///     managedObjectContext: container.viewContext, sectionNameKeyPath: \.initial, cacheName: "products by letter")
+    /// try controller.performFetch()          // a second time, and nothing has been written: no product is looked at
+    /// ```
+    ///
+    /// What is remembered is the ids in their order, what they are sorted by, and the sections. It is used only for the same
+    /// request, the same property for the sections, the same store or coordinator, and the very state that it is of: a commit by
+    /// anybody, and the list is fetched anew, and remembered instead. A request that differs is no mistake: it is fetched, and has
+    /// the name from then on. So a cache need not be deleted because something changes. Each screen should have a name of its own.
+    ///
+    /// A list that is found reads the rows of its objects, all with few questions; with a ``FetchRequest/fetchBatchSize`` it reads
+    /// nothing. It follows changes as any other. Not remembered, and not looked for, are lists
+    ///
+    /// - if the context has unsaved changes of objects that the request is about, or works on another context;
+    /// - whose predicate names objects, or asks for the moment or for chance: `now()`, `random()`;
+    /// - with sections of a transient or a computed property, if the context has any unsaved change, or has objects that may be
+    ///   older than what is stored: others have committed something since and it does not merge that by itself, or it has
+    ///   carried out a batch request and has not refreshed its objects.
+    ///
+    /// A transient or computed property is taken for one that is made of what is stored: if it depends on a setting or
+    /// the day as well, delete the cache when that changes, or have none.
+    ///
+    /// 64 names are remembered, and 1,048,576 objects in all their lists, with about 100 bytes for each: beyond that the list goes
+    /// that was not used for longest. Lists of stores that are gone go with the next one that comes.
+    ///
+    /// There are no files of it, as Core Data has: reading those costs about what the fetch does, since a store keeps the values
+    /// that objects are sorted and grouped by side by side. The first fetch of a process is a fetch.
     public final let cacheName: String?
     private final let sectionName: ((Result) -> String)?
+    /// What ``sectionName`` is made of.
+    private final let sectionPath: AnyKeyPath?
 
     /// Who is told of changes. The list follows only if there is one; set it before ``performFetch()``, else the list is fetched
     /// again at the next change.
@@ -81,6 +113,7 @@ open class FetchedResultsController<Result: ManagedObject> {
         self.sectionNameKeyPath = sectionNameKeyPath
         cacheName = name
         sectionName = nil
+        sectionPath = nil
     }
 
     /// A controller without a list, whose sections are named after a property of the class: one of the entity, or a computed
@@ -102,6 +135,7 @@ open class FetchedResultsController<Result: ManagedObject> {
         let key = TypedEntity.of(Result.self).key(of: path)
         sectionNameKeyPath = key
         sectionName = key == nil ? { SectionName.of($0[keyPath: path]) } : nil
+        sectionPath = key == nil ? path : nil
     }
 
     /// Fetches the list. Nobody is told of what it changes.
@@ -121,13 +155,15 @@ open class FetchedResultsController<Result: ManagedObject> {
             }, holdsObjects: fetchRequest.fetchBatchSize <= 0)
         self.follower?.unload()
         self.follower = nil
-        try follower.load(managedObjectContext)
+        try follower.load(
+            managedObjectContext,
+            cache: cacheName.map { .init(name: $0, sectionPath: sectionPath) })
         self.follower = follower
         follow(hasMissed: false)
     }
 
-    /// Deletes a cache of sections, or all: does nothing; see ``cacheName``.
-    public static func deleteCache(withName name: String?) {}
+    /// Forgets the list that is remembered under a name; nil: all lists, whatever their objects are. See ``cacheName``.
+    public static func deleteCache(withName name: String?) { SectionCache.shared.remove(name) }
 
     // MARK: Following
 

@@ -47,7 +47,7 @@ final class ResultsFollower {
     let holdsObjects: Bool
     /// Whether the predicate names objects, which may be folded into others.
     private let namesObjects: Bool
-    private let sectionKey: String?
+    let sectionKey: String?
     private let sectionName: ((ManagedObject) -> String)?
     private(set) var sections = Sections.none
     private(set) var related: RelatedPaths?
@@ -70,7 +70,7 @@ final class ResultsFollower {
     private(set) var fetches = 0
 
     /// So many rows are looked at at once.
-    private static let mostRows = 8192
+    static let mostRows = 8192
 
     /// - Parameters:
     ///   - sectionKey: what the names of sections are made of; nil: there are no sections.
@@ -94,9 +94,11 @@ final class ResultsFollower {
     // MARK: Loading
 
     /// Fetches the list.
-    func load(_ context: ManagedObjectContext) throws(StoreError) {
+    ///
+    /// - Parameter cache: where to look for it before, and to keep it.
+    func load(_ context: ManagedObjectContext, cache: CacheAddress? = nil) throws(StoreError) {
         waiting = Candidates()
-        let new = try fetchedList(context)
+        let new = try fetchedList(context, cache: cache)
         if new.isOutOfOrder { throw outOfOrder(new) }
         list = new
     }
@@ -116,8 +118,9 @@ final class ResultsFollower {
     }
 
     /// The list as a fetch gives it now.
-    func fetchedList(_ context: ManagedObjectContext) throws(StoreError) -> FetchedList {
-        fetches += 1
+    func fetchedList(_ context: ManagedObjectContext, cache: CacheAddress? = nil)
+        throws(StoreError) -> FetchedList
+    {
         try context.throwReadError()
         context.processPendingChanges()
         try terms.box?.terms.checkForObjects(terms.entityName, in: context.schema)
@@ -125,6 +128,11 @@ final class ResultsFollower {
         ledPredicate = namesObjects ? terms.predicate.map(context.led) : nil
         let question = try context.question(terms)
         try findSections(question.entity, context)
+        let place = try cache.flatMap { address throws(StoreError) in
+            try self.place(address, question, context)
+        }
+        if let place, let list = try cachedList(place, question, context) { return list }
+        fetches += 1
         let objects: [ListedObject]
         if context.board.wants(.fetches) {
             objects = try context.watched(.objects, terms, count: \.count) {
@@ -133,7 +141,9 @@ final class ResultsFollower {
         } else {
             objects = try fetchedObjects(question, context)
         }
-        return FetchedList(objects, ListOrder(question.sort), isSectioned: isSectioned)
+        let list = FetchedList(objects, ListOrder(question.sort), isSectioned: isSectioned)
+        if let place, !list.isOutOfOrder { keep(objects, place, question, context) }
+        return list
     }
 
     private func findSections(_ entity: SchemaEntity, _ context: ManagedObjectContext)
