@@ -19,6 +19,8 @@ extension ManagedObjectContext {
         let left = isLeft.map { objects.filter($0) } ?? []
         if let isLeft { objects.removeAll(where: isLeft) }
         var saved = isWatched(.saves) ? SavedObjects() : nil
+        // A parent's objects are not compared with what the child knows of them.
+        saved?.notesDifferences = parent == nil && isWatched(.differences)
         saved?.isWritten = result.commit != nil
         saved?.commit = result.commit
         saved?.commits = result.commits
@@ -37,7 +39,7 @@ extension ManagedObjectContext {
                 leave(object, absorbedInto: survivor)
             } else if object.isDeleted && !undeleted.contains(old) {
                 gone.insert(old)
-                saved?.deleted.append(object)
+                saved?.noteDeletion(of: object, isCurrent: deletesWhatItKnows)
                 leave(object, absorbedInto: object.absorbedInto)
             } else if reverted.contains(old) || undeleted.contains(old) {
                 noteMoves(of: object, by: result.rows[old], result.permanentIDs)
@@ -48,7 +50,7 @@ extension ManagedObjectContext {
                 if object.isInserted {
                     saved?.inserted.append(object)
                 } else {
-                    saved?.noteUpdate(of: object)
+                    saved?.noteUpdate(of: object, result.rows[id])
                 }
                 noteMoves(of: object, by: result.rows[id], result.permanentIDs)
                 if id != old { rename(object, id) }
@@ -75,6 +77,7 @@ extension ManagedObjectContext {
                 continue
             }
             saved?.updated.append(object)
+            saved?.noteDifference(of: object, row)
             noteRefreshed(object)
             noteMoves(of: object, by: row, result.permanentIDs)
             if object.isFault { object.row = row } else { object.rebase(on: row) }
@@ -144,6 +147,12 @@ extension ManagedObjectContext {
         for object in objects { object.didSave() }
         if let saved { tell(.didSave(saved)) }
         if !children.isEmpty, !result.permanentIDs.isEmpty { tellChildrenOfRenames() }
+    }
+
+    /// Whether what a save deletes is stored as the context knows it: the policy lets nobody's writes pass unseen, or they are
+    /// still to be merged.
+    private var deletesWhatItKnows: Bool {
+        inbox != nil || mergePolicy.isBuiltIn && mergePolicy.mergeType == .error
     }
 
     /// An object is no more.

@@ -244,7 +244,7 @@ extension ManagedObjectContext {
         if let inbox, let commit = numbers.commit { inbox.disown(commit, of: identity.identifier) }
         saved?.inserted = rows.objects.filter(\.isInserted)
         if saved != nil {
-            for object in rows.others { saved?.noteUpdate(of: object) }
+            for object in rows.others { saved?.noteUpdate(of: object, nil) }
         }
         for object in rows.objects where object.isInserted {
             object.flags.subtract([.inserted, .updated])

@@ -5,10 +5,11 @@
 //
 //   to-one     whoever leads to them: by the inverse, or by looking for what leads to each
 //   pairs      the same. Whoever leads to one no more was written too
-//   one-to-many  the object that each leads to by its column. Which one it led to before nobody says: if it was changed or
-//              deleted, and not made, the list has to be fetched again
+//   one-to-many  the object that each leads to by its column, and the one that it led to before, as whoever wrote it says. If
+//              nobody does, the list has to be fetched again
 //
-// So the work is as large as the change, but for the last case.
+// Objects of which nothing has changed that is asked for at the end of a path, or on it, are passed over. So the work is as
+// large as the change, but for the last case.
 //
 // What is at the end of a path and in a column of its owner, as in `shop == X`, is the owner's alone. And an object at which
 // nothing has changed but who leads to it is looked at only where a derived attribute of it is asked for: who leads to it
@@ -34,28 +35,75 @@ struct RelatedPaths {
         private(set) var changed: [Int: Set<ObjectID>] = [:]
         /// Those to which others lead that did not, or the other way round; nothing else of them has changed.
         private(set) var linked: [Int: Set<ObjectID>] = [:]
+        /// What differs in those that were changed; nothing is said of those of which anything may.
+        private(set) var differences: [ObjectID: RowDifference] = [:]
+        /// By to-many relationship, to whom objects led before, if those may not lead to them any more.
+        private var owners: [MemberList: Set<ObjectID>] = [:]
+        /// The roots of objects of which nobody says to whom they led.
+        private(set) var unledRoots: Set<Int> = []
 
-        var isEmpty: Bool { inserted.isEmpty && changed.isEmpty && linked.isEmpty }
+        var isEmpty: Bool {
+            inserted.isEmpty && changed.isEmpty && linked.isEmpty && owners.isEmpty
+        }
 
-        mutating func insert(
-            _ id: ObjectID, root: Int, isNew: Bool = false, isLinked: Bool = false
-        ) {
+        /// Notes a new object, or one that others lead to.
+        mutating func insert(_ id: ObjectID, root: Int, isLinked: Bool = false) {
             if isLinked {
                 linked[root, default: []].insert(id)
-            } else if isNew {
-                inserted[root, default: []].insert(id)
             } else {
-                changed[root, default: []].insert(id)
+                inserted[root, default: []].insert(id)
             }
+        }
+
+        /// Notes a changed or deleted object.
+        ///
+        /// - Parameter difference: what differs, if it is noted too to whom it led; nil if nobody says that.
+        mutating func insert(_ id: ObjectID, root: Int, changedBy difference: RowDifference?) {
+            let isFirst = changed[root, default: []].insert(id).inserted
+            guard let difference else {
+                unledRoots.insert(root)
+                differences[id] = nil
+                return
+            }
+            if isFirst {
+                differences[id] = difference
+            } else {
+                differences[id]?.formUnion(difference)
+            }
+        }
+
+        /// Notes to whom objects led.
+        mutating func insert(_ list: MemberList, owners ids: some Sequence<ObjectID>) {
+            owners[list, default: []].formUnion(ids)
+        }
+
+        func owners(_ list: MemberList) -> Set<ObjectID> { owners[list] ?? [] }
+    }
+
+    /// What is asked for of the objects that a path leads to.
+    private struct Asked {
+        var columns = ColumnSet()
+        /// Whether it may be anything.
+        var isAnything = false
+        /// Whether a derived attribute is among it.
+        var isDerived = false
+
+        /// Whether it may be others by what differs.
+        func isConcerned(by difference: RowDifference?) -> Bool {
+            guard let difference, !isAnything else { return true }
+            return !difference.relationships.isEmpty
+                || difference.columns.contains(where: columns.contains)
         }
     }
 
     private let schema: Schema
-    /// Each beginning of a path once: the steps to one of the entities that the list depends on; and whether a derived
-    /// attribute of that one is asked for.
-    private var prefixes: [[Step]: Bool] = [:]
+    /// Each beginning of a path once: the steps to one of the entities that the list depends on; and what is asked for of that
+    /// one.
+    private var prefixes: [[Step]: Asked] = [:]
     /// The roots of the entities that the paths lead to.
     private(set) var roots: Set<Int> = []
+    /// The relationships on the paths that are kept in columns of their members.
+    private(set) var lists: Set<MemberList> = []
     /// Whether there is something in the predicate of which nobody can say what it depends on.
     private(set) var isUnknown = false
 
@@ -82,23 +130,42 @@ struct RelatedPaths {
         let names = path.split(separator: ".")
         for (place, name) in names.enumerated() {
             guard let index = current.relationshipIndex(named: String(name)) else {
-                if !steps.isEmpty, let index = current.attributeIndex(named: String(name)),
-                    current.attributes[index].description.derivationExpression != nil
-                {
-                    prefixes[steps] = true
-                }
+                if !steps.isEmpty { ask(String(name), of: current, steps) }
                 return
             }
             let relationship = current.relationships[index]
-            if place == names.count - 1, !relationship.description.isToMany,
-                case .column = relationship.storage
-            {
-                return
+            if case .column(let column) = relationship.storage {
+                prefixes[steps]?.columns.insert(column)
+                if place == names.count - 1 { return }
             }
             steps.append(Step(entity: current.index, relationship: index))
-            if prefixes[steps] == nil { prefixes[steps] = false }
+            if prefixes[steps] == nil {
+                var asked = Asked()
+                if case .inverseColumn(_, let column) = relationship.storage {
+                    asked.columns.insert(column)
+                    lists.insert(
+                        MemberList(entity: relationship.declaringEntity, relationship: index))
+                }
+                prefixes[steps] = asked
+            }
             current = schema.entities[relationship.destination]
             roots.insert(current.root)
+        }
+    }
+
+    /// Notes what is asked for of objects at the end of a path.
+    private mutating func ask(_ name: String, of entity: SchemaEntity, _ steps: [Step]) {
+        // How many there are depends on the relationship alone.
+        if name == "@count" { return }
+        guard let index = entity.attributeIndex(named: name),
+            !entity.attributes[index].columns.isEmpty
+        else {
+            prefixes[steps]?.isAnything = true
+            return
+        }
+        for column in entity.attributes[index].columns { prefixes[steps]?.columns.insert(column) }
+        if entity.attributes[index].description.derivationExpression != nil {
+            prefixes[steps]?.isDerived = true
         }
     }
 
@@ -108,15 +175,25 @@ struct RelatedPaths {
     ) throws(StoreError) -> Set<ObjectID>? {
         if isUnknown { return written.isEmpty ? [] : nil }
         var found: Set<ObjectID> = []
-        for (steps, asksDerived) in prefixes {
+        for (steps, asked) in prefixes {
             guard let last = steps.last else { continue }
-            let root = schema.entities[relationship(last).destination].root
-            var changed = written.changed[root] ?? []
-            if asksDerived, let linked = written.linked[root] { changed.formUnion(linked) }
-            var reached = changed.union(written.inserted[root] ?? [])
-            if reached.isEmpty { continue }
-            if case .inverseColumn = relationship(last).storage, !changed.isEmpty { return nil }
-            for step in steps.reversed() where !reached.isEmpty {
+            let relationship = relationship(last)
+            let root = schema.entities[relationship.destination].root
+            var reached = (written.changed[root] ?? []).filter {
+                asked.isConcerned(by: written.differences[$0])
+            }
+            if asked.isDerived, let linked = written.linked[root] { reached.formUnion(linked) }
+            reached.formUnion(written.inserted[root] ?? [])
+            var left = steps[...]
+            if case .inverseColumn = relationship.storage {
+                if written.unledRoots.contains(root) { return nil }
+                reached = try owners(of: reached, last, state)
+                let list = MemberList(
+                    entity: relationship.declaringEntity, relationship: last.relationship)
+                reached.formUnion(written.owners(list))
+                left.removeLast()
+            }
+            for step in left.reversed() where !reached.isEmpty {
                 reached = try owners(of: reached, step, state)
             }
             found.formUnion(reached)
@@ -136,10 +213,13 @@ struct RelatedPaths {
         let targets = ids.sorted { SortingOrder.compare($0, $1) < 0 }
         switch relationship.storage {
         case .transient: return []
-        case .inverseColumn(_, let column):
+        case .inverseColumn(let member, let column):
             var owners: Set<ObjectID> = []
+            if targets.isEmpty { return owners }
             for row in try state.rows(targets) {
-                guard let row else { continue }
+                // Others of the hierarchy may have another column there, or none.
+                guard let row, schema.entities[row.entity].isKind(of: schema.entities[member])
+                else { continue }
                 let value = row.cells.value(
                     column, of: schema.entities[row.entity], in: state.identity)
                 if let owner = value.reference { owners.insert(owner) }

@@ -110,20 +110,29 @@ extension ResultsFollower {
             hasDoomedLinks = false
             waiting.isEverything = true
         }
-        func note(_ id: ObjectID, _ entity: Int, isNew: Bool = false, isLinked: Bool = false) {
-            if related?.roots.contains(entity) == true || related?.isUnknown == true {
-                waiting.written.insert(id, root: entity, isNew: isNew, isLinked: isLinked)
-            }
-        }
         for object in saved.inserted {
             if object.entity.root == root { add(object, list, isUpdate: false) }
-            note(object.objectID, object.entity.root, isNew: true)
+            if isRelated(object.entity.root) {
+                waiting.written.insert(object.objectID, root: object.entity.root)
+            }
         }
         for object in saved.updated + saved.deleted {
             if object.entity.root == root { add(object, list, isUpdate: false) }
-            note(
-                object.objectID, object.entity.root,
-                isLinked: saved.linked.contains(ObjectIdentifier(object)))
+            guard isRelated(object.entity.root) else { continue }
+            let identifier = ObjectIdentifier(object)
+            if saved.linked.contains(identifier) {
+                waiting.written.insert(
+                    object.objectID, root: object.entity.root, isLinked: true)
+            } else {
+                waiting.written.insert(
+                    object.objectID, root: object.entity.root,
+                    changedBy: saved.differences[identifier])
+            }
+        }
+        if let related {
+            for (list, ids) in saved.formerOwners where related.lists.contains(list) {
+                waiting.written.insert(list, owners: ids)
+            }
         }
         for id in saved.updatedElsewhere + saved.deletedElsewhere + saved.survivors {
             guard let entity = context.rootEntity(of: id) else { continue }
@@ -131,8 +140,15 @@ extension ResultsFollower {
                 waiting.add(id)
                 waiting.updated.insert(id)
             }
-            note(id, entity.root)
+            if isRelated(entity.root) {
+                waiting.written.insert(id, root: entity.root, changedBy: nil)
+            }
         }
+    }
+
+    /// Whether the list may depend on objects of a hierarchy.
+    private func isRelated(_ root: Int) -> Bool {
+        related?.roots.contains(root) == true || related?.isUnknown == true
     }
 
     /// Notes objects that have got their permanent ids.
@@ -157,8 +173,12 @@ extension ResultsFollower {
                     // The context tells itself of those that it has.
                     if context.registry.object(for: id) == nil { waiting.updated.insert(id) }
                 }
-                if related?.roots.contains(entity) == true || related?.isUnknown == true {
-                    waiting.written.insert(id, root: entity, isNew: isNew)
+                if isRelated(entity) {
+                    if isNew {
+                        waiting.written.insert(id, root: entity)
+                    } else {
+                        waiting.written.insert(id, root: entity, changedBy: nil)
+                    }
                     if context.registry.object(for: id)?.isDeleted == true { hasDoomedLinks = true }
                 }
             }

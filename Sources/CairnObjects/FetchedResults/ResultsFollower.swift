@@ -314,7 +314,8 @@ final class ResultsFollower {
         isObserving = true
         let kept = isOwn ? self : nil
         context.observe(
-            ContextObserver([.changes, .saves, .merges, .renames]) { [weak self] event, context in
+            ContextObserver([.changes, .saves, .merges, .renames, .differences]) {
+                [weak self] event, context in
                 guard let follower = kept ?? self else { return false }
                 guard follower.listener.isListening() else {
                     follower.isObserving = false

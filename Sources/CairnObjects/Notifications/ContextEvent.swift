@@ -39,6 +39,8 @@ enum ContextEvent {
         static let merges = Kinds(rawValue: 8)
         /// For the module alone.
         static let renames = Kinds(rawValue: 32)
+        /// No event: what saves tell says what differs in the objects. For the module alone.
+        static let differences = Kinds(rawValue: 64)
     }
 }
 
@@ -69,6 +71,14 @@ struct SavedObjects {
     var updated: [ManagedObject] = []
     /// Those of them of which nothing has changed but who leads to them.
     var linked: Set<ObjectIdentifier> = []
+    /// Whether it is wanted what differs in the objects.
+    var notesDifferences = false
+    /// What differs in changed and deleted objects, of those of which it is known what was stored before.
+    private(set) var differences: [ObjectIdentifier: RowDifference] = [:]
+    /// By to-many relationship, to whom those led.
+    private(set) var formerOwners: [MemberList: Set<ObjectID>] = [:]
+    /// By entity.
+    private var memberLists: [Int: [(column: Int, list: MemberList)]] = [:]
     /// Stored objects into which others were merged: what led to those leads to them now.
     var survivors: Set<ObjectID> = []
     /// Objects that are no more.
@@ -90,9 +100,59 @@ struct SavedObjects {
     }
 
     /// Notes a changed object, before its edits are taken for what is stored.
-    mutating func noteUpdate(of object: ManagedObject) {
+    ///
+    /// - Parameter row: what is stored now; nil if that is not known.
+    mutating func noteUpdate(of object: ManagedObject, _ row: Row?) {
         updated.append(object)
         if object.isOnlyLinked { linked.insert(ObjectIdentifier(object)) }
+        noteDifference(of: object, row)
+    }
+
+    /// Notes what differs between what the context took for stored and a row that was written: before the object gets it. If
+    /// somebody else has written in between, nobody says what.
+    mutating func noteDifference(of object: ManagedObject, _ row: Row?) {
+        guard notesDifferences, let row, let old = object.row, row.version == old.version &+ 1,
+            !object.flags.contains(.hasOlderCells)
+        else { return }
+        let entity = object.entity
+        var difference = RowDifference()
+        for column in entity.columns.indices
+        where !old.cells.isEqual(row.cells, column: column, of: entity) {
+            difference.columns.insert(column)
+        }
+        for (index, state) in object.rarer?.toMany ?? [:] where state.hasChanges {
+            if case .pairs = entity.relationships[index].storage {
+                difference.relationships.insert(index)
+            }
+        }
+        note(difference, of: object, old)
+    }
+
+    /// Notes a deleted object.
+    ///
+    /// - Parameter isCurrent: whether nobody else has written it since the context has read it.
+    mutating func noteDeletion(of object: ManagedObject, isCurrent: Bool) {
+        deleted.append(object)
+        guard notesDifferences, isCurrent, let old = object.row,
+            !object.flags.contains(.hasOlderCells)
+        else { return }
+        note(RowDifference(columns: ColumnSet(object.entity.columns.indices)), of: object, old)
+    }
+
+    private mutating func note(
+        _ difference: RowDifference, of object: ManagedObject, _ old: Row
+    ) {
+        guard let context = object.managedObjectContext else { return }
+        let entity = object.entity
+        differences[ObjectIdentifier(object)] = difference
+        if memberLists[entity.index] == nil {
+            memberLists[entity.index] = context.schema.memberLists(in: entity)
+        }
+        for (column, list) in memberLists[entity.index] ?? []
+        where difference.columns.contains(column) {
+            let owner = old.cells.value(column, of: entity, in: context.identity).reference
+            if let owner { formerOwners[list, default: []].insert(owner) }
+        }
     }
 
     var insertedIDs: Set<ObjectID> { Set(inserted.lazy.map(\.objectID)) }

@@ -70,6 +70,52 @@ struct RelatedWorkTests {
     }
 
     @Test(
+        "Of what many objects may depend on, one saved edit has those looked at that led to it or do now",
+        arguments: Backend.allCases)
+    func formerOwners(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let shops = try stack.store { context in
+            (0..<200).map { context.make("Shop", ["name": "\(1_000 + $0)"]) }
+        }
+        let products = try stack.store { context in
+            shops.indices.map { number in
+                let price = number.isMultiple(of: 2) ? 10.0 : 1.0
+                let product = context.make("Product", ["name": "\(number)", "price": price])
+                product["shop"] = context.object(with: shops[number])
+                return product
+            }
+        }
+        let context = stack.context()
+        var request = FetchRequest(
+            entityName: "Shop", predicate: try PredicateNode(format: "ANY products.price > 5"))
+        request.sortDescriptors = [SortKey("name")]
+        let follower = ResultsFollower(request.terms, sectionKey: nil, holdsObjects: false)
+        try follower.load(context)
+        follower.observe(context, isOwn: false)
+        #expect(follower.list?.count == 100)
+        let product = context.object(with: products[0])
+
+        func follow(_ count: Int, looks: Int, _ edit: () -> Void) throws {
+            let before = follower.looks
+            edit()
+            try context.save()
+            #expect(follower.list?.count == count)
+            #expect(follower.fetches == 1 && follower.looks - before == looks)
+            #expect(follower.list?.count == (try context.fetch(request)).count)
+        }
+        // What nobody asks for costs nothing.
+        try follow(100, looks: 0) { product["note"] = "changed" }
+        try follow(99, looks: 1) { product["price"] = 2.0 }
+        try follow(100, looks: 1) { product["price"] = 20.0 }
+        // The shops that it leaves and comes to. The context has told of both before it was saved, as of changed ones.
+        try follow(100, looks: 4) { product["shop"] = context.object(with: shops[1]) }
+        #expect(follower.list?.contains(shops[0]) == false)
+        #expect(follower.list?.contains(shops[1]) == true)
+        try follow(99, looks: 2) { context.delete(product) }
+        #expect(follower.list?.contains(shops[1]) == false)
+    }
+
+    @Test(
         "A derived attribute at the end of a path is followed, though its owner was only led to",
         arguments: Backend.allCases)
     func derived(_ backend: Backend) throws {
