@@ -182,4 +182,30 @@ struct DeletingTests {
         #expect(p[1].object("spouse") === p[0] && p[1].members("friends") == [p[0]])
         #expect(p[1].members("heroes") == [p[0]] && !p[0].isDeleted)
     }
+
+    @Test(
+        "Members that were read while one of them was deleted are all there once that is taken back",
+        arguments: Backend.allCases, ["rollback", "refresh", "undo"])
+    func readMeanwhile(_ backend: Backend, _ way: String) throws {
+        let stack = try Stack(Models.people, backend)
+        let ids = try stack.store { context in
+            (0..<2).map { context.make("Person", ["name": "\($0)"]) }
+        }
+        let context = stack.context()
+        context.undoHistory = UndoHistory()
+        let p = ids.map { context.object(with: $0) }
+        context.delete(p[0])
+        context.processPendingChanges()
+        // What others have made to lead to it is no change here that would be taken back.
+        let other = stack.context()
+        other.object(with: ids[1])["heroes"] = [other.object(with: ids[0])]
+        try other.save()
+        #expect(p[1].members("heroes").isEmpty)
+        switch way {
+        case "rollback": context.rollback()
+        case "refresh": context.refresh(p[0], mergeChanges: false)
+        default: context.undo()
+        }
+        #expect(!p[0].isDeleted && p[1].members("heroes") == [p[0]])
+    }
 }

@@ -22,6 +22,21 @@ extension ManagedObjectContext {
         registry.objectsWithMembers.filter { $0.managedObjectContext === self }
     }
 
+    /// Forgets the members of all relationships to some hierarchies: objects of those that were as good as deleted are there
+    /// again, and whatever was read meanwhile was read without them.
+    ///
+    /// - Parameter roots: the roots of the hierarchies.
+    func forgetMembers(under roots: Set<Int>) {
+        if roots.isEmpty { return }
+        for object in objectsWithMembers {
+            let isAny = object.toMany.contains { index, state in
+                let destination = object.entity.relationships[index].destination
+                return state.isLoaded && roots.contains(schema.entities[destination].root)
+            }
+            if isAny { object.unloadMembers() }
+        }
+    }
+
     /// The members of a to-many, in their order or by ascending id; nil if they are to be found by their ids.
     func membersWithRows(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
         guard !object.hasTemporaryID,

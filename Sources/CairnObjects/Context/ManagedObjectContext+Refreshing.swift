@@ -15,7 +15,9 @@ extension ManagedObjectContext {
         moves = ReferenceMoves()
         readError = nil
         var restored: [ManagedObject] = []
+        var roots: Set<Int> = []
         for object in changedInOrder {
+            if object.isPropagated { roots.insert(object.entity.root) }
             if object.isInserted {
                 noteLeaving(object)
                 detach(object)
@@ -34,6 +36,7 @@ extension ManagedObjectContext {
                 restored.append(object)
             }
         }
+        forgetMembers(under: roots)
         forgetChanges()
         revision += 1
         for object in restored { object.awakeFromSnapshotEvents(.rollback) }
@@ -105,12 +108,14 @@ extension ManagedObjectContext {
         if object.isUpdated { withoutRecording { revertRelationships(of: object) } }
         changed.remove(object)
         pendingDeletes.removeAll { $0 === object }
+        let wasPropagated = object.isPropagated
         object.isUpdated = false
         object.isDeleted = false
         object.isPropagated = false
         object.isDisplaced = false
         object.absorbedInto = nil
         object.turnIntoFault(resetsTransients: false, keepsRow: keepsRows)
+        if wasPropagated { forgetMembers(under: [object.entity.root]) }
         noteRefreshed(object)
         revision += 1
         return true

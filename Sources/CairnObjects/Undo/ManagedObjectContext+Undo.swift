@@ -91,9 +91,12 @@ extension ManagedObjectContext {
         var awakening: [ManagedObject: SnapshotEvents] = [:]
         for event in events {
             var returned: [ObjectEdit] = []
+            var roots: Set<Int> = []
             for edit in event.objects where edit.isThere.after && !edit.isThere.before {
+                if edit.object.isPropagated { roots.insert(edit.object.entity.root) }
                 if bringBack(edit.object) { returned.append(edit) }
             }
+            forgetMembers(under: roots)
             for edit in event.objects where isToEdit(edit.object) { setValues(edit) }
             for edit in returned { link(edit.object, edit.remaining) }
             for edit in event.objects where isToEdit(edit.object) {
