@@ -5,6 +5,8 @@
 //   2. A cell that was empty is a new object, one that is empty now a deleted one; another version is an update, another
 //      place alone a move, which is no change.
 //   3. Of pairs that came or went, the objects at both ends count as updated.
+//   4. Unless there are many of them, the rows are looked at: what differs in changed ones, and to whom the references of new,
+//      changed and deleted ones lead and led.
 //
 // States that share no page, as after the log was read anew, are compared cell by cell: versions tell the same.
 //
@@ -12,6 +14,7 @@
 // Threads: any; the states are pinned.
 
 import CairnFormat
+import CairnModel
 import CairnStore
 
 /// Two states, to be compared.
@@ -24,7 +27,7 @@ final class StateDifference: ChangeSource {
         self.engine = engine
     }
 
-    func changes() throws(StoreError) -> [EntityChanges] {
+    func changes() throws(StoreError) -> StoreChanges {
         try withExtendedLifetime(transition) { () throws(StoreError) in
             try engine.withWholeState { () throws(StoreError) in
                 var comparison = StateComparison(
@@ -43,7 +46,18 @@ private struct StateComparison {
     /// By entity of the catalog.
     private var changes: [EntityChanges]
     /// By tree: objects whose pairs have changed.
-    private var ends: [[UInt32]]
+    private var ends: [[PairEnd]]
+    private var oldRows = OpenRows()
+    private var newRows = OpenRows()
+    /// The columns that are read of rows; nil = all.
+    private var openColumns: ColumnSet?
+
+    /// An object at an end of a pair.
+    private struct PairEnd {
+        let number: UInt32
+        /// The relationship that the pair belongs to there; nil if it has none of its own that leads back.
+        let relationship: Int?
+    }
 
     init(engine: Engine, old: EngineState, new: EngineState) {
         self.engine = engine
@@ -53,7 +67,7 @@ private struct StateComparison {
         ends = new.catalog.trees.map { _ in [] }
     }
 
-    mutating func run() throws(StoreError) -> [EntityChanges] {
+    mutating func run() throws(StoreError) -> StoreChanges {
         for tree in new.catalog.trees.indices {
             if new.catalog.entities[new.catalog.trees[tree].root].isHidden {
                 try comparePairs(tree)
@@ -62,7 +76,9 @@ private struct StateComparison {
             }
         }
         addEnds()
-        return changes.filter { !$0.isEmpty }
+        // What cannot be read is not known: the ids are.
+        let rows = try? rowChanges()
+        return StoreChanges(entities: changes.filter { !$0.isEmpty }, rows: rows ?? nil)
     }
 
     private mutating func compare(_ tree: Int) {
@@ -104,20 +120,26 @@ private struct StateComparison {
             let entry = state.blocks.entry(pair.handle)
             let entity = state.catalog.entities[Int(entry.entity)]
             let block = try engine.block(entry, in: state)
-            for column in entity.columns {
+            let schema = state.catalog.schema
+            let pairs = schema.pairs[Int(entry.entity) - schema.entities.count]
+            let relationships = [pairs.sourceRelationship, pairs.destinationRelationship]
+            for (index, column) in entity.columns.enumerated() {
                 guard let target = column.target, let cells = try block.column(column),
                     !cells.isNil(at: pair.slot)
                 else { continue }
-                ends[target].append(cells.number(pair.slot))
+                ends[target].append(
+                    PairEnd(
+                        number: cells.number(pair.slot),
+                        relationship: index < 2 ? relationships[index] : nil))
             }
         }
     }
 
     /// The ends that are as they were but for their pairs count as updated.
     private mutating func addEnds() {
-        for (tree, numbers) in ends.enumerated() where !numbers.isEmpty {
+        for (tree, ends) in ends.enumerated() where !ends.isEmpty {
             var updated: [Int: ObjectNumbers] = [:]
-            for number in ObjectNumbers(numbers.lazy.map(UInt64.init)) {
+            for number in ObjectNumbers(ends.lazy.map { UInt64($0.number) }) {
                 let number = UInt32(truncatingIfNeeded: number)
                 let after = new.directories[tree][number]
                 if after.isEmpty || old.directories[tree][number].isEmpty { continue }
@@ -125,6 +147,152 @@ private struct StateComparison {
             }
             for (entity, numbers) in updated { changes[entity].updated.formUnion(numbers) }
         }
+    }
+
+    // MARK: Rows
+
+    /// A reference whose targets have those that lead to them as a to-many relationship.
+    private struct OwnedReference {
+        let column: Int
+        let list: MemberList
+        /// The place in the list, as an index of what a row has.
+        let order: Int?
+    }
+
+    /// What differs in the rows; nil if they are too many, or are not kept alike.
+    private mutating func rowChanges() throws(StoreError) -> RowChanges? {
+        let catalog = new.catalog
+        let count = changes.reduce(0) {
+            $0 + $1.inserted.count + $1.updated.count + $1.deleted.count
+        }
+        guard count <= RowChanges.mostObjects, old.catalog === catalog else { return nil }
+        let relationships = changedRelationships()
+        var updated: [RowChanges.Group: [UInt64]] = [:]
+        var owners: [MemberList: [UInt64]] = [:]
+        for entity in catalog.schema.entities.indices where !changes[entity].isEmpty {
+            let references = ownedReferences(entity)
+            if !references.isEmpty { try addOwnersOfWhole(references, entity, to: &owners) }
+            let tree = catalog.entities[entity].tree
+            for (number, before) in cells(changes[entity].updated, tree, old) {
+                // A number that stands for an object of another entity now.
+                if old.entity(of: before) != entity { return nil }
+                var difference = RowDifference()
+                difference.relationships = relationships[tree][number] ?? ColumnSet()
+                let after = new.directories[tree][number]
+                if before.version != after.version {
+                    try compareRows(before, after, entity, references, &difference, &owners)
+                }
+                updated[.init(entity: entity, difference: difference), default: []]
+                    .append(UInt64(number))
+            }
+        }
+        return RowChanges(updated: updated, owners: owners)
+    }
+
+    /// By tree and object: the relationships whose pairs have changed.
+    private func changedRelationships() -> [[UInt32: ColumnSet]] {
+        ends.map { ends in
+            var relationships: [UInt32: ColumnSet] = [:]
+            for end in ends {
+                guard let relationship = end.relationship else { continue }
+                relationships[end.number, default: ColumnSet()].insert(relationship)
+            }
+            return relationships
+        }
+    }
+
+    /// Adds to whom new objects of an entity lead, and deleted ones have led.
+    private mutating func addOwnersOfWhole(
+        _ references: [OwnedReference], _ entity: Int, to owners: inout [MemberList: [UInt64]]
+    ) throws(StoreError) {
+        let tree = new.catalog.entities[entity].tree
+        openColumns = ColumnSet(references.map(\.column))
+        forgetRows()
+        for (_, cell) in cells(changes[entity].inserted, tree, new) {
+            let rows = try open(cell, entity, isOld: false)
+            addOwners(references, rows, cell.slot, to: &owners)
+        }
+        for (_, cell) in cells(changes[entity].deleted, tree, old) {
+            let rows = try open(cell, entity, isOld: true)
+            addOwners(references, rows, cell.slot, to: &owners)
+        }
+        openColumns = nil
+        forgetRows()
+    }
+
+    /// Finds what differs between a row and the one that it was, and to whom either leads if that is among it.
+    private mutating func compareRows(
+        _ before: DirectoryCell, _ after: DirectoryCell, _ entity: Int,
+        _ references: [OwnedReference], _ difference: inout RowDifference,
+        _ owners: inout [MemberList: [UInt64]]
+    ) throws(StoreError) {
+        let was = try open(before, entity, isOld: true)
+        let now = try open(after, entity, isOld: false)
+        func differs(_ column: Int) -> Bool {
+            now.differs(from: was, column, after.slot, before.slot)
+        }
+        for column in new.catalog.entities[entity].columns.indices where differs(column) {
+            difference.columns.insert(column)
+        }
+        for reference in references {
+            if let order = reference.order, differs(order) {
+                difference.columns.insert(reference.column)
+            }
+        }
+        let moved = references.filter { difference.columns.contains($0.column) }
+        addOwners(moved, was, before.slot, to: &owners)
+        addOwners(moved, now, after.slot, to: &owners)
+    }
+
+    private mutating func forgetRows() {
+        oldRows = OpenRows()
+        newRows = OpenRows()
+    }
+
+    private func ownedReferences(_ entity: Int) -> [OwnedReference] {
+        let stored = new.catalog.entities[entity]
+        let schema = new.catalog.schema
+        return schema.memberLists(in: schema.entities[entity]).map { column, list in
+            OwnedReference(
+                column: column, list: list,
+                order: stored.orders.firstIndex { $0.reference == column }
+                    .map { stored.columns.count + $0 })
+        }
+    }
+
+    /// Where some rows are, those of one block one after the other.
+    private func cells(_ numbers: ObjectNumbers, _ tree: Int, _ state: EngineState)
+        -> [(number: UInt32, cell: DirectoryCell)]
+    {
+        numbers.map { number in
+            let number = UInt32(truncatingIfNeeded: number)
+            return (number, state.directories[tree][number])
+        }.sorted { $0.cell.bits < $1.cell.bits }
+    }
+
+    private func addOwners(
+        _ references: [OwnedReference], _ rows: OpenRows.Rows, _ slot: Int,
+        to owners: inout [MemberList: [UInt64]]
+    ) {
+        for reference in references {
+            if let owner = rows.reference(reference.column, slot) {
+                owners[reference.list, default: []].append(UInt64(owner))
+            }
+        }
+    }
+
+    /// The rows that a cell is among.
+    private mutating func open(_ cell: DirectoryCell, _ entity: Int, isOld: Bool)
+        throws(StoreError) -> OpenRows.Rows
+    {
+        if let known = isOld ? oldRows.rows(cell.handle) : newRows.rows(cell.handle) {
+            return known
+        }
+        let state = isOld ? old : new
+        let block = try engine.block(state.blocks.entry(cell.handle), in: state)
+        let rows = try OpenRows.Rows(block, state.catalog.entities[entity], only: openColumns)
+        if isOld { oldRows.keep(rows, cell.handle) } else { newRows.keep(rows, cell.handle) }
+        return rows
     }
 }
 

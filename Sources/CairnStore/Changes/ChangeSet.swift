@@ -51,7 +51,7 @@ public final class ChangeSet: Sendable {
 
     private enum Content: Sendable {
         case source(any ChangeSource)
-        case known([EntityChanges])
+        case known(StoreChanges)
     }
 
     /// A set whose content is found when it is asked for.
@@ -76,15 +76,20 @@ public final class ChangeSet: Sendable {
     /// - Throws: `StoreError` if the store cannot be read.
     /// - Complexity: O(what changed), the first time; for commits of another process that has compacted the store meanwhile,
     ///   O(objects of the store).
-    public func entities() throws(StoreError) -> [EntityChanges] {
+    public func entities() throws(StoreError) -> [EntityChanges] { try all().entities }
+
+    /// What differs in the rows; nil if that is not known.
+    package func rows() throws(StoreError) -> RowChanges? { try all().rows }
+
+    private func all() throws(StoreError) -> StoreChanges {
         let content = content.withLock { $0 }
         switch content {
-        case .known(let entities): return entities
+        case .known(let changes): return changes
         case .source(let source):
-            let entities = try source.changes()
+            let changes = try source.changes()
             // What ends with the source must not end under the lock.
-            self.content.withLock { $0 = .known(entities) }
-            return entities
+            self.content.withLock { $0 = .known(changes) }
+            return changes
         }
     }
 
@@ -112,8 +117,20 @@ public final class ChangeSet: Sendable {
     }
 }
 
+/// All that a set says.
+package struct StoreChanges: Sendable {
+    /// What changed, by entity; none of them is empty.
+    package let entities: [EntityChanges]
+    /// What differs in the rows; nil if that is not known, as of very many.
+    package let rows: RowChanges?
+
+    package init(entities: [EntityChanges], rows: RowChanges?) {
+        self.entities = entities
+        self.rows = rows
+    }
+}
+
 /// What a set finds its content with.
 package protocol ChangeSource: AnyObject, Sendable {
-    /// What changed, by entity; none of the entries is empty.
-    func changes() throws(StoreError) -> [EntityChanges]
+    func changes() throws(StoreError) -> StoreChanges
 }

@@ -16,15 +16,26 @@ package struct RowDifference: Sendable, Hashable {
     /// Relationships that are kept as pairs, as indexes of the entity's.
     package var relationships: ColumnSet
 
-    package init(columns: ColumnSet = ColumnSet(), relationships: ColumnSet = ColumnSet()) {
+    /// Whether it is all of them, as of an object that is gone.
+    package var isEverything: Bool
+
+    package init(
+        columns: ColumnSet = ColumnSet(), relationships: ColumnSet = ColumnSet(),
+        isEverything: Bool = false
+    ) {
         self.columns = columns
         self.relationships = relationships
+        self.isEverything = isEverything
     }
+
+    /// Whether a column may differ.
+    package func concerns(_ column: Int) -> Bool { isEverything || columns.contains(column) }
 
     /// Adds what differs by another change.
     package mutating func formUnion(_ other: RowDifference) {
         columns = columns.union(other.columns)
         relationships = relationships.union(other.relationships)
+        if other.isEverything { isEverything = true }
     }
 }
 
@@ -38,6 +49,62 @@ package struct MemberList: Sendable, Hashable {
     package init(entity: Int, relationship: Int) {
         self.entity = entity
         self.relationship = relationship
+    }
+}
+
+/// What differs in all rows that a commit wrote.
+package struct RowChanges: Sendable {
+    /// Objects in which the same differs.
+    package struct Group: Sendable, Hashable {
+        /// That of the objects itself.
+        package let entity: Int
+        package let difference: RowDifference
+
+        package init(entity: Int, difference: RowDifference) {
+            self.entity = entity
+            self.difference = difference
+        }
+    }
+
+    /// The changed objects; of several commits an object may be in more than one group.
+    package private(set) var updated: [Group: ObjectNumbers] = [:]
+    /// By to-many relationship, who has other members or has them in another order, and those that are no more: before and
+    /// after each commit.
+    package private(set) var owners: [MemberList: ObjectNumbers] = [:]
+
+    /// Of commits that wrote more objects than this nothing is said: whoever follows them looks at more than those anyway.
+    package static let mostObjects = 1024
+
+    /// Nothing differs.
+    package init() {}
+
+    package init(updated: [Group: [UInt64]], owners: [MemberList: [UInt64]]) {
+        self.updated = updated.mapValues { ObjectNumbers($0) }
+        self.owners = owners.mapValues { ObjectNumbers($0) }
+    }
+
+    /// How many runs of numbers it keeps.
+    package var runs: Int {
+        updated.values.reduce(0) { $0 + $1.runs.count }
+            + owners.values.reduce(0) { $0 + $1.runs.count }
+    }
+
+    /// Adds what differs by another commit.
+    package mutating func formUnion(_ other: RowChanges) {
+        for (group, numbers) in other.updated {
+            updated[group, default: ObjectNumbers()].formUnion(numbers)
+        }
+        for (list, numbers) in other.owners {
+            owners[list, default: ObjectNumbers()].formUnion(numbers)
+        }
+    }
+
+    /// The same with the number of a store in the numbers of the objects; see `StoreNumbers`.
+    package func moved(to store: UInt32) -> RowChanges {
+        var moved = RowChanges()
+        moved.updated = updated.mapValues { $0.moved(to: store) }
+        moved.owners = owners.mapValues { $0.moved(to: store) }
+        return moved
     }
 }
 

@@ -64,7 +64,7 @@ struct DictionaryHistory {
         _ before: DictionaryState, _ after: DictionaryState, _ schema: Schema
     ) throws(StoreError) -> [EntityChanges] {
         var all: [Int: EntityChanges] = [:]
-        for changes in try DictionaryDifference(before, after, schema).changes() {
+        for changes in try DictionaryDifference(before, after, schema).changes().entities {
             all[changes.entity] = changes
         }
         var owners: Set<ObjectID> = []
