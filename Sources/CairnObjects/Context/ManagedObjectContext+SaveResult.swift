@@ -30,6 +30,7 @@ extension ManagedObjectContext {
             && result.undeleted.isEmpty && absorbedObjects.isEmpty
         let reverted = Set(result.reverted)
         let undeleted = Set(result.undeleted)
+        let recomputed = Set(result.recomputed)
         var gone: Set<ObjectID> = []
         var handled: Set<ObjectID> = []
         for object in objects {
@@ -50,7 +51,8 @@ extension ManagedObjectContext {
                 if object.isInserted {
                     saved?.inserted.append(object)
                 } else {
-                    saved?.noteUpdate(of: object, result.rows[id])
+                    saved?.noteUpdate(
+                        of: object, result.rows[id], isRecomputed: recomputed.contains(id))
                 }
                 noteMoves(of: object, by: result.rows[id], result.permanentIDs)
                 if id != old { rename(object, id) }

@@ -102,7 +102,10 @@ extension ManagedObjectContext {
         }
         generation = token
         // Rows that are read from now on may be of an earlier state than the newest one.
-        if token != nil { knownRows.begin(at: nil) }
+        if token != nil {
+            knownRows.begin(at: nil)
+            inbox?.noteOlderReads()
+        }
         if token?.snapshot == nil { inbox?.wakeAgain() }
         // What is read beside the context just now is of another state.
         saves += 1

@@ -52,6 +52,11 @@ extension PersistentStoreCoordinator {
         return changes.map { $0.moved(to: number) }
     }
 
+    /// The same of what differs in its rows.
+    func moved(_ rows: RowChanges, from store: UUID) -> RowChanges? {
+        state.withLock { $0.known[store]?.number }.map { rows.moved(to: $0) }
+    }
+
     func endObservation(of store: UUID) {
         let ended = observations.withLock { $0?.removeValue(forKey: store) }
         withExtendedLifetime(ended) {}

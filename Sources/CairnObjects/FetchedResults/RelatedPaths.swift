@@ -91,7 +91,7 @@ struct RelatedPaths {
         /// Whether it may be others by what differs.
         func isConcerned(by difference: RowDifference?) -> Bool {
             guard let difference, !isAnything else { return true }
-            return !difference.relationships.isEmpty
+            return difference.isEverything || !difference.relationships.isEmpty
                 || difference.columns.contains(where: columns.contains)
         }
     }

@@ -165,7 +165,8 @@ extension ResultsFollower {
         guard let root = root(context) else { return }
         noteRenamed(list, context)
         if merged.isEverything { waiting.isEverything = true }
-        func add(_ ids: Set<ObjectID>, isNew: Bool = false) {
+        let differences = differences(merged, context)
+        func add(_ ids: Set<ObjectID>, isNew: Bool = false, isGone: Bool = false) {
             for id in ids {
                 guard let entity = context.rootEntity(of: id)?.root else { continue }
                 if entity == root {
@@ -177,7 +178,10 @@ extension ResultsFollower {
                     if isNew {
                         waiting.written.insert(id, root: entity)
                     } else {
-                        waiting.written.insert(id, root: entity, changedBy: nil)
+                        waiting.written.insert(
+                            id, root: entity,
+                            changedBy: isGone && merged.rows != nil
+                                ? RowDifference(isEverything: true) : differences[id])
                     }
                     if context.registry.object(for: id)?.isDeleted == true { hasDoomedLinks = true }
                 }
@@ -185,8 +189,28 @@ extension ResultsFollower {
         }
         add(merged.inserted, isNew: true)
         add(merged.updated)
-        add(merged.deleted)
+        add(merged.deleted, isGone: true)
         if !waiting.written.isEmpty { addUnsaved(list, root, context) }
+    }
+
+    /// What differs in objects that others have changed, as far as the list may depend on them; and notes to whom they led.
+    private func differences(_ merged: MergedObjectIDs, _ context: ManagedObjectContext)
+        -> [ObjectID: RowDifference]
+    {
+        var differences: [ObjectID: RowDifference] = [:]
+        guard let rows = merged.rows, let related else { return differences }
+        for (list, numbers) in rows.owners where related.lists.contains(list) {
+            waiting.written.insert(
+                list, owners: numbers.lazy.map { context.identity.id($0, entity: list.entity) })
+        }
+        for (group, numbers) in rows.updated
+        where isRelated(context.schema.entities[group.entity].root) {
+            for number in numbers {
+                let id = context.identity.id(number, entity: group.entity)
+                differences[id, default: RowDifference()].formUnion(group.difference)
+            }
+        }
+        return differences
     }
 
     // MARK: Going on

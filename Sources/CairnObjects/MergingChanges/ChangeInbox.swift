@@ -19,12 +19,19 @@ final class ChangeInbox: Sendable {
     struct Waiting: Sendable {
         /// By entity.
         var entities: [Int: EntityChanges] = [:]
+        /// What differs in the rows; nil if that is not known.
+        var rows: RowChanges? = RowChanges()
         /// Whether more has changed than was kept.
         var isIncomplete = false
 
         var isEmpty: Bool { entities.isEmpty && !isIncomplete }
 
-        fileprivate mutating func add(_ changes: [EntityChanges]) {
+        fileprivate var runs: Int {
+            entities.values.reduce(rows?.runs ?? 0) { $0 + $1.runs }
+        }
+
+        fileprivate mutating func add(_ changes: [EntityChanges], _ rows: RowChanges?) {
+            if let rows { self.rows?.formUnion(rows) } else { self.rows = nil }
             for change in changes {
                 entities[change.entity, default: EntityChanges(entity: change.entity)].add(change)
             }
@@ -35,7 +42,7 @@ final class ChangeInbox: Sendable {
 
     fileprivate struct State: Sendable {
         /// The newest ones, so that the context can take out its own.
-        var commits: [(commit: StoreCommit, changes: [EntityChanges])] = []
+        var commits: [(commit: StoreCommit, changes: [EntityChanges], rows: RowChanges?)] = []
         var older = Waiting()
         /// Runs in all that is kept.
         var runs = 0
@@ -91,13 +98,17 @@ final class ChangeInbox: Sendable {
         var changes = try? set.entities()
         if changes?.isEmpty == true { return }
         let store = set.identity.identifier
-        if let coordinator { changes = changes.map { coordinator.moved($0, from: store) } }
-        let isToWake = state.withLock { state in
+        var rows = (try? set.rows()) ?? nil
+        if let coordinator {
+            changes = changes.map { coordinator.moved($0, from: store) }
+            rows = rows.flatMap { coordinator.moved($0, from: store) }
+        }
+        let isToWake = state.withLock { [rows] state in
             let commit = StoreCommit(store: store, commit: set.commit)
             state.lastCommits[store] = set.commit
             if state.own.remove(commit) != nil { return false }
             state.own = state.own.filter { $0.store != store || $0.commit > set.commit }
-            if let changes { state.add(commit, changes) } else { state.forget() }
+            if let changes { state.add(commit, changes, rows) } else { state.forget() }
             return state.wakes()
         }
         if isToWake { wake?() }
@@ -128,13 +139,17 @@ final class ChangeInbox: Sendable {
             state.isWoken = false
             if state.isEmpty { return nil }
             var waiting = state.older
-            for (_, changes) in state.commits { waiting.add(changes) }
+            for (_, changes, rows) in state.commits { waiting.add(changes, rows) }
             state.commits = []
             state.older = Waiting()
             state.runs = 0
             return waiting
         }
     }
+
+    /// Says that the context may show what is older than all that waits, or has read it: what differs in the rows that wait is
+    /// not all that differs then.
+    func noteOlderReads() { state.withLock { $0.older.rows = nil } }
 
     /// Says that something could not be merged.
     func putBack() { state.withLock { $0.forget() } }
@@ -151,15 +166,15 @@ final class ChangeInbox: Sendable {
 
 extension ChangeInbox.State {
     fileprivate mutating func add(
-        _ commit: ChangeInbox.StoreCommit, _ changes: [EntityChanges]
+        _ commit: ChangeInbox.StoreCommit, _ changes: [EntityChanges], _ rows: RowChanges?
     ) {
         if older.isIncomplete { return }
-        runs += changes.reduce(0) { $0 + $1.runs }
-        commits.append((commit, changes))
+        runs += changes.reduce(rows?.runs ?? 0) { $0 + $1.runs }
+        commits.append((commit, changes, rows))
         if commits.count > ChangeInbox.mostCommits {
-            for (_, changes) in commits { older.add(changes) }
+            for (_, changes, rows) in commits { older.add(changes, rows) }
             commits = []
-            runs = older.entities.values.reduce(0) { $0 + $1.runs }
+            runs = older.runs
         }
         if runs > ChangeInbox.mostRuns { forget() }
     }
@@ -168,7 +183,7 @@ extension ChangeInbox.State {
     fileprivate mutating func forget() {
         commits = []
         runs = 0
-        older = ChangeInbox.Waiting(isIncomplete: true)
+        older = ChangeInbox.Waiting(rows: nil, isIncomplete: true)
     }
 
     /// Whether the context is to be woken, which is not done twice.

@@ -39,7 +39,7 @@ extension ManagedObjectContext {
     func merge(_ waiting: ChangeInbox.Waiting) {
         var merge = ChangeMerge(self)
         if waiting.isIncomplete { merge.addAll() }
-        merge.add(waiting.entities.values.sorted { $0.entity < $1.entity })
+        merge.add(waiting.entities.values.sorted { $0.entity < $1.entity }, waiting.rows)
         let outer = isMergingChanges
         isMergingChanges = true
         withoutRecording {
@@ -66,6 +66,7 @@ extension ManagedObjectContext {
         ids.inserted = Set(changes.inserted.filter { rootEntity(of: $0) != nil })
         ids.updated = Set(changes.updated.filter { rootEntity(of: $0) != nil })
         ids.deleted = Set(changes.deleted.filter { rootEntity(of: $0) != nil })
+        ids.rows = merge.rows
         ids.refreshed = merge.refreshed
         ids.isEverything = changes.isEverything
         tell(.didMerge(ids))
@@ -82,6 +83,8 @@ private struct ChangeMerge {
     private var new: [ObjectID] = []
     /// The roots of the hierarchies with changes.
     private var roots: Set<Int> = []
+    /// What differs in the rows; nil if that is not known.
+    private(set) var rows: RowChanges?
     /// Whether there may be objects that are no more.
     private var hasDeletions = false
     private let isWatched: Bool
@@ -134,7 +137,8 @@ private struct ChangeMerge {
     }
 
     /// What commits changed.
-    mutating func add(_ changes: [EntityChanges]) {
+    mutating func add(_ changes: [EntityChanges], _ rows: RowChanges?) {
+        self.rows = rows
         let count = changes.reduce(0) { $0 + $1.updated.count + $1.deleted.count }
         for entity in changes {
             roots.insert(context.schema.entities[entity.entity].root)

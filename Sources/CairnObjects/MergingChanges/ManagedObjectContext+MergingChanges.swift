@@ -100,6 +100,9 @@ extension ManagedObjectContext {
             } else {
                 inbox = newValue ? ChangeInbox(store, wake: waker) : nil
                 noteMerging()
+                if isWatched(.differences) || !registry.objects.isEmpty {
+                    inbox?.noteOlderReads()
+                }
             }
         }
     }

@@ -101,11 +101,18 @@ struct SavedObjects {
 
     /// Notes a changed object, before its edits are taken for what is stored.
     ///
-    /// - Parameter row: what is stored now; nil if that is not known.
-    mutating func noteUpdate(of object: ManagedObject, _ row: Row?) {
+    /// - Parameters:
+    ///   - row: what is stored now; nil if that was not written, or is not known.
+    ///   - isRecomputed: whether it may have been written though there is no row.
+    mutating func noteUpdate(of object: ManagedObject, _ row: Row?, isRecomputed: Bool = true) {
         updated.append(object)
         if object.isOnlyLinked { linked.insert(ObjectIdentifier(object)) }
-        noteDifference(of: object, row)
+        if row == nil, !isRecomputed, notesDifferences, object.editedColumns.isEmpty {
+            differences[ObjectIdentifier(object)] = RowDifference(
+                relationships: changedPairs(of: object))
+        } else {
+            noteDifference(of: object, row)
+        }
     }
 
     /// Notes what differs between what the context took for stored and a row that was written: before the object gets it. If
@@ -115,17 +122,21 @@ struct SavedObjects {
             !object.flags.contains(.hasOlderCells)
         else { return }
         let entity = object.entity
-        var difference = RowDifference()
+        var difference = RowDifference(relationships: changedPairs(of: object))
         for column in entity.columns.indices
         where !old.cells.isEqual(row.cells, column: column, of: entity) {
             difference.columns.insert(column)
         }
-        for (index, state) in object.rarer?.toMany ?? [:] where state.hasChanges {
-            if case .pairs = entity.relationships[index].storage {
-                difference.relationships.insert(index)
-            }
-        }
         note(difference, of: object, old)
+    }
+
+    /// The relationships of an object that are kept as pairs and were changed.
+    private func changedPairs(of object: ManagedObject) -> ColumnSet {
+        var changed = ColumnSet()
+        for (index, state) in object.rarer?.toMany ?? [:] where state.hasChanges {
+            if case .pairs = object.entity.relationships[index].storage { changed.insert(index) }
+        }
+        return changed
     }
 
     /// Notes a deleted object.
@@ -136,7 +147,7 @@ struct SavedObjects {
         guard notesDifferences, isCurrent, let old = object.row,
             !object.flags.contains(.hasOlderCells)
         else { return }
-        note(RowDifference(columns: ColumnSet(object.entity.columns.indices)), of: object, old)
+        note(RowDifference(isEverything: true), of: object, old)
     }
 
     private mutating func note(
@@ -149,7 +160,7 @@ struct SavedObjects {
             memberLists[entity.index] = context.schema.memberLists(in: entity)
         }
         for (column, list) in memberLists[entity.index] ?? []
-        where difference.columns.contains(column) {
+        where difference.concerns(column) {
             let owner = old.cells.value(column, of: entity, in: context.identity).reference
             if let owner { formerOwners[list, default: []].insert(owner) }
         }
@@ -166,6 +177,8 @@ struct MergedObjectIDs {
     var inserted: Set<ObjectID> = []
     var updated: Set<ObjectID> = []
     var deleted: Set<ObjectID> = []
+    /// What differs in the rows of all these; nil if that is not known.
+    var rows: RowChanges?
     /// Objects of the context that show other values than before.
     var refreshed: Set<ObjectID> = []
     /// Whether more may have changed than is said here.

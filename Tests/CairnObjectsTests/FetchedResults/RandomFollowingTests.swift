@@ -66,6 +66,9 @@ struct RandomFollowingTests {
         try worker.add(
             "counted", "Shop",
             "SUBQUERY(products, $p, $p.stock > 1).@count > 1", [SortKey("name", ascending: false)])
+        try worker.add(
+            "by far tags", "Shop", "ANY products.tags.label IN {'t1', 't2'}", [SortKey("name")])
+        try worker.add("large", "Shop", "products.@count > 2", [SortKey("name")])
         try worker.add("first", "Product", "price > 1", [SortKey("price")]) { $0.fetchLimit = 4 }
         try worker.add("page", [SortKey("note"), SortKey("name")], section: "note") {
             $0.fetchLimit = 5

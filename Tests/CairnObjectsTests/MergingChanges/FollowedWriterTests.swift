@@ -2,12 +2,12 @@
 
 import CairnFileSystem
 import CairnModel
-import CairnObjects
 import CairnStore
 import Foundation
 import Testing
 
 @testable import CairnLog
+@testable import CairnObjects
 
 @Suite("Contexts that follow another process")
 struct FollowedWriterTests {
@@ -66,6 +66,62 @@ struct FollowedWriterTests {
         #expect(try shown() == ["aaa", "ann"])
         #expect(held.isDeleted && held.absorbedInto == ann.objectID)
         #expect(try context.existingObject(with: bob.objectID).objectID == ann.objectID)
+        try reader.close()
+        try writer.close()
+    }
+
+    @Test(
+        "What another process saves has those looked at that led to it or do now, not all that might"
+    )
+    func related() throws {
+        let disk = MemoryFileSystem()
+        var options = LogStoreOptions()
+        options.fileSystem = disk
+        let writer = try LogStore.open(
+            at: "/store", schema: try Schema(Models.shop), options: options)
+        options.isReadOnly = true
+        options.followsWriter = false
+        let other = ManagedObjectContext(store: writer)
+        let shops = (0..<50).map { other.make("Shop", ["name": "\(100 + $0)"]) }
+        let products = shops.map { shop in
+            let product = other.make("Product", ["price": 9.0])
+            product["shop"] = shop
+            return product
+        }
+        try other.save()
+        let reader = try LogStore.open(at: "/store", options: options)
+        let context = ManagedObjectContext(store: reader)
+        context.automaticallyMergesChangesFromParent = true
+        var request = FetchRequest(
+            entityName: "Shop", predicate: try PredicateNode(format: "ANY products.price > 5"))
+        request.sortDescriptors = [SortKey("name")]
+        let follower = ResultsFollower(request.terms, sectionKey: nil, holdsObjects: false)
+        try follower.load(context)
+        follower.observe(context, isOwn: false)
+        let held = try context.all("Shop")
+        for shop in held { #expect(shop.members("products").count == 1) }
+        func follow(_ count: Int, looks: Int, _ edit: () -> Void) throws {
+            let before = follower.looks
+            edit()
+            try other.save()
+            #expect(try reader.refresh())
+            context.processPendingChanges()
+            #expect(follower.list?.count == count)
+            #expect(try context.fetch(request).count == count)
+            #expect(follower.fetches == 1 && follower.looks - before <= looks)
+            for shop in held {
+                let stored = other.object(with: shop.objectID).objectIDs(
+                    forRelationshipNamed: "products")
+                #expect(shop.objectIDs(forRelationshipNamed: "products") == stored)
+            }
+        }
+        try follow(50, looks: 0) { products[7]["note"] = "new" }
+        try follow(49, looks: 1) { products[7]["price"] = 1.0 }
+        try follow(49, looks: 2) { products[8]["shop"] = shops[7] }
+        try follow(48, looks: 1) { other.delete(products[9]) }
+        try follow(49, looks: 1) {
+            other.make("Product", ["price": 7.0])["shop"] = shops[9]
+        }
         try reader.close()
         try writer.close()
     }
