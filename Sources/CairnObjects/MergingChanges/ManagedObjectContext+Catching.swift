@@ -6,7 +6,8 @@
 //      an edit, leads nowhere, or to the one that it was folded into; new objects that a cascade rule would delete with it are deleted.
 //      If it turns out to be stored again, it is there again, with its edits.
 //   4. To-many relationships that may lead elsewhere by now, and were read, are forgotten, and read again when somebody
-//      asks: at once if somebody watches the context, who is told which have changed.
+//      asks: at once if somebody watches the context, who is told which have changed. If it is known to whom the written objects
+//      led, and lead, only those are looked at; else all of the hierarchies that were written.
 //   5. New objects become faults if somebody watches, who is told of them.
 //
 // What has become of an object the state says, not whoever told that it changed: so commits may be merged together, late, and
@@ -79,6 +80,8 @@ private struct ChangeMerge {
     /// Objects of the context that may have changed.
     private var touched: [ManagedObject] = []
     private var known: Set<ManagedObject> = []
+    /// What was deleted, if it is known what differs in the rows.
+    private var deleted: Set<ObjectID> = []
     /// New objects that the context does not have, if somebody is to be told of them.
     private var new: [ObjectID] = []
     /// The roots of the hierarchies with changes.
@@ -167,6 +170,13 @@ private struct ChangeMerge {
                         take(object)
                         break
                     }
+                }
+            }
+        }
+        if rows != nil {
+            for entity in changes {
+                for number in entity.deleted {
+                    deleted.insert(context.identity.id(number, entity: entity.entity))
                 }
             }
         }
@@ -395,22 +405,56 @@ private struct ChangeMerge {
         }
     }
 
+    /// The to-many relationships of some objects that may lead elsewhere by now, for all that is known of what was written.
+    private func affectedLists(of objects: [ManagedObject])
+        -> [(owner: ManagedObject, index: Int)]
+    {
+        objects.flatMap { object in
+            (object.rarer?.toMany.keys.sorted() ?? []).filter {
+                isAffected(object.entity.relationships[$0], of: object.entity)
+            }.map { (object, $0) }
+        }
+    }
+
+    /// The to-many relationships that may lead elsewhere by now, be they read or not. What was deleted may be there again,
+    /// without what led to it and what it led to.
+    private var affectedLists: [(owner: ManagedObject, index: Int)] {
+        guard let rows else { return affectedLists(of: context.objectsWithMembers) }
+        var lists = affectedLists(of: deleted.compactMap(context.registry.object))
+        if !deleted.isEmpty { lists += listsOfDeleted }
+        func add(_ numbers: ObjectNumbers, _ entity: Int, _ relationships: [Int]) {
+            for number in numbers {
+                let id = context.identity.id(number, entity: entity)
+                guard let object = context.registry.object(for: id) else { continue }
+                lists += relationships.map { (object, $0) }
+            }
+        }
+        for (list, numbers) in rows.owners { add(numbers, list.entity, [list.relationship]) }
+        for (group, numbers) in rows.updated where !group.difference.relationships.isEmpty {
+            add(numbers, group.entity, Array(group.difference.relationships))
+        }
+        return lists
+    }
+
+    /// The to-many relationships that are said to lead to what was deleted. A save of the context may say so of one that it
+    /// did not know to be gone: then nobody ever led there.
+    private var listsOfDeleted: [(owner: ManagedObject, index: Int)] {
+        affectedLists(of: context.objectsWithMembers).filter { object, index in
+            object.rarer?.toMany[index]?.hasStored(anyOf: deleted) == true
+        }
+    }
+
     /// Forgets what members were read and may be others now.
     private mutating func renewMembers(_ state: any StoreSnapshot) throws(StoreError) {
         var forgotten: [(owner: ManagedObject, index: Int, members: [ObjectID])] = []
-        for object in context.objectsWithMembers {
-            guard let rarer = object.rarer, !rarer.toMany.isEmpty, !object.isInserted,
-                !object.isDeleted
+        for (object, index) in affectedLists {
+            guard !object.isInserted, object.rarer?.toMany[index]?.isLoaded == true
             else { continue }
-            for index in rarer.toMany.keys.sorted() {
-                guard rarer.toMany[index]?.isLoaded == true,
-                    isAffected(object.entity.relationships[index], of: object.entity)
-                else { continue }
-                if isWatched || notesRefreshed {
-                    forgotten.append((object, index, context.memberIDs(of: object, index)))
-                }
-                rarer.toMany[index]?.unload()
+            // Of one that is deleted here nobody wants to know, unless that is taken back.
+            if isWatched || notesRefreshed, !object.isDeleted {
+                forgotten.append((object, index, context.memberIDs(of: object, index)))
             }
+            object.rarer?.toMany[index]?.unload()
         }
         if forgotten.isEmpty { return }
         try readMembers(of: forgotten.map { ($0.owner, $0.index) }, state)

@@ -90,6 +90,18 @@ struct ToManyState {
         }
     }
 
+    /// Whether any of some objects is among the stored members, as far as they are known.
+    func hasStored(anyOf ids: Set<ObjectID>) -> Bool {
+        switch known {
+        case .unknown: false
+        case .ids(let members): !members.isDisjoint(with: ids)
+        case .numbers(let numbers, let origin):
+            ids.count < numbers.count
+                ? ids.contains { hasStored($0) == true }
+                : numbers.contains { ids.contains(origin.id($0)) }
+        }
+    }
+
     /// How many members there are now; nil if the stored ones are unknown.
     var count: Int? {
         switch known {
@@ -170,11 +182,7 @@ struct ToManyState {
             known = .ids(ids)
         case .numbers(let numbers, let origin):
             // Mostly it is none of them, and they stay as they are.
-            let isAny =
-                gone.count < numbers.count
-                ? gone.contains { hasStored($0) == true }
-                : numbers.contains { gone.contains(origin.id($0)) }
-            if isAny {
+            if hasStored(anyOf: gone) {
                 known = .numbers(numbers.filter { !gone.contains(origin.id($0)) }, origin)
             }
         }
