@@ -102,6 +102,69 @@ struct ResultsSequenceTests {
         #expect(fifth == fourth)
     }
 
+    @Test(
+        "What the predicate, the sort and the sections ask of related objects is followed, whoever changes it",
+        arguments: Backend.allCases)
+    @MainActor func related(_ backend: Backend) async throws {
+        let stack = try Stack(Models.shop, backend)
+        let ids = try stack.store { context in
+            let shops = ["a", "b", "c"].map { context.make("Shop", ["name": $0]) }
+            return shops
+                + shops.map { shop in
+                    let product = context.make("Product", ["name": "of \(shop.string("name")!)"])
+                    product["shop"] = shop
+                    return product
+                }
+        }
+        let view = stack.container.viewContext
+        view.automaticallyMergesChangesFromParent = true
+        var asked = FetchRequest<ManagedObject>(
+            entityName: "Shop", predicate: try PredicateNode(format: "ANY products.price > 5"))
+        asked.sortDescriptors = [SortKey("name")]
+        var shops = try view.results(of: asked).makeAsyncIterator()
+        #expect(try await shops.next(isolation: #isolation)?.itemIdentifiers == [])
+        var all = FetchRequest<ManagedObject>(entityName: "Product")
+        all.sortDescriptors = [SortKey("shop.name"), SortKey("name")]
+        var products = try view.results(of: all, sectionedBy: "shop.name").makeAsyncIterator()
+        let first = try #require(await products.next(isolation: #isolation))
+        #expect(first.itemIdentifiers == Array(ids[3...]))
+        #expect(first.sectionIdentifiers == ["a", "b", "c"])
+
+        // Its own saves.
+        view.object(with: ids[4])["price"] = 9.0
+        try view.save()
+        #expect(try await shops.next(isolation: #isolation)?.itemIdentifiers == [ids[1]])
+        #expect(try await products.next(isolation: #isolation)?.itemIdentifiers == Array(ids[3...]))
+        // Those of others: a product of another shop, which no object is held of here.
+        try await stack.container.performBackgroundTask { context in
+            context.object(with: ids[4])["shop"] = context.object(with: ids[2])
+            try context.save()
+        }
+        #expect(try await shops.next(isolation: #isolation)?.itemIdentifiers == [ids[2]])
+        let moved = try #require(await products.next(isolation: #isolation))
+        #expect(moved.sectionIdentifiers == ["a", "c"])
+        #expect(moved.itemIdentifiers(inSection: "c") == [ids[4], ids[5]])
+        // A shop that all its products are sorted and sectioned by.
+        try await stack.container.performBackgroundTask { context in
+            context.object(with: ids[2])["name"] = "0"
+            try context.save()
+        }
+        let renamed = try #require(await products.next(isolation: #isolation))
+        #expect(renamed.sectionIdentifiers == ["0", "a"])
+        #expect(renamed.itemIdentifiers == [ids[4], ids[5], ids[3]])
+        let shown = try #require(await shops.next(isolation: #isolation))
+        #expect(shown.itemIdentifiers == [ids[2]])
+        #expect(shown.reconfiguredItemIdentifiers == [ids[2]])
+        // A batch request.
+        try await stack.container.performBackgroundTask { context in
+            _ = try context.execute(
+                BatchUpdateRequest(
+                    entityName: "Product", propertiesToUpdate: ["price": 1.0],
+                    predicate: .compare("price", .greater, .double(5))))
+        }
+        #expect(try await shops.next(isolation: #isolation)?.itemIdentifiers == [])
+    }
+
     @Test("New objects come with temporary ids, and with permanent ones when they are saved")
     @MainActor func identifiers() async throws {
         let stack = try Stack(Models.shop, .log)
