@@ -27,10 +27,13 @@ public import Foundation
 /// a fetch then has it. An update of an object itself is told also if it is about nothing that the list depends on; an update of
 /// a related one only if it changes the list.
 ///
-/// The work for a change depends on what has changed, and on the logarithm of the list. These lists are fetched anew when
-/// something changes in them: those with a limit or an offset, if the change may reach what they show; those whose predicate or
-/// order depends on the many objects of a one-to-many relationship when one of these is changed or deleted; and all if very
-/// much has changed.
+/// The work for a change depends on what has changed, and on the logarithm of the list. So it is for lists whose predicate
+/// asks for the many objects of a relationship, as `ANY products.price > 5` does of shops: those are judged that led to a changed
+/// or deleted product, or do now. Lists are fetched anew if they have a limit or an offset and the change may reach what they
+/// show; if very much has changed; and, of those that depend on the many objects of a one-to-many relationship, if one of these
+/// is changed or deleted and it is not known to whom it led: because the parent of a child context did it, because somebody
+/// else has written it before and the context has not merged that, or because the context began to merge, or read another query
+/// generation, after it had read something.
 ///
 /// The controller holds its objects, as faults that have their rows. With a ``FetchRequest/fetchBatchSize`` it holds their ids and
 /// what they are sorted by, and reads so many rows at once when one of them is asked for.
