@@ -69,6 +69,9 @@ struct RandomFollowingTests {
         try worker.add(
             "by far tags", "Shop", "ANY products.tags.label IN {'t1', 't2'}", [SortKey("name")])
         try worker.add("large", "Shop", "products.@count > 2", [SortKey("name")])
+        try worker.add("untagged", "Shop", "NONE products.tags.label == 't1'", [SortKey("name")])
+        try worker.add("dear", "Shop", "products.@sum.price > 9", [SortKey("name")])
+        try worker.add("far", "Tag", "ANY products.shop.name IN {'s1', 's2'}", [SortKey("label")])
         try worker.add("first", "Product", "price > 1", [SortKey("price")]) { $0.fetchLimit = 4 }
         try worker.add("page", [SortKey("note"), SortKey("name")], section: "note") {
             $0.fetchLimit = 5

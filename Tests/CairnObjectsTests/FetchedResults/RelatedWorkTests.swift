@@ -169,21 +169,28 @@ struct RelatedWorkTests {
 
     @Test(
         "A derived attribute at the end of a path is followed, though its owner was only led to",
-        arguments: Backend.allCases)
-    func derived(_ backend: Backend) throws {
+        arguments: Backend.allCases, [true, false])
+    func derived(_ backend: Backend, _ isOwn: Bool) throws {
         var count = AttributeDescription("size", .integer64)
         count.derivationExpression = "songs.@count"
+        let artist = EntityDescription(
+            "Artist", attributes: [AttributeDescription("title", .string)],
+            relationships: [
+                RelationshipDescription("albums", to: "Album", toMany: true, inverse: "artist")
+            ])
         let album = EntityDescription(
             "Album", attributes: [AttributeDescription("title", .string), count],
             relationships: [
-                RelationshipDescription("songs", to: "Song", toMany: true, inverse: "album")
+                RelationshipDescription("songs", to: "Song", toMany: true, inverse: "album"),
+                RelationshipDescription("artist", to: "Artist", inverse: "albums"),
             ])
         let song = EntityDescription(
             "Song", attributes: [AttributeDescription("title", .string)],
             relationships: [RelationshipDescription("album", to: "Album", inverse: "songs")])
-        let stack = try Stack(ManagedObjectModel(entities: [album, song]), backend)
+        let stack = try Stack(ManagedObjectModel(entities: [artist, album, song]), backend)
         let ids = try stack.store { context in
             let album = context.make("Album", ["title": "a"])
+            album["artist"] = context.make("Artist", ["title": "b"])
             return (0..<3).map { number in
                 let song = context.make("Song", ["title": "\(number)"])
                 song["album"] = album
@@ -191,17 +198,28 @@ struct RelatedWorkTests {
             } + [album]
         }
         let context = stack.context()
-        var request = FetchRequest(
-            entityName: "Song", predicate: try PredicateNode(format: "album.size > 3"))
-        request.sortDescriptors = [SortKey("title")]
-        let follower = ResultsFollower(request.terms, sectionKey: nil, holdsObjects: false)
-        try follower.load(context)
-        follower.observe(context, isOwn: false)
-        #expect(follower.list?.count == 0)
-        let song4 = context.make("Song", ["title": "4"])
-        song4["album"] = context.object(with: ids[3])
-        try context.save()
-        #expect(follower.list?.count == 4)
+        context.automaticallyMergesChangesFromParent = true
+        let lists = [("Song", "album.size > 3"), ("Artist", "ANY albums.size > 3")]
+        let followers = try lists.map { entity, format in
+            var request = FetchRequest(
+                entityName: entity, predicate: try PredicateNode(format: format))
+            request.sortDescriptors = [SortKey("title")]
+            let follower = ResultsFollower(request.terms, sectionKey: nil, holdsObjects: false)
+            try follower.load(context)
+            follower.observe(context, isOwn: false)
+            #expect(follower.list?.count == 0)
+            return follower
+        }
+        let writer = isOwn ? context : stack.context()
+        let song4 = writer.make("Song", ["title": "4"])
+        song4["album"] = writer.object(with: ids[3])
+        try writer.save()
+        context.processPendingChanges()
+        #expect(followers.map { $0.list?.count } == [4, 1])
+        writer.delete(song4)
+        try writer.save()
+        context.processPendingChanges()
+        #expect(followers.map { $0.list?.count } == [0, 0])
     }
 
     @Test(
