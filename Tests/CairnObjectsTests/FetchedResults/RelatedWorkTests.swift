@@ -223,6 +223,49 @@ struct RelatedWorkTests {
     }
 
     @Test(
+        "What waits of many commits has former owners looked at; after very many changes all is fetched anew",
+        arguments: Backend.allCases)
+    func manyChanges(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let ids = try stack.store { context in
+            let shops = (0..<200).map { context.make("Shop", ["name": "\(1_000 + $0)"]) }
+            let products = (0..<RowChanges.mostObjects + 1).map { number in
+                let product = context.make("Product", ["price": number < 200 ? 9.0 : 1.0])
+                product["shop"] = shops[number % 200]
+                return product
+            }
+            return shops + products
+        }
+        let context = stack.context()
+        context.automaticallyMergesChangesFromParent = true
+        var request = FetchRequest(
+            entityName: "Shop", predicate: try PredicateNode(format: "ANY products.price > 5"))
+        request.sortDescriptors = [SortKey("name")]
+        let follower = ResultsFollower(request.terms, sectionKey: nil, holdsObjects: false)
+        try follower.load(context)
+        follower.observe(context, isOwn: false)
+        let shops = ids[..<10].map { context.object(with: $0) }
+        for shop in shops { #expect(!shop.members("products").isEmpty) }
+        // Each is a commit, and more than are kept apart. A product of one shop goes from one to the next.
+        let other = stack.context()
+        let product = other.object(with: ids[200])
+        for number in 1...100 {
+            product["shop"] = other.object(with: ids[number])
+            try other.save()
+        }
+        context.processPendingChanges()
+        #expect(follower.list?.contains(ids[0]) == false && follower.list?.count == 199)
+        #expect(follower.fetches == 1 && follower.looks <= 101)
+        let counts = shops.map { $0.members("products").count }
+        #expect(counts == shops.map { other.object(with: $0.objectID).members("products").count })
+        // Of one that writes very many, a log does not say to whom they led.
+        try stack.context().execute(
+            BatchUpdateRequest(entityName: "Product", propertiesToUpdate: ["price": 2.0]))
+        context.processPendingChanges()
+        #expect(follower.list?.count == 0 && follower.fetches == (backend == .log ? 2 : 1))
+    }
+
+    @Test(
         "What an import commits is looked at by itself, though the list is short and the store is large",
         arguments: Backend.allCases)
     func imports(_ backend: Backend) throws {
