@@ -5,6 +5,7 @@ import CairnModel
 import CairnStore
 import Foundation
 import SystemPackage
+import Testing
 
 @testable import CairnLog
 
@@ -114,6 +115,79 @@ enum MigratedSample {
             try fill(log, version: version)
             try log.close()
         }
+        return try DiskImage(of: disk)
+    }
+
+    // MARK: By a mapping
+
+    private static var articles: RelationshipDescription {
+        var articles = RelationshipDescription(
+            "articles", to: "Article", toMany: true, inverse: "tag")
+        articles.isOrdered = true
+        return articles
+    }
+
+    /// What the rows of the first model are mapped to.
+    private static let mapped = Store.model(
+        Store.entity(
+            "Article", was: "Product",
+            [.init("key", .string, optional: false), .init("note", .string)],
+            [.init("tag", to: "Tag", inverse: "articles")], unique: [["key"]]),
+        Store.entity(
+            "Tag", [.init("label", .string)],
+            [articles]),
+        Store.entity("Note", [.init("text", .string)]))
+
+    /// Rows that a mapping has made. The last product became the first article and so on, so that lists need keys for their order;
+    /// one in five became none, and one article became of none. There is a large value.
+    static func mappedImage() throws -> DiskImage {
+        let disk = MemoryFileSystem()
+        var options = GoldenStore.options(on: disk, rowsPerBlock: 20, segmentBytes: 64 << 10)
+        options.sizes.checkpointBytes = .max
+        options.sizes.closingCheckpointBytes = .max
+        let log = try LogStore.open(at: "/store", schema: try Schema(models[0]), options: options)
+        try fill(log, version: 0)
+        try log.close()
+
+        let schema = try Schema(mapped)
+        let migration = try LogStore.beginMigration(at: "/store", to: schema, options: options)
+        func insert(_ entity: String, _ rows: [[String: Any]]) throws -> [ObjectID] {
+            var request = BatchInsertRequest(entityName: entity, objects: rows)
+            request.resultType = .objectIDs
+            return try migration.destination.execute(request).objectIDs
+        }
+        let tags = try insert("Tag", (0..<5).map { ["label": "tag \($0)"] })
+        let kept = (1...30).reversed().filter { $0 % 5 > 0 }
+        let articles = try insert(
+            "Article",
+            kept.map { number -> [String: Any] in
+                ["key": "c\(number)", "note": "note \(number)", "tag": tags[number % 5]]
+            } + [["key": "new"]])
+        _ = try insert(
+            "Note", [["text": String(repeating: "a large value, ", count: 400)], [:]])
+        let source = migration.source.schema
+        let product = try #require(source.entity(named: "Product"))
+        let tag = try #require(source.entity(named: "Tag"))
+        func numbers(_ ids: [ObjectID]) -> [UInt32] { ids.map { UInt32(truncatingIfNeeded: $0.reference) } }
+        try migration.finish([
+            ObjectSuccession(
+                sourceEntity: product.index,
+                destinationEntity: try #require(schema.entity(named: "Article")).index,
+                sources: kept.map { UInt32($0) }, destinations: numbers(Array(articles.dropLast()))),
+            ObjectSuccession(
+                sourceEntity: tag.index,
+                destinationEntity: try #require(schema.entity(named: "Tag")).index,
+                sources: [1, 2, 3, 4, 5], destinations: numbers(tags)),
+        ])
+        // And rows behind them, in the same lists.
+        let new = try LogStore.open(at: "/store", schema: schema, options: options)
+        let first = try new.snapshot().fetch(
+            StoreFetch(entity: try #require(schema.entity(named: "Tag")).index)
+        ).ids[0]
+        _ = try new.execute(
+            BatchInsertRequest(
+                entityName: "Article", objects: [["key": "later", "tag": first], ["key": "last"]]))
+        try new.close()
         return try DiskImage(of: disk)
     }
 }

@@ -269,6 +269,15 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
                 image.files[name]![at] ^= 0x20
             }, entity: "Article", key: "key"),
         GoldenStore(
+            name: "mapped", make: { try MigratedSample.mappedImage() },
+            harm: { image in
+                // A value in a block of the rows that the mapping made.
+                let value = Array("note 11".utf8)
+                let name = image.segments.last { image.files[$0]!.firstRange(of: value) != nil }!
+                let at = image.files[name]!.firstRange(of: value)!.lowerBound
+                image.files[name]![at] ^= 0x20
+            }, entity: "Article", key: "key"),
+        GoldenStore(
             name: "past",
             make: {
                 let disk = MemoryFileSystem()
