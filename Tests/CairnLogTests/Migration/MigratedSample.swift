@@ -168,7 +168,9 @@ enum MigratedSample {
         let source = migration.source.schema
         let product = try #require(source.entity(named: "Product"))
         let tag = try #require(source.entity(named: "Tag"))
-        func numbers(_ ids: [ObjectID]) -> [UInt32] { ids.map { UInt32(truncatingIfNeeded: $0.reference) } }
+        func numbers(_ ids: [ObjectID]) -> [UInt32] {
+            ids.map { UInt32(truncatingIfNeeded: $0.reference) }
+        }
         try migration.finish([
             ObjectSuccession(
                 sourceEntity: product.index,

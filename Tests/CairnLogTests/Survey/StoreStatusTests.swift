@@ -117,7 +117,7 @@ struct StoreStatusTests {
         // What is inside of payloads is not looked at.
         let inside = [
             "everything", "compressed", "compacted", "copying", "ordered", "metadata",
-            "constraints", "history", "redirected", "past", "migrated",
+            "constraints", "history", "redirected", "past", "migrated", "mapped",
         ]
         if !inside.contains(golden.name) {
             #expect(!status.damage.isEmpty)
