@@ -41,7 +41,8 @@ package protocol FileSystem: Sendable {
     /// Which file or folder a path leads to, whatever it is called.
     func identity(of path: FilePath) throws(FileSystemError) -> FileIdentity
 
-    /// How many bytes this user may still write to the disk that a folder is on; nil where that is not known.
+    /// How many bytes the disk that a folder is on has free for users without privileges; nil where that is not known. Their
+    /// shares of the disk are not looked at.
     func availableBytes(in path: FilePath) -> UInt64?
 }
 

@@ -55,7 +55,8 @@ public struct LogStoreOptions: Sendable {
     /// migration is cancelled when it returns false: `StoreError.migrationCancelled` is thrown, and the store is as it was.
     public var migrationProgress: (@Sendable (MigrationProgress) -> Bool)?
     /// Whether a migration is refused with `.noSpace`, before it begins, if the disk has less room than it is likely to need: an
-    /// estimate by what the store has. One that runs out of room ends with that error too, and leaves the store as it was.
+    /// estimate by what the store has; one by a mapping also before its commit, by what it has made. A mapping that drops much needs
+    /// less than that. One that runs out of room ends with that error too, and leaves the store as it was.
     public var checksSpaceBeforeMigration = true
     /// When a commit returns.
     public var durability = Durability.full

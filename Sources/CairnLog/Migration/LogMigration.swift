@@ -48,7 +48,8 @@ final class LogMigration: MappedMigration {
         do throws(StoreError) {
             if options.checksSpaceBeforeMigration {
                 // Once beside, once in the log.
-                try engine.requireSpace(2 * engine.bytesInUse())
+                let bytes = try engine.bytesInUse()
+                try engine.requireSpace(bytes.addingSaturated(bytes))
             }
             writer = try LogStore.open(at: folder.path.string, schema: schema, options: inner)
         } catch {

@@ -69,10 +69,11 @@ struct MappingMigration {
     }
 
     /// Carries it out.
-    func run(_ console: Console, json: Bool) throws {
+    func run(_ console: Console, json: Bool, asksForSpace: Bool) throws {
         guard let mapping else { return say(console, json: json, migrated: false) }
         var options = LogStoreOptions()
         options.createsIfMissing = false
+        options.checksSpaceBeforeMigration = asksForSpace
         let migration = try LogStore.beginMigration(at: store, to: destination, options: options)
         let progress = MappingProgress { progress in
             if !json {

@@ -65,6 +65,12 @@ struct MigrateCommand: ParsableCommand {
     @Flag(help: "Change nothing: say what would happen.")
     var dryRun = false
 
+    @Flag(
+        help:
+            "Begin though the disk has less room than it is likely to take; if it fills up the store stays as it was."
+    )
+    var ignoreSpace = false
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -89,11 +95,12 @@ struct MigrateCommand: ParsableCommand {
                 store: place.store, to: destination.schema, file: mapping)
             return dryRun
                 ? migration.tell(console, json: output.json)
-                : try migration.run(console, json: output.json)
+                : try migration.run(console, json: output.json, asksForSpace: !ignoreSpace)
         }
         if dryRun { return try tell(destination.schema, console) }
         var options = LogStoreOptions()
         options.createsIfMissing = false
+        options.checksSpaceBeforeMigration = !ignoreSpace
         options.migrationPrelude = MigrationPrelude.deduplicating(try requests())
         let isQuiet = output.json
         options.migrationProgress = { progress in

@@ -111,4 +111,25 @@ struct MigrationSpaceTests {
             #expect(estimate < written * 4, "\(estimate) of \(written)")
         }
     }
+
+    @Test("Large values that stay where they are take no room; of a mapping they do")
+    func largeValues() throws {
+        let (old, new) = (Self.model(many: false), Self.model(many: true))
+        let (store, _, _) = try Self.filled(old)
+        let large = 1 << 20
+        let log = try store.open(old)
+        let before = (
+            try log.engine.bytesToMigrate(.init(from: old, to: new)), try log.engine.bytesInUse()
+        )
+        _ = try log.execute(
+            BatchInsertRequest(
+                entityName: "Recipe",
+                objects: (0..<8).map {
+                    ["n": $0, "text": String(repeating: "\($0)", count: large)]
+                }))
+        let plan = try ModelMigrationPlan(from: old, to: new)
+        #expect(try log.engine.bytesToMigrate(plan) < before.0 + UInt64(large))
+        #expect(try log.engine.bytesInUse() > before.1 + 8 * UInt64(large))
+        try log.close()
+    }
 }
