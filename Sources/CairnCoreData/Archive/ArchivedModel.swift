@@ -63,14 +63,6 @@ struct ArchivedModel {
                 ),
                 ("fetch indexes", { $0.indexes = [] }),
                 ("fetched properties", { $0.fetchedProperties = [] }),
-                (
-                    "expressions of derived attributes, which keep the values they have",
-                    { entity in
-                        for index in entity.attributes.indices {
-                            entity.attributes[index].derivationExpression = nil
-                        }
-                    }
-                ),
             ]
             for (what, strip) in steps {
                 for index in model.entities.indices { strip(&model.entities[index]) }
@@ -84,14 +76,19 @@ struct ArchivedModel {
     /// The schema, if nothing keeps the model from having one but derivations, which are taken away.
     private mutating func withoutRefusedDerivations() -> Schema? {
         guard let stored = try? Schema(model, isStored: true) else { return nil }
+        var names: [Int: Set<String>] = [:]
         for refused in stored.refusedDerivations {
             // A schema has the entities in the order of its model.
-            let entity = model.entities[refused.entity]
-            for index in entity.attributes.indices
-            where entity.attributes[index].name == refused.attribute {
-                Self.underive(&model.entities[refused.entity].attributes[index])
+            names[refused.entity, default: []].insert(refused.attribute)
+            remarkUnderived(
+                "\(model.entities[refused.entity].name).\(refused.attribute)",
+                refused.reason.message)
+        }
+        for (entity, names) in names {
+            for index in model.entities[entity].attributes.indices
+            where names.contains(model.entities[entity].attributes[index].name) {
+                Self.underive(&model.entities[entity].attributes[index])
             }
-            remarkUnderived("\(entity.name).\(refused.attribute)", refused.reason.message)
         }
         return try? Schema(model)
     }

@@ -61,9 +61,14 @@ struct MappingModelReader {
             drafts.append(try draft(object))
         }
         // An abstract entity has no objects: nothing becomes of them, and nothing is asked for.
-        let first = drafts.partition { $0.source?.isAbstract == true && !$0.mapping.hasPolicy }
-        for draft in drafts[first...] { abstractMappings[draft.mapping.name] = draft.source?.name }
-        drafts.removeSubrange(first...)
+        func isOfNothing(_ draft: Draft) -> Bool {
+            draft.source?.isAbstract == true && !draft.mapping.hasPolicy
+        }
+        for draft in drafts where isOfNothing(draft) {
+            abstractMappings[draft.mapping.name] = draft.source?.name
+        }
+        // Those of one number and line stay in the order of the file.
+        drafts.removeAll(where: isOfNothing)
         for draft in drafts {
             note(draft)
             abstractMappings[draft.mapping.name] = nil
