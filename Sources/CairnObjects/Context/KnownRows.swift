@@ -80,7 +80,7 @@ extension ManagedObjectContext {
     /// a commit of somebody else whom the context does not merge by itself, until all objects have been refreshed.
     func shows(_ state: StoreState) -> Bool {
         guard parent == nil, readsNewest, changed.count == 0, !hasSetTransients,
-            !hasTransientRelationships
+            !hasTransientRelationships, !isMergingChanges
         else { return false }
         if knownRows.areNewest(at: state.commit) { return true }
         return knownRows.mergesTheRest && inbox?.hasTaken(state.commits) == true

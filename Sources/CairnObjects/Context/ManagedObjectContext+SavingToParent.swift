@@ -151,6 +151,7 @@ extension ManagedObjectContext {
         for (index, value) in own.rarer?.transients ?? [:] where shown.transients[index] != value {
             objectWillChange(shown)
             shown.transients[index] = value
+            hasSetTransients = true
             objectDidChange(shown, isReal: true)
         }
     }

@@ -144,9 +144,6 @@ final class SectionCache: Sendable {
             table.uses += 1
             table.lists[name] = (content, table.uses)
             table.objects += content.ids.count
-            for (name, list) in table.lists where !list.content.state.isPresent {
-                gone.append(table.remove(name))
-            }
             while table.lists.count > mostLists || table.objects > mostObjects,
                 let oldest = table.lists.min(by: { $0.value.used < $1.value.used })
             {
@@ -155,6 +152,20 @@ final class SectionCache: Sendable {
             return gone.compactMap(\.self)
         }
         withExtendedLifetime(gone) {}
+        removeAbsent()
+    }
+
+    /// Forgets the lists of stores that are gone. To ask for a store is to hold it: who lets go of it then may be the one to close
+    /// it, which is not done under the lock.
+    private func removeAbsent() {
+        let kept = table.withLock { $0.lists.mapValues(\.content) }
+        let absent = kept.filter { !$0.value.state.isPresent }
+        if absent.isEmpty { return }
+        table.withLock { table in
+            for (name, content) in absent where table.lists[name]?.content === content {
+                _ = table.remove(name)
+            }
+        }
     }
 
     /// Forgets the list of a name; nil: all.

@@ -259,7 +259,13 @@ extension ManagedObject {
         putUnderEdits(newer)
     }
 
+    /// The object gets another row, and keeps what a program has made of the one before in its transient attributes.
+    func noteOlderTransients() {
+        if let rarer, !rarer.transients.isEmpty { managedObjectContext?.hasSetTransients = true }
+    }
+
     private func putUnderEdits(_ newer: Row) {
+        noteOlderTransients()
         row = newer
         isFulfilled = true
         isGone = false
@@ -321,6 +327,7 @@ extension ManagedObject {
             willChangeAll()
         }
         dropEdits()
+        if !resetsTransients { noteOlderTransients() }
         if keepsRow {
             makeRowOfSlots()
             flags.formUnion(.keptRow)
