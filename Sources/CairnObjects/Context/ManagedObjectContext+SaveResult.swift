@@ -154,7 +154,7 @@ extension ManagedObjectContext {
     /// Whether what a save deletes is stored as the context knows it: the policy lets nobody's writes pass unseen, or they are
     /// still to be merged.
     private var deletesWhatItKnows: Bool {
-        inbox != nil || mergePolicy.isBuiltIn && mergePolicy.mergeType == .error
+        inbox != nil && readsNewest || mergePolicy.isBuiltIn && mergePolicy.mergeType == .error
     }
 
     /// An object is no more.

@@ -21,6 +21,8 @@ final class ChangeInbox: Sendable {
         var entities: [Int: EntityChanges] = [:]
         /// What differs in the rows; nil if that is not known.
         var rows: RowChanges? = RowChanges()
+        /// Whether the context may have read what is older than all of it.
+        var hasOlderReads = false
         /// Whether more has changed than was kept.
         var isIncomplete = false
 
@@ -96,7 +98,6 @@ final class ChangeInbox: Sendable {
 
     private func receive(_ set: ChangeSet) {
         var changes = try? set.entities()
-        if changes?.isEmpty == true { return }
         let store = set.identity.identifier
         var rows = (try? set.rows()) ?? nil
         if let coordinator {
@@ -108,6 +109,7 @@ final class ChangeInbox: Sendable {
             state.lastCommits[store] = set.commit
             if state.own.remove(commit) != nil { return false }
             state.own = state.own.filter { $0.store != store || $0.commit > set.commit }
+            if changes?.isEmpty == true { return false }
             if let changes { state.add(commit, changes, rows) } else { state.forget() }
             return state.wakes()
         }
@@ -149,7 +151,12 @@ final class ChangeInbox: Sendable {
 
     /// Says that the context may show what is older than all that waits, or has read it: what differs in the rows that wait is
     /// not all that differs then.
-    func noteOlderReads() { state.withLock { $0.older.rows = nil } }
+    func noteOlderReads() {
+        state.withLock { state in
+            state.older.rows = nil
+            state.older.hasOlderReads = true
+        }
+    }
 
     /// Says that something could not be merged.
     func putBack() { state.withLock { $0.forget() } }
@@ -176,7 +183,17 @@ extension ChangeInbox.State {
             commits = []
             runs = older.runs
         }
+        if runs > ChangeInbox.mostRuns { forgetRows() }
         if runs > ChangeInbox.mostRuns { forget() }
+    }
+
+    /// Keeps which objects have changed, and not what differs in them.
+    private mutating func forgetRows() {
+        older.rows = nil
+        for index in commits.indices { commits[index].rows = nil }
+        runs = commits.reduce(older.runs) { sum, commit in
+            commit.changes.reduce(sum) { $0 + $1.runs }
+        }
     }
 
     /// Keeps no more than that something has changed.

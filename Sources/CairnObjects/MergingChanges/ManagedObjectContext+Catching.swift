@@ -40,6 +40,7 @@ extension ManagedObjectContext {
     func merge(_ waiting: ChangeInbox.Waiting) {
         var merge = ChangeMerge(self)
         if waiting.isIncomplete { merge.addAll() }
+        if waiting.hasOlderReads { merge.addAllMembers() }
         merge.add(waiting.entities.values.sorted { $0.entity < $1.entity }, waiting.rows)
         let outer = isMergingChanges
         isMergingChanges = true
@@ -111,9 +112,12 @@ private struct ChangeMerge {
     /// All objects of the context.
     mutating func addAll() {
         for object in context.registry.objects { take(object) }
-        roots.formUnion(context.schema.entities.map(\.root))
+        addAllMembers()
         hasDeletions = true
     }
+
+    /// All to-many relationships that were read.
+    mutating func addAllMembers() { roots.formUnion(context.schema.entities.map(\.root)) }
 
     /// An object that was deleted.
     mutating func addDeleted(_ id: ObjectID) {
@@ -248,12 +252,18 @@ private struct ChangeMerge {
                 if object.hasRow {
                     // What a parent has changed has no version of its own.
                     if object.version == row.version, context.parent == nil { continue }
-                    if object.isFault { object.row = row } else { object.rebase(on: row) }
+                    put(row, under: object)
                 }
                 noteRefreshed(object)
             }
         }
         return gone
+    }
+
+    private func put(_ row: Row, under object: ManagedObject) {
+        guard object.isFault else { return object.rebase(on: row) }
+        object.noteOlderTransients()
+        object.row = row
     }
 
     /// Somebody has stored an object again that others had deleted: it is one as any other.
@@ -264,7 +274,7 @@ private struct ChangeMerge {
         object.isPropagated = false
         object.isDisplaced = false
         object.absorbedInto = nil
-        if object.isFault { object.row = row } else { object.rebase(on: row) }
+        put(row, under: object)
         object.unloadMembers()
         object.didChangeAll()
         if object.hasEdits { return }

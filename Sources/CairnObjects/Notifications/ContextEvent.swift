@@ -107,6 +107,7 @@ struct SavedObjects {
     mutating func noteUpdate(of object: ManagedObject, _ row: Row?, isRecomputed: Bool = true) {
         updated.append(object)
         if object.isOnlyLinked { linked.insert(ObjectIdentifier(object)) }
+        noteOrder(of: object)
         if row == nil, !isRecomputed, notesDifferences, object.editedColumns.isEmpty {
             differences[ObjectIdentifier(object)] = RowDifference(
                 relationships: changedPairs(of: object))
@@ -128,6 +129,17 @@ struct SavedObjects {
             difference.columns.insert(column)
         }
         note(difference, of: object, old)
+    }
+
+    /// Members that stand elsewhere in a list have the same values as before: their owner says it.
+    private mutating func noteOrder(of object: ManagedObject) {
+        guard notesDifferences else { return }
+        for (index, state) in object.rarer?.toMany ?? [:] where state.hasOrderChange {
+            let relationship = object.entity.relationships[index]
+            guard case .inverseColumn = relationship.storage else { continue }
+            let list = MemberList(entity: relationship.declaringEntity, relationship: index)
+            formerOwners[list, default: []].insert(object.objectID)
+        }
     }
 
     /// The relationships of an object that are kept as pairs and were changed.

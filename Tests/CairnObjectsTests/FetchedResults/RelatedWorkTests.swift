@@ -70,6 +70,40 @@ struct RelatedWorkTests {
     }
 
     @Test(
+        "Members that only change places concern who asks for the first of them",
+        arguments: Backend.allCases, [true, false])
+    func order(_ backend: Backend, _ isOwn: Bool) throws {
+        // There a new order changes no object, so others are not told of it.
+        if backend == .dictionary, !isOwn { return }
+        let stack = try Stack(Models.ordered, backend)
+        let ids = try stack.store { context in
+            let items = ["a", "b", "c"].map { context.make("Item", ["name": $0]) }
+            let folder = context.make("Folder")
+            folder["items"] = items
+            return items + [folder]
+        }
+        let context = stack.context()
+        context.automaticallyMergesChangesFromParent = true
+        let request = FetchRequest(
+            entityName: "Item",
+            predicate: try PredicateNode(format: "folder.items[FIRST].name == 'a'"))
+        let follower = ResultsFollower(request.terms, sectionKey: nil, holdsObjects: false)
+        try follower.load(context)
+        follower.observe(context, isOwn: false)
+        #expect(follower.list?.count == 3)
+        let own = isOwn ? context : stack.context()
+        func reorder(_ order: [Int]) throws {
+            own.object(with: ids[3])["items"] = order.map { own.object(with: ids[$0]) }
+            try own.save()
+            context.processPendingChanges()
+        }
+        try reorder([1, 0, 2])
+        #expect(follower.list?.count == 0)
+        try reorder([0, 1, 2])
+        #expect(follower.list?.count == 3)
+    }
+
+    @Test(
         "Of what many objects may depend on, one edit has those looked at that led to it or do now",
         arguments: Backend.allCases, [true, false])
     func formerOwners(_ backend: Backend, _ isOwn: Bool) throws {

@@ -133,7 +133,10 @@ struct WatchedMergingTests {
             #expect(shops.map { $0.members("products").count } == [1, 0])
             try context.setQueryGeneration(from: nil)
         }
-        // This says nothing of shops.
+        // Neither says anything of shops.
+        other.make("Tag", ["label": "x"])
+        try other.save()
+        context.processPendingChanges()
         other.object(with: ids[2])["note"] = "changed"
         try other.save()
         context.processPendingChanges()
