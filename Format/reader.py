@@ -37,9 +37,9 @@ VERSION, PAYLOAD_VERSION = 1, 0  # 10.6
 SEGMENT_HEADER, FRAME_HEADER = 4096, 56
 PAYLOAD_LIMIT = 1 << 24
 MAIN, SIDE = 1, 2
-START, SCHEMA, BLOCK, DEATHS, VALUE, CHANGES, ADOPT, RETIRE, METADATA, COMMIT, CLOSE = 1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13
-REDIRECTS = 14
-KIND_NAMES = {START: "start", SCHEMA: "schema", BLOCK: "block", 4: "patch", DEATHS: "deaths", VALUE: "value",
+START, SCHEMA, BLOCK, PATCH, DEATHS, VALUE, CHANGES, ADOPT, RETIRE, METADATA, COMMIT, CLOSE, REDIRECTS = (
+    1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14)
+KIND_NAMES = {START: "start", SCHEMA: "schema", BLOCK: "block", PATCH: "patch", DEATHS: "deaths", VALUE: "value",
               CHANGES: "changes", 8: "reserve", ADOPT: "adopt", RETIRE: "retire", METADATA: "metadata", COMMIT: "commit", CLOSE: "close",
               REDIRECTS: "redirects"}
 OBJECT_NUMBER, ROW_VERSION = 0xFFFFFFFE, 0xFFFFFFFF  # hidden columns, 40.3
@@ -954,6 +954,8 @@ class Column(NamedTuple):
     kind: int
     values: Sequence[Any]  # None where the row is nil
     external: Set[int]  # slots whose cell refers to a large value
+    stored: int  # bytes of the slice
+    has_external: bool  # its flag
 
 
 class Block(NamedTuple):
@@ -965,6 +967,7 @@ class Block(NamedTuple):
     rows: int
     columns: Dict[int, Column]
     dead: Set[int]
+    base: Optional[Tuple[int, int]] = None  # of a patch
 
 
 def bits(data: bytes, rows: int, rule: str) -> Set[int]:
@@ -1056,7 +1059,27 @@ def decode_body(kind: int, encoding: int, data: bytes, n: int, nils: bool) -> Se
     return struct.unpack(f"<{n}{code}", joined)
 
 
-def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema]) -> Block:
+def decode_patch(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema],
+                 blocks: Dict[Tuple[int, int], Block]) -> Block:
+    """45: a block with all columns; with those of the patch alone if its base is not there."""
+    need(len(data) >= 24, "F-451", "the patch is too short")
+    segment, offset, borrowed, flags, zero, crc = struct.unpack_from("<IIIIII", data)
+    need(crc32c(data[:20]) == crc, "F-451", "the checksum of the patch's head is wrong")
+    need(zero == 0 and flags & ~1 == 0 and segment != 0, "F-452", "the patch has unknown flags or no base")
+    patch = decode_block(data[24:], frame, index, schemas, True)
+    place = (segment, offset * 8)
+    base = blocks.get(place)
+    if base is None:
+        return patch._replace(base=place)
+    need(base.base is None and base.frame.kind == BLOCK and (base.entity, base.schema_version, base.rows)
+         == (patch.entity, patch.schema_version, patch.rows), "F-454", "the patch is of another block than it says")
+    others = {item: column for item, column in base.columns.items() if item not in patch.columns}
+    need(borrowed == sum(column.stored for column in others.values())
+         and flags == any(column.has_external for column in others.values()), "F-455", "the patch borrows something else")
+    return patch._replace(base=place, columns={**others, **patch.columns})
+
+
+def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema], is_patch: bool = False) -> Block:
     need(len(data) >= 24, "F-104", "the block is too short")
     entity_id, schema_version, rows, count, flags, zero, raw_length, crc = struct.unpack_from("<IIHHHHII", data)
     at = 24 + 20 * count
@@ -1070,9 +1093,10 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
     need(at + sum(entry[5] for entry in table) == len(data), "F-405", "the slices do not fill the block")
     need(raw_length == sum(entry[6] for entry in table) and raw_length <= PAYLOAD_LIMIT,
          "F-406", "the block's raw length is wrong or over the limit")
-    need([entry[0] for entry in table[-2:]] == [OBJECT_NUMBER, ROW_VERSION]
-         and all(entry[1] == INTEGER and not entry[3] & 1 for entry in table[-2:]),
-         "F-407", "the block lacks its hidden columns")
+    hidden = [ROW_VERSION] if is_patch else [OBJECT_NUMBER, ROW_VERSION]
+    need([entry[0] for entry in table if entry[0] >= OBJECT_NUMBER] == hidden and not (is_patch and flags)
+         and all(entry[1] == INTEGER and not entry[3] & 1 for entry in table[-len(hidden):]),
+         "F-453" if is_patch else "F-407", "the block lacks its hidden columns")
     # F-415: the schema that the rows were written with is the last one not above the version that the block says.
     need(bool(schemas) and schema_version <= schemas[-1].version, "F-415", "the block is of a later schema")
     own = ([schema for schema in schemas if schema.version <= schema_version] or list(schemas[:1]))[-1]
@@ -1111,9 +1135,9 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
              "F-502", "a reference to a large value is nil or has not 24 bytes")
         if nil:
             values = [None if row in nil else value for row, value in enumerate(values)]
-        columns[property_id] = Column(kind, values, external)
-    for hidden, most in ((OBJECT_NUMBER, MAX_NUMBER), (ROW_VERSION, MAX_VERSION)):
-        values = columns[hidden].values
+        columns[property_id] = Column(kind, values, external, stored, bool(flags & 4))
+    for item, most in ((OBJECT_NUMBER, MAX_NUMBER), (ROW_VERSION, MAX_VERSION))[-len(hidden):]:
+        values = columns[item].values
         need(1 <= min(values) and max(values) <= most, "F-407", "an object number or row version is out of bounds")
     return Block(frame, index, entity_id, entity.tree if entity else 0, schema_version, rows, columns, set())
 
@@ -1287,9 +1311,13 @@ class Content:
         if self.gone or any(member.number not in log.live for member in start.live):
             # Deaths of rows in other retired segments went with those that are passed over.
             self.blocks = {place: block for place, block in self.blocks.items() if place[0] in self.live}
+            self.blocks = {place: block for place, block in self.blocks.items()
+                           if block.base is None or block.base[0] in self.live}
         for block in self.blocks.values():
             if len(block.dead) < block.rows:
                 self._at(block.frame, need, block.frame.segment in self.live, "F-654", "rows live in a retired segment")
+                self._at(block.frame, need, block.base is None or block.base[0] in self.live and block.base in self.blocks,
+                         "F-457", "rows live in a patch of a block that is not there")
                 entity = self.schemas[-1].entities.get(block.entity) if self.schemas else None
                 self._at(block.frame, need, entity is not None, "F-722", "rows live of an entity that the schema has no more")
                 self._at(block.frame, need, max(block.columns[OBJECT_NUMBER].values) < self.counters.get(entity.tree, 1),
@@ -1347,7 +1375,7 @@ class Content:
 
     def _frame(self, index: int, frame: Frame) -> None:
         need((frame.kind == START) == (frame.offset == SEGMENT_HEADER), "F-211", "a start frame is not the first")
-        if frame.kind not in (START, SCHEMA, BLOCK, DEATHS, VALUE, CHANGES, ADOPT, RETIRE, METADATA, COMMIT, CLOSE,
+        if frame.kind not in (START, SCHEMA, BLOCK, PATCH, DEATHS, VALUE, CHANGES, ADOPT, RETIRE, METADATA, COMMIT, CLOSE,
                               REDIRECTS):
             if not frame.flags & 0x80:  # F-311
                 raise Refused(f"unsupportedFeature: segment {frame.segment}, offset {frame.offset}: "
@@ -1385,7 +1413,7 @@ class Content:
                     need(not self.schemas or schema.version > self.schemas[-1].version, "F-702",
                          "the version is not larger")
                     self.schemas.append(schema)
-            elif frame.kind == BLOCK:
+            elif frame.kind in (BLOCK, PATCH):
                 self.open_blocks.append(index)
             elif frame.kind == DEATHS:
                 self.open_deaths.append((frame, decode_deaths(data)))
@@ -1579,8 +1607,12 @@ class Content:
 
     def _block(self, index: int, counts: bool = True) -> None:
         frame = self.frames[index]
-        block = decode_block(self.log.payload(frame), frame, index, self.schemas)
-        need(not counts or not block.tree or max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
+        if frame.kind == PATCH:
+            block = decode_patch(self.log.payload(frame), frame, index, self.schemas, self.blocks)
+        else:
+            block = decode_block(self.log.payload(frame), frame, index, self.schemas)
+        need(not counts or not block.tree or OBJECT_NUMBER not in block.columns
+             or max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
              "F-622", "an object number is not below the counter of its tree")
         self.blocks[frame.segment, frame.offset] = block
 

@@ -1,32 +1,79 @@
-// A block as it is stored, with other values in some of its columns.                       Format 40
+// A block as it is stored, with other values in some of its columns: as a patch, or as a whole.             Format 40, 45
 //
-//   1. Slices of columns that stay are copied as they lie in the payload, compressed and with their checksums, which are not
+//   1. Columns that are replaced, and the row versions, are encoded as in any block. A column that the block has and that
+//      is nil in every row now is said by a patch, as it would be borrowed otherwise.             (F-456)
+//   2. What an earlier patch of the block brought and is not replaced is brought again: a patch is never of a patch.
+//   3. If that is at most half of the block it is written as a patch. Else all other slices are copied as well, which frees
+//      the block that they were borrowed from.
+//   4. Slices that are copied are copied as they lie in the payload, compressed and with their checksums, which are not
 //      asked: damage in one stays what it was, and is found when the column is read.
-//   2. Columns that are replaced, and the row versions, are encoded as in any block.
-//   3. Head and table are made anew.
+//   5. Head and table are made anew.
 //
 // Threads: as the encoder.
 
+/// A block as it can be written once more.
+package struct StoredBlock {
+    /// Of what is stored; of a patch joined with that of its block.
+    package let head: BlockHead
+    /// Its whole payload.
+    package let payload: UnsafeRawBufferPointer
+    /// Of a patch: the whole payload of its block.
+    package let basePayload: UnsafeRawBufferPointer?
+    /// The block that a patch of it is of.
+    package let base: Place
+
+    package init(
+        head: BlockHead, payload: UnsafeRawBufferPointer, basePayload: UnsafeRawBufferPointer?,
+        base: Place
+    ) {
+        self.head = head
+        self.payload = payload
+        self.basePayload = basePayload
+        self.base = base
+    }
+}
+
+/// What became of a block that was written once more.
+package struct RewrittenPayload {
+    /// The bytes of all slices of its rows before LZ4.
+    package let rawLength: Int
+    /// Whether some cells of its rows are references to large values.
+    package let hasReferences: Bool
+    /// Of a patch: the stored bytes of the slices that it borrows.
+    package let borrowedBytes: Int?
+
+    /// The kind of its frame.
+    package var kind: FrameKind { borrowedBytes == nil ? .block : .patch }
+}
+
 extension BlockEncoder {
-    /// Appends the payload of a block that has the rows of another one, in their order; gives the bytes of all slices before
-    /// LZ4.
+    private enum Source { case new, own, base }
+
+    private struct Slice {
+        let entry: ColumnEntry
+        let source: Source
+        let range: Range<Int>
+        /// Whether no row has a value, and a patch is to say so.
+        var isEmpty = false
+    }
+
+    /// Appends the payload of a block, or of a patch, that has the rows of a block, in their order.
     /// - Parameters:
-    ///   - head: the other one's head.
-    ///   - payload: its whole payload.
+    ///   - block: the block.
     ///   - columns: what is replaced, or comes in addition: in rising order of property ids, a value for each row.
-    ///   - schemaVersion: the other one's, unless no property has changed since.
+    ///   - schemaVersion: the block's, unless no property has changed since. A patch has the block's.
     ///   - versions: the row version of each row.
     /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB.  (F-303, F-406)
     package mutating func rewrite(
-        _ head: BlockHead, _ payload: UnsafeRawBufferPointer, columns: [PlainColumn],
-        schemaVersion: UInt32, versions: UnsafePointer<UInt32>, into writer: inout ByteWriter
-    ) throws(FormatError) -> (rawLength: Int, hasReferences: Bool) {
+        _ block: StoredBlock, columns: [PlainColumn], schemaVersion: UInt32,
+        versions: UnsafePointer<UInt32>, into writer: inout ByteWriter
+    ) throws(FormatError) -> RewrittenPayload {
+        let head = block.head
         var own = ByteWriter(capacity: 0)
         swap(&own, &staging)
         defer { swap(&own, &staging) }
         own.reset()
-        /// The table, and where each slice is: in the payload, or among the new ones.
-        var slices: [(entry: ColumnEntry, isNew: Bool, range: Range<Int>)] = []
+        var slices: [Slice] = []
         slices.reserveCapacity(head.columns.count + columns.count)
         var rawLength = 0
         var next = 0
@@ -39,13 +86,20 @@ extension BlockEncoder {
                 if let new = try encode(
                     columns[next], rows: head.rows, selection: nil, rawBefore: rawLength, into: &own
                 ) {
-                    slices.append((new, true, start..<own.count))
+                    slices.append(Slice(entry: new, source: .new, range: start..<own.count))
                     rawLength += new.rawLength
+                } else if columns[next].propertyID == entry.propertyID {
+                    let empty = try encodeEmpty(
+                        columns[next], rows: head.rows, rawBefore: rawLength, into: &own)
+                    slices.append(
+                        Slice(entry: empty, source: .new, range: start..<own.count, isEmpty: true))
+                    rawLength += empty.rawLength
                 }
                 next += 1
             }
             if next > 0, columns[next - 1].propertyID == entry.propertyID { continue }
-            slices.append((entry, false, entry.range))
+            let source: Source = entry.isBorrowed || block.basePayload == nil ? .base : .own
+            slices.append(Slice(entry: entry, source: source, range: entry.range))
             rawLength += entry.rawLength
         }
         precondition(next == columns.count, "hidden columns come last")
@@ -56,14 +110,50 @@ extension BlockEncoder {
         guard rawLength <= FormatLimits.maximumRawBlock else {
             throw SliceCompressor.tooLarge(rawLength, 0)
         }
+        var (brought, borrowed) = (hidden.count, 0)
+        for slice in slices {
+            if slice.source == .base {
+                borrowed += slice.range.count
+            } else {
+                brought += slice.range.count
+            }
+        }
+        let isPatch = brought <= borrowed && schemaVersion == head.schemaVersion
+        if isPatch {
+            PatchHead.encode(
+                base: block.base, borrowedBytes: borrowed,
+                borrowsReferences: slices.contains {
+                    $0.source == .base && $0.entry.flags.contains(.externals)
+                }, to: &writer)
+        }
+        let hasReferences = slices.contains { $0.entry.flags.contains(.externals) }
+        slices.removeAll { isPatch ? $0.source == .base : $0.isEmpty }
+        if !isPatch {
+            rawLength = slices.reduce(version.rawLength) { $0 + $1.entry.rawLength }
+        }
+        try append(
+            slices, version, of: head, schemaVersion: schemaVersion,
+            behind: isPatch ? PatchHead.size : 0, new: own.bytes, own: block.payload,
+            base: block.basePayload ?? block.payload, to: &writer)
+        return RewrittenPayload(
+            rawLength: rawLength, hasReferences: hasReferences,
+            borrowedBytes: isPatch ? borrowed : nil)
+    }
+
+    /// Appends head, table and slices.
+    private func append(
+        _ slices: [Slice], _ version: ColumnEntry, of head: BlockHead, schemaVersion: UInt32,
+        behind prefix: Int, new: UnsafeRawBufferPointer, own: UnsafeRawBufferPointer,
+        base: UnsafeRawBufferPointer, to writer: inout ByteWriter
+    ) throws(FormatError) {
         let start = writer.count
         let length =
             BlockHead.size + (slices.count + 1) * ColumnEntry.size
             + slices.reduce(0) { $0 + $1.range.count } + hidden.count
-        guard length <= FormatLimits.maximumPayload else {
+        guard prefix + length <= FormatLimits.maximumPayload else {
             throw FormatError(
                 .tooLarge, "F-303", "a block does not fit a frame",
-                expected: UInt64(FormatLimits.maximumPayload), found: UInt64(length))
+                expected: UInt64(FormatLimits.maximumPayload), found: UInt64(prefix + length))
         }
         writer.ensure(length)
         writer.append(head.entity)
@@ -72,17 +162,51 @@ extension BlockEncoder {
         writer.append(UInt16(slices.count + 1))
         writer.append(UInt16(0))
         writer.append(UInt16(0))
-        writer.append(UInt32(rawLength))
+        writer.append(UInt32(slices.reduce(version.rawLength) { $0 + $1.entry.rawLength }))
         writer.append(UInt32(0))
         for slice in slices { slice.entry.store(into: writer.reserve(ColumnEntry.size)) }
         version.store(into: writer.reserve(ColumnEntry.size))
         let checksum = BlockHead.checksum(UnsafeRawBufferPointer(rebasing: writer.bytes[start...]))
         writer.store(checksum, at: start + BlockHead.size - 4)
         for slice in slices {
-            writer.append(
-                UnsafeRawBufferPointer(rebasing: (slice.isNew ? own.bytes : payload)[slice.range]))
+            let bytes =
+                switch slice.source {
+                case .new: new
+                case .own: own
+                case .base: base
+                }
+            writer.append(UnsafeRawBufferPointer(rebasing: bytes[slice.range]))
         }
         writer.append(hidden.bytes)
-        return (rawLength, slices.contains { $0.entry.flags.contains(.externals) })
+    }
+
+    /// Encodes a column in which no row has a value.
+    private mutating func encodeEmpty(
+        _ column: PlainColumn, rows: Int, rawBefore: Int, into target: inout ByteWriter
+    ) throws(FormatError) -> ColumnEntry {
+        raw.reset()
+        scratch.nils.update(repeating: 1, count: rows)
+        raw.appendBitmap(UnsafePointer(scratch.nils), rows)
+        let encoding: ColumnEncoding
+        switch column.kind {
+        case .integer:
+            encoding = .narrow
+            raw.appendZeros(NarrowIntegers.headSize)
+        case .double:
+            encoding = .scaled
+            raw.appendZeros(1 + NarrowIntegers.headSize)
+        case .float:
+            encoding = .planes
+            raw.appendZeros(4 * rows)
+        case .bytes:
+            encoding = .lengths
+            raw.appendZeros(5)
+        case .fixed16:
+            encoding = .plain
+            raw.appendZeros(16 * rows)
+        }
+        return try SliceCompressor.append(
+            raw.bytes, propertyID: column.propertyID, kind: column.kind, encoding: encoding,
+            flags: .nils, rows: rows, rawBefore: rawBefore, to: &target)
     }
 }

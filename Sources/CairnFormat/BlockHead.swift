@@ -4,8 +4,11 @@
 //      the whole payload.                                                             (F-401)
 //   2. Entries are in order of property ids; their slices follow each other to the end.  (F-404, F-405)
 //
-// Invariants: `columns` is sorted by property id; the last two are object number and row version; every
-// range lies inside the payload.
+// A patch (Format 45) has such a head for the columns that it brings; joined with that of its block it is the head of the
+// block as it has become.
+//
+// Invariants: `columns` is sorted by property id; the last two are object number and row version, but for what a patch
+// brings, of which only the last one is there; every range lies inside the payload.
 
 /// What a block says about itself.
 package struct BlockHead: Sendable {
@@ -37,6 +40,32 @@ package struct BlockHead: Sendable {
         return size + Int(columns) * ColumnEntry.size
     }
 
+    /// The head of a block with some columns that a patch brings, and its rows. What is not the patch's is borrowed.
+    init(joining patch: BlockHead, to base: BlockHead) {
+        entity = patch.entity
+        schemaVersion = patch.schemaVersion
+        rows = patch.rows
+        isMoved = false
+        headLength = patch.headLength
+        var columns: [ColumnEntry] = []
+        columns.reserveCapacity(base.columns.count + patch.columns.count)
+        var next = 0
+        for entry in base.columns {
+            while next < patch.columns.count, patch.columns[next].propertyID < entry.propertyID {
+                columns.append(patch.columns[next])
+                next += 1
+            }
+            if next < patch.columns.count, patch.columns[next].propertyID == entry.propertyID {
+                columns.append(patch.columns[next])
+                next += 1
+            } else {
+                columns.append(entry.borrowed)
+            }
+        }
+        self.columns = columns
+        rawLength = columns.reduce(0) { $0 + $1.rawLength }
+    }
+
     /// The head of a whole payload.
     package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
         try self.init(decoding: payload, payloadLength: payload.count)
@@ -44,6 +73,14 @@ package struct BlockHead: Sendable {
 
     /// The head of a payload of which at least head and table are there.
     package init(decoding prefix: UnsafeRawBufferPointer, payloadLength: Int) throws(FormatError) {
+        try self.init(decoding: prefix, at: 0, payloadLength: payloadLength)
+    }
+
+    /// The head of what a patch brings, behind what the patch says of itself.
+    init(decoding prefix: UnsafeRawBufferPointer, at start: Int, payloadLength: Int)
+        throws(FormatError)
+    {
+        let prefix = UnsafeRawBufferPointer(rebasing: prefix[min(start, prefix.count)...])
         headLength = try Self.headLength(of: prefix)
         var reader = ByteReader(prefix)
         entity = try reader.integer()
@@ -74,8 +111,23 @@ package struct BlockHead: Sendable {
         }
         isMoved = flags & Self.movedFlag != 0
         columns = try reader.columnTable(
-            count: columnCount, rows: rows, headLength: headLength, rawLength: rawLength,
+            count: columnCount, rows: rows, headLength: start + headLength, rawLength: rawLength,
             payloadLength: payloadLength)
+        let hasVersions = columns.last?.isHidden(HiddenProperty.version) ?? false
+        let last = columns.count - 2
+        if start == 0 {
+            guard hasVersions, last >= 0, columns[last].isHidden(HiddenProperty.number) else {
+                throw FormatError(
+                    .malformed, "F-407", "a block ends with object numbers and row versions",
+                    at: reader.offset)
+            }
+        } else {
+            guard hasVersions, !isMoved, last < 0 || !columns[last].isNumber else {
+                throw FormatError(
+                    .malformed, "F-453", "a patch ends with row versions, and has no numbers",
+                    at: reader.offset)
+            }
+        }
     }
 
     /// The entry of a property; nil if every row of the block is nil there.                    F-408
@@ -140,13 +192,6 @@ extension ByteReader {
                 .tooLarge, "F-406", "the slices are larger than the block says or may be", at: 16,
                 expected: UInt64(rawLength), found: UInt64(raw))
         }
-        guard count >= 2, columns[count - 2].isHidden(HiddenProperty.number),
-            columns[count - 1].isHidden(HiddenProperty.version)
-        else {
-            throw FormatError(
-                .malformed, "F-407", "a block ends with object numbers and row versions", at: offset
-            )
-        }
         return columns
     }
 }
@@ -155,4 +200,6 @@ extension ColumnEntry {
     fileprivate func isHidden(_ property: UInt32) -> Bool {
         propertyID == property && kind == .integer && !flags.contains(.nils)
     }
+
+    fileprivate var isNumber: Bool { propertyID == HiddenProperty.number }
 }

@@ -16,6 +16,29 @@ package struct ColumnEntry: Sendable, Hashable {
     package let rawLength: Int
     /// The checksum of the slice in the payload.
     package let checksum: UInt32
+    /// Whether the payload is that of the block that a patch is of.                                 Format 45
+    package private(set) var isBorrowed = false
+
+    init(
+        propertyID: UInt32, kind: ColumnKind, encoding: ColumnEncoding, flags: ColumnFlags,
+        offset: Int, storedLength: Int, rawLength: Int, checksum: UInt32
+    ) {
+        self.propertyID = propertyID
+        self.kind = kind
+        self.encoding = encoding
+        self.flags = flags
+        self.offset = offset
+        self.storedLength = storedLength
+        self.rawLength = rawLength
+        self.checksum = checksum
+    }
+
+    /// The same of a block that a patch is of.
+    var borrowed: ColumnEntry {
+        var entry = self
+        entry.isBorrowed = true
+        return entry
+    }
 
     /// The bytes of the slice in the payload.
     package var range: Range<Int> { offset..<offset + storedLength }

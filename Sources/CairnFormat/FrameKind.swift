@@ -8,7 +8,7 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case schema = 2
     /// Rows of one entity.
     case block = 3
-    /// Reserved: new values of some columns of a block.
+    /// Other values of some columns of a block, for all of its rows.
     case patch = 4
     /// Rows that stop to live, by place.
     case deaths = 5
@@ -34,10 +34,10 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     /// Whether version 1 says what the payload is.
     package var isDefined: Bool {
         switch self {
-        case .start, .schema, .block, .deaths, .value, .changes, .adopt, .retire, .metadata,
-            .commit, .close, .redirects:
+        case .start, .schema, .block, .patch, .deaths, .value, .changes, .adopt, .retire,
+            .metadata, .commit, .close, .redirects:
             true
-        case .patch, .reserve: false
+        case .reserve: false
         }
     }
 }

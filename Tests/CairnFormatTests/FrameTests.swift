@@ -132,8 +132,8 @@ struct FrameTests {
         }
         #expect(try header(kind: 3).readableKind() == .block)
         #expect(try header(kind: 200, flags: 0x80).readableKind() == nil)
-        #expect(try header(kind: FrameKind.patch.rawValue, flags: 0x80).readableKind() == nil)
-        for kind in [4, 8, 15, 255] as [UInt8] {
+        #expect(try header(kind: FrameKind.reserve.rawValue, flags: 0x80).readableKind() == nil)
+        for kind in [8, 15, 255] as [UInt8] {
             let error = #expect(throws: FormatError.self) {
                 _ = try header(kind: kind).readableKind()
             }

@@ -20,7 +20,7 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
         segmentHeader, mark, frameHeader, checkpointHeader, checkpointContents, checkpointUnit,
         start, adopt, retire, commit, close, deaths, changes, redirects, value, reference, decimal,
         schema,
-        block,
+        block, patch,
     ]
 
     private static func written(_ body: (inout ByteWriter) -> Void) -> [UInt8] {

@@ -42,3 +42,12 @@ extension [UInt8] {
         }
     }
 }
+
+/// Does the same for a patch and what it brings.
+package func sealPatch(_ payload: inout [UInt8]) {
+    guard payload.count > PatchHead.size else { return }
+    var own = Array(payload[PatchHead.size...])
+    sealBlock(&own)
+    payload.replaceSubrange(PatchHead.size..., with: own)
+    payload.put(payload[..<20].withUnsafeBytes { Checksum.crc32c($0) }, at: 20)
+}

@@ -72,10 +72,11 @@ extension BatchUpdater {
     ) throws(StoreError) {
         switch made.outcome {
         case .nothing: break
-        case .unchanged: result.unchangedCount += made.rows
+        case .unchanged: result.unchangedCount += made.unchangedCount
         case .made:
             noteChanged(made, block.entity)
-            result.updatedCount += made.rows
+            result.updatedCount += made.count
+            result.unchangedCount += made.unchangedCount
             try builder.replace(block.handle, block.entry, by: made)
         case .selected: try take(made, block, fillsBlocks: true, &builder)
         case .small: try take(made, block, fillsBlocks: false, &builder)

@@ -5,8 +5,9 @@
 //   2. Rows that have the values already are passed over (BL4).
 //   3. Keys and references of the others move. A key that another row has then is noted; whether it is shared is known at
 //      the end, when all rows have their keys.
-//   4. A full block all of whose rows change stays together: the columns that do not change are copied as they are encoded
-//      (`BlockEncoder.rewrite`). Other rows are gathered and written as new blocks.
+//   4. The rows of a full block stay together if all of them change, or many and nothing but columns: a patch has the columns
+//      that do, or, if they are more than half of it, all others are copied as they are encoded (`BlockEncoder.rewrite`).
+//      Other rows are gathered and written as new blocks.
 // If keys, references and objects have nothing to do with it, several threads make such blocks: `takeTogether`.
 // At the end: noted keys are judged, and what is computed from the rows is computed anew.
 //
@@ -230,7 +231,8 @@ final class BatchUpdater {
         let first = before.directories[target.stored.tree][
             try block.numbers().number(Int(slots[0]))]
         let entry = before.blocks.entry(first.handle)
-        if fillsBlocks, rows.count == block.rows, target.keepsTogether(block, entry, catalog),
+        if fillsBlocks, rows.count == block.rows,
+            target.keepsTogether(block, entry, catalog, changes: rows.count),
             target.areSmall(block.rows, engine.sizes),
             try rewrite(target, block, view, first.handle, entry, &builder)
         {
@@ -291,7 +293,9 @@ final class BatchUpdater {
     ) throws(StoreError) -> Bool {
         try made.take(block)
         guard
-            try made.make(block, target, catalog, engine.sizes, &engine.memory.encoder.pointee)
+            try made.make(
+                block, target, target.values, catalog, engine.sizes,
+                &engine.memory.encoder.pointee)
         else { return false }
         if target.isWatched || changed != nil || !target.constraints.isEmpty
             || !target.references.isEmpty
@@ -502,7 +506,9 @@ final class BatchUpdater {
     /// Notes the objects of a block that was made anew.
     func noteChanged(_ made: RewrittenBlock, _ entity: Int) {
         guard changed != nil else { return }
-        for row in 0..<made.rows { changed?.append((made.numbers[row], entity)) }
+        for place in 0..<made.count {
+            changed?.append((made.numbers[Int(made.slots[place])], entity))
+        }
     }
 
     private func listIDs(_ order: [UInt32]?) {

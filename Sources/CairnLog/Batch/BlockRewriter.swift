@@ -1,7 +1,7 @@
 // Makes the blocks of a batch update anew, in any thread.
 //
-// It does what can be done with the columns of a block alone: constants and arithmetic, for blocks all of whose rows change and
-// stay together. What takes more, as keys, references, derived attributes, or the evaluation of an expression object by object,
+// It does what can be done with the columns of a block alone: constants and arithmetic, for blocks of which so many rows change
+// that all stay together. What takes more, as keys, references, derived attributes, or the evaluation of an expression object by object,
 // is left to the holder of the turn.
 //
 // Threads: one owner; the state that is read is pinned by whoever waits for it.
@@ -55,34 +55,48 @@ final class BlockRewriter {
         let target = target(of: block.entity)
         let slots = UnsafeBufferPointer(start: scratch.slots, count: count)
         var outcome = RewrittenBlock.Outcome.selected
-        if count == cached.rows, target.keepsTogether(cached, block.entry, runner.catalog),
+        if target.keepsTogether(cached, block.entry, runner.catalog, changes: count),
             try target.calculate(cached, slots)
         {
             let view = try target.views.make(cached, target.stored, entity: block.entity)
-            let changed: Int
-            do throws(StoreError) {
-                changed = try target.changes(view, slots, into: rows)
-                view.free()
-            } catch {
-                view.free()
-                throw error
-            }
-            if changed == 0 {
-                result.rows = count
-                return .unchanged
-            }
-            if changed == count, target.areSmall(count, engine.sizes) {
-                try result.take(cached)
-                if try result.make(cached, target, runner.catalog, engine.sizes, &encoder) {
+            defer { view.free() }
+            let changed = UnsafeBufferPointer(
+                start: rows, count: try target.changes(view, slots, into: rows))
+            result.unchangedCount = count - changed.count
+            if changed.isEmpty { return .unchanged }
+            if target.areSmall(count, engine.sizes),
+                target.keepsTogether(
+                    cached, block.entry, runner.catalog, changes: changed.count)
+            {
+                var values = target.values
+                if changed.count == cached.rows {
+                    try result.take(cached)
+                } else if try target.spread(cached.rows, view, slots, changed) {
+                    try result.take(cached, slots, changed)
+                    values = target.gathered
+                } else {
+                    return select(slots, of: cached, result)
+                }
+                if try result.make(
+                    cached, target, values, runner.catalog, engine.sizes, &encoder)
+                {
                     return .made
                 }
                 outcome = .small
             }
         }
-        result.block = cached
-        result.count = count
-        result.slots.update(from: scratch.slots, count: count)
+        _ = select(slots, of: cached, result)
         return outcome
+    }
+
+    /// Leaves rows to the holder of the turn.
+    private func select(
+        _ slots: UnsafeBufferPointer<UInt16>, of cached: CachedBlock, _ result: RewrittenBlock
+    ) -> RewrittenBlock.Outcome {
+        result.block = cached
+        result.count = slots.count
+        result.slots.update(from: scratch.slots, count: slots.count)
+        return .selected
     }
 
     private func target(of entity: Int) -> UpdateTarget {

@@ -1,29 +1,45 @@
-// Blocks all of whose rows are updated at once.
+// Blocks whose rows are updated together.
 //
-// The rows stay together in their order, so that whatever does not change is copied as it is encoded. This is where a writer of
-// patches would come in: it would name the block and give the columns alone.
+// The rows stay together in their order, so that whatever does not change stays where it is, and a patch names it
+// (Format 45), or is copied as it is encoded.
 
 import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
-    /// Writes a block that was made anew, in place of a full one in which every row lives. Indexes are the caller's business;
-    /// the keys of fetch indexes do not change.
+    /// Writes a block that was made anew, in place of another one. Indexes are the caller's business; the keys of fetch
+    /// indexes do not change.
     mutating func replace(_ old: BlockHandle, _ entry: BlockEntry, by made: RewrittenBlock)
         throws(StoreError)
     {
         let entity = Int(entry.entity)
         let handle = openBlock(entity: entity)
         let start = log.end.offset
-        let place = try log.append(.block, payload: made.payload.bytes, checksum: made.checksum)
+        let place = try log.append(
+            made.kind, payload: made.payload.bytes, checksum: made.checksum)
         state.blocks.fill(
             handle, place: place, rows: made.rows, level: .full, commit: log.commit,
             schemaVersion: catalog.version, length: Int(log.end.offset - start),
-            hasReferences: made.hasReferences, in: &pages)
-        state.directories[catalog.entities[entity].tree].set(
-            made.numbers, made.versions, handle, rows: made.rows, in: &pages)
-        state.counts[entity] += made.rows
+            hasReferences: made.hasReferences, patched: made.patched,
+            borrowedBytes: made.borrowedBytes, in: &pages)
+        let tree = catalog.entities[entity].tree
+        if entry.live == entry.rows {
+            state.directories[tree].set(
+                made.numbers, made.versions, handle, rows: made.rows, in: &pages)
+        } else {
+            for slot in 0..<made.rows {
+                if entry.isLive(slot) {
+                    state.directories[tree].set(
+                        made.numbers[slot],
+                        DirectoryCell(handle: handle, slot: slot, version: made.versions[slot]),
+                        in: &pages)
+                } else {
+                    bury(handle, slot: slot)
+                }
+            }
+        }
+        state.counts[entity] += Int(entry.live)
         killWhole(old, entry)
-        updatedCount += made.rows
+        updatedCount += made.count
     }
 }

@@ -10,13 +10,13 @@ final class RewrittenBlock {
     enum Outcome {
         /// No row of it is concerned.
         case nothing
-        /// All of its rows are concerned, and have the new values already.
+        /// Rows of it are concerned, so many, and have the new values already.
         case unchanged
-        /// All of its rows change, and the block is here as it is to be written.
+        /// So many of its rows change that they stay together, and the block is here as it is to be written.
         case made
         /// Some rows are concerned, or it takes more than to look at columns: the block and the slots are here.
         case selected
-        /// All of its rows change, but they would not fill a block any more: the block and the slots are here.
+        /// The same, but its rows would not fill a block any more: the block and the slots are here.
         case small
         case failed(StoreError)
     }
@@ -25,15 +25,21 @@ final class RewrittenBlock {
     /// The payload of its frame.
     var payload = ByteWriter(capacity: 64 << 10)
     var checksum: UInt32 = 0
-    var hasReferences = false
+    private(set) var kind = FrameKind.block
+    private(set) var hasReferences = false
+    /// If it is a patch: the block it is of, and the bytes that it has from there.
+    private(set) var patched = Place.none
+    private(set) var borrowedBytes = 0
     /// By row: its object's number, and the version that it gets.
     let numbers = UnsafeMutablePointer<UInt32>.allocate(capacity: FormatLimits.maximumRows)
     let versions = UnsafeMutablePointer<UInt32>.allocate(capacity: FormatLimits.maximumRows)
     var rows = 0
     var block: CachedBlock?
+    /// The rows that are concerned; of a block that is made those that change.
     let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: FormatLimits.maximumRows)
-    /// How many slots are selected.
     var count = 0
+    /// How many rows of a block that is made are concerned and do not change.
+    var unchangedCount = 0
 
     deinit {
         numbers.deallocate()
@@ -43,10 +49,34 @@ final class RewrittenBlock {
 
     /// Takes the numbers of a block's rows, and the versions that come after theirs.
     func take(_ block: CachedBlock) throws(StoreError) {
+        try copyHidden(block)
+        for row in 0..<rows { versions[row] = DirectoryCell.next(versions[row]) }
+        for row in 0..<rows { slots[row] = UInt16(truncatingIfNeeded: row) }
+        count = rows
+    }
+
+    /// The same if only some of them change.
+    ///
+    /// - Parameters:
+    ///   - slots: rows that are concerned.
+    ///   - changed: those of them that change, by their places.
+    func take(
+        _ block: CachedBlock, _ concerned: UnsafeBufferPointer<UInt16>,
+        _ changed: UnsafeBufferPointer<UInt16>
+    ) throws(StoreError) {
+        try copyHidden(block)
+        for (place, row) in changed.enumerated() {
+            let slot = concerned[Int(row)]
+            slots[place] = slot
+            versions[Int(slot)] = DirectoryCell.next(versions[Int(slot)])
+        }
+        count = changed.count
+    }
+
+    private func copyHidden(_ block: CachedBlock) throws(StoreError) {
         rows = block.rows
         Self.copy(try block.numberCells(), rows, to: numbers)
         Self.copy(try block.versionCells(), rows, to: versions)
-        for row in 0..<rows { versions[row] = DirectoryCell.next(versions[row]) }
     }
 
     /// Numbers out of range were refused when the block was registered.
@@ -60,20 +90,24 @@ final class RewrittenBlock {
         for row in 0..<rows { target[row] = UInt32(truncatingIfNeeded: cells.integer(row)) }
     }
 
-    /// Makes the payload: with the values of the first rows of a target, and versions that were taken.
+    /// Makes the payload: with the values of the first rows of a batch in the columns of a target, and versions that were
+    /// taken.
     ///
     /// - Returns: whether it is a full block. Values may have become shorter: rows of a block that is not full go to others,
     ///   with those of the next blocks (BL5).
     func make(
-        _ block: CachedBlock, _ target: UpdateTarget, _ catalog: Catalog, _ sizes: StoreSizes,
-        _ encoder: inout RowBlockEncoder
+        _ block: CachedBlock, _ target: UpdateTarget, _ values: ColumnBatch, _ catalog: Catalog,
+        _ sizes: StoreSizes, _ encoder: inout RowBlockEncoder
     ) throws(StoreError) -> Bool {
         payload.reset()
-        let rawLength: Int
-        (rawLength, hasReferences) = try encoder.rewrite(
-            block, target.columns, of: target.values, entity: target.stored,
+        let written = try encoder.rewrite(
+            block, target.columns, of: values, entity: target.stored,
             schemaVersion: catalog.version, versions: versions, into: &payload)
-        guard sizes.level(rows: rows, rawLength: rawLength) == .full else { return false }
+        guard sizes.level(rows: rows, rawLength: written.rawLength) == .full else { return false }
+        kind = written.kind
+        hasReferences = written.hasReferences
+        patched = written.borrowedBytes == nil ? .none : block.stored.base
+        borrowedBytes = written.borrowedBytes ?? 0
         checksum = Checksum.crc32c(payload.bytes)
         return true
     }

@@ -13,10 +13,42 @@ extension UpdateTarget {
             }
     }
 
-    /// Whether a block is better written as it is, but for what is updated, when all of its rows change.
-    func keepsTogether(_ block: CachedBlock, _ entry: BlockEntry, _ catalog: Catalog) -> Bool {
-        entry.level == .full && Int(entry.rows) == block.rows && entry.live == entry.rows
+    /// Whether a block is better written as it is, but for what is updated, when so many of its rows change: at least an
+    /// eighth of those that live. One of which half has died gives its rows to others.
+    func keepsTogether(
+        _ block: CachedBlock, _ entry: BlockEntry, _ catalog: Catalog, changes count: Int
+    ) -> Bool {
+        entry.level == .full && Int(entry.rows) == block.rows
             && block.head.schemaVersion == catalog.version && !derives && !movesInIndexes
+            && count * 8 >= Int(entry.live) && Int(entry.live) * 2 > block.rows
+    }
+
+    /// Puts what all rows of a block will have in the columns into the gathered rows: where a row changes the new value, else
+    /// what it has. False if somebody has to do it row by row, as it has values in frames of their own.
+    ///
+    /// - Parameters:
+    ///   - view: with the updated columns first.
+    ///   - slots: rows that are concerned.
+    ///   - changed: those of them that change, by their places.
+    func spread(
+        _ rows: Int, _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>,
+        _ changed: UnsafeBufferPointer<UInt16>
+    ) throws(StoreError) -> Bool {
+        for (place, column) in columns.enumerated() {
+            let cells = view.cells + place
+            if cells.pointee.externals != nil { return false }
+            gathered.columns[column].reset(rows: rows, capacity: ColumnBatch.capacity)
+            for slot in 0..<rows {
+                try gathered.columns[column].copyCell(
+                    from: cells.pointee, view, slot, to: slot, isWhole: false)
+            }
+            let new = UnsafePointer(values.columns.baseAddress.unsafelyUnwrapped + column)
+            for row in changed {
+                gathered.columns[column].copyCell(
+                    of: new, from: Int(row), to: Int(slots[Int(row)]))
+            }
+        }
+        return true
     }
 
     /// Puts the new values of the rows in some slots into the values; false if somebody has to ask object by object.

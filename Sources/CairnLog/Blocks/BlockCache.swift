@@ -57,6 +57,12 @@ final class BlockCache: Sendable {
         return table.withLock { $0.use(key) }
     }
 
+    /// The same for somebody who wants its bytes alone: it is not counted, and stays no longer for it.
+    func glance(at place: Place) -> CachedBlock? {
+        let key = UInt64(place.segment) << 32 | UInt64(place.offset8)
+        return table.withLock { $0.entries[key]?.block }
+    }
+
     /// The block at a place, read by the closure if it is not here.
     func block(_ place: Place, read: () throws(StoreError) -> CachedBlock) throws(StoreError)
         -> CachedBlock

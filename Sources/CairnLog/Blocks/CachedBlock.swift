@@ -3,6 +3,9 @@
 // A column is decoded when it is first asked for, once, and kept as long as the block is. Who decodes it does so under a
 // lock, fills its place and only then says that it is there, so that whoever sees that needs no lock.
 //
+// A block that a patch is of is joined with it (Format 45): then the columns that the patch does not bring are in the other
+// payload.
+//
 // A block is read as today's schema has its rows: what an older one does not have of a column, or has as another kind of
 // number, is made once (`ColumnPast`, Format 70.5).
 //
@@ -17,9 +20,13 @@ final class CachedBlock: @unchecked Sendable {
     // A column and its cells are written once, before `isDecoded` of the column says so, and under the lock.
 
     let place: Place
+    /// Of a patch: joined with that of the block it is of.
     let head: BlockHead
     let rows: Int
+    /// What is at the place: a block, or a patch.
     let payload: RawBytes
+    /// Of a patch: the block that it is of.
+    let base: Base?
     /// By column of the head.
     private let columns: UnsafeMutablePointer<DecodedColumn?>
     private let cells: UnsafeMutablePointer<CellColumn>
@@ -31,16 +38,54 @@ final class CachedBlock: @unchecked Sendable {
     /// Columns that were made of what the block has, by what for.
     private let made = Mutex<[MadeColumn: MadeCells]>([:])
 
-    /// Reads the head of a block's payload.
+    /// A block that a patch is of.
+    struct Base {
+        let place: Place
+        let payload: RawBytes
+        /// The bytes of its slices that the patch does not replace.
+        let borrowedBytes: Int
+    }
+
+    /// Reads the head of what is stored at a place.
     ///
+    /// - Parameters:
+    ///   - stored: a block, or a patch.
+    ///   - base: the payload of the block that a patch is of.
     /// - Throws: `StoreError` with `.damaged` and the place.
-    init(payload: RawBytes, place: Place, largeValues: LargeValueReader) throws(StoreError) {
-        do {
-            head = try BlockHead(decoding: payload.bytes)
-        } catch {
-            throw StoreError(error, at: place)
+    init(
+        _ stored: StoredPayload, place: Place, largeValues: LargeValueReader,
+        base read: (Place) throws(StoreError) -> RawBytes
+    ) throws(StoreError) {
+        payload = stored.payload
+        if stored.isPatch {
+            let patch: PatchHead
+            do {
+                patch = try PatchHead(decoding: payload.bytes)
+            } catch {
+                throw StoreError(error, at: place)
+            }
+            let basePayload = try read(patch.base)
+            let head: BlockHead
+            do {
+                head = try BlockHead(decoding: basePayload.bytes)
+            } catch {
+                throw StoreError(error, at: patch.base)
+            }
+            do {
+                self.head = try patch.joined(to: head)
+            } catch {
+                throw StoreError(error, at: place)
+            }
+            base = Base(
+                place: patch.base, payload: basePayload, borrowedBytes: patch.borrowedBytes)
+        } else {
+            do {
+                head = try BlockHead(decoding: payload.bytes)
+            } catch {
+                throw StoreError(error, at: place)
+            }
+            base = nil
         }
-        self.payload = payload
         self.place = place
         self.largeValues = largeValues
         rows = head.rows
@@ -66,7 +111,14 @@ final class CachedBlock: @unchecked Sendable {
     }
 
     /// What the block takes in memory once its columns are decoded, about.
-    var cost: Int { payload.count + head.rawLength + 256 }
+    var cost: Int { payload.count + (base?.payload.count ?? 0) + head.rawLength + 256 }
+
+    /// The block as it can be written once more; good as long as it is kept.
+    var stored: StoredBlock {
+        StoredBlock(
+            head: head, payload: payload.bytes, basePayload: base?.payload.bytes,
+            base: base?.place ?? place)
+    }
 
     /// The cells of a column; nil if the block does not have it, so that every row is nil.
     func column(_ column: Catalog.StoredColumn) throws(StoreError) -> DecodedColumn? {
@@ -269,14 +321,15 @@ final class CachedBlock: @unchecked Sendable {
 
     @inline(never)
     private func decode(_ index: Int) throws(StoreError) {
+        let entry = head.columns[index]
+        var (bytes, holder) = (payload.bytes, place)
+        if entry.isBorrowed, let base { (bytes, holder) = (base.payload.bytes, base.place) }
         let column: DecodedColumn
         do {
-            let entry = head.columns[index]
             column = try DecodedColumn.decode(
-                slice: UnsafeRawBufferPointer(rebasing: payload.bytes[entry.range]), entry,
-                rows: rows)
+                slice: UnsafeRawBufferPointer(rebasing: bytes[entry.range]), entry, rows: rows)
         } catch {
-            throw StoreError(error, at: place)
+            throw StoreError(error, at: holder)
         }
         decoding.withLock { _ in
             // Somebody else may have been faster, and be reading.

@@ -133,12 +133,12 @@ struct RowBlockEncoder: ~Copyable {
     /// Makes the payload of a block with the rows of another one: other versions, other values in some columns, and all else
     /// copied as it is encoded. The values are those of the first rows of a batch, each set or nil, and none is large.
     ///
-    /// - Returns: how long the slices are as plain bytes, and whether some values have frames of their own.
+    /// - Returns: what was made: a patch, if not too much changes.
     mutating func rewrite(
         _ block: CachedBlock, _ replaced: [Int], of batch: ColumnBatch,
         entity: Catalog.StoredEntity, schemaVersion: UInt32, versions: UnsafePointer<UInt32>,
         into writer: inout ByteWriter
-    ) throws(StoreError) -> (rawLength: Int, hasReferences: Bool) {
+    ) throws(StoreError) -> RewrittenPayload {
         flags.gather(batch, replaced, rows: block.rows)
         columns.removeAll(keepingCapacity: true)
         for (place, index) in replaced.enumerated() {
@@ -153,8 +153,8 @@ struct RowBlockEncoder: ~Copyable {
         if !entity.isInOrder { columns.sort { $0.propertyID < $1.propertyID } }
         do throws(FormatError) {
             return try encoder.rewrite(
-                block.head, block.payload.bytes, columns: columns,
-                schemaVersion: schemaVersion, versions: versions, into: &writer)
+                block.stored, columns: columns, schemaVersion: schemaVersion, versions: versions,
+                into: &writer)
         } catch {
             throw Self.tooLarge(error)
         }

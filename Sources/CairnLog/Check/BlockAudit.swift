@@ -115,17 +115,20 @@ struct BlockAudit: ~Copyable {
     // MARK: Births
 
     private func cached(_ block: LogAudit.Block) throws(StoreError) -> CachedBlock {
-        guard let segment = segments[block.place.segment] else {
-            throw .damaged("a block's segment is missing", segment: block.place.segment)
-        }
-        let payload = try segment.payload(
-            at: UInt64(block.place.byteOffset), kind: .block, storeTag: audit.folder.storeTag)
-        return try CachedBlock(payload: payload, place: block.place, largeValues: largeValues)
+        try CachedBlock.read(
+            block.place, storeTag: audit.folder.storeTag, largeValues: largeValues
+        ) { segments[$0] }
     }
 
     private mutating func enter(_ index: Int, counters: [UInt32: UInt32], isHistory: Bool) {
         let block = audit.blocks[index]
         blocks += 1
+        // What a patch was of may have gone when its own rows had.
+        if !block.patched.isNone, segments[block.patched.segment] == nil,
+            dead[index].count == block.rows
+        {
+            return
+        }
         do throws(StoreError) {
             let cached = try cached(block)
             guard let entityIndex = catalog.entityIndex(id: UInt32(block.entity)) else {
@@ -263,7 +266,7 @@ struct BlockAudit: ~Copyable {
                 catalog.entityIndex(id: UInt32(block.entity)) == nil
                 ? 0 : block.rows - dead[index].count
             if isReadable[index] { rows += live }
-            guard live > 0, !block.isMoved else { continue }
+            guard live > 0, !block.isMoved, block.patched.isNone else { continue }
             let level = sizes.level(rows: block.rows, rawLength: block.rawLength)
             guard level != .full else { continue }
             let key = block.entity * 4 + Int(level.rawValue)

@@ -22,6 +22,8 @@ struct LogAudit {
         let isMoved: Bool
         let lsn: UInt64
         let isSide: Bool
+        /// Of a patch: the block that it is of.
+        var patched = Place.none
     }
 
     /// What a commit did, in the order of the log.
@@ -350,6 +352,17 @@ struct LogAudit {
                     rawLength: head.rawLength, isMoved: head.isMoved, lsn: frame.header.lsn,
                     isSide: segment.role == .side))
             if segment.role == .side { open.blocks.removeAll() }
+        case .patch:
+            let patch = try PatchHead(decoding: payload)
+            guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
+                return
+            }
+            open.blocks.append(blocks.count)
+            blocks.append(
+                Block(
+                    place: place, entity: Int(patch.own.entity), rows: patch.own.rows,
+                    rawLength: patch.own.rawLength, isMoved: false, lsn: frame.header.lsn,
+                    isSide: false, patched: patch.base))
         case .deaths:
             _ = try DeathsPayload(decoding: payload)
             deathFrames.append(
@@ -380,7 +393,7 @@ struct LogAudit {
                     .malformed, "F-785",
                     "redirects in a segment that does not say that it has some")
             }
-        case .patch, .reserve: break
+        case .reserve: break
         }
     }
 

@@ -406,9 +406,16 @@ struct CheckpointReader {
         entry.hasReferences = word(19, UInt8.self) & 2 != 0
         guard let level = BlockLevel(rawValue: word(18)),
             Int(entry.entity) < state.catalog.entities.count, (1...1024).contains(entry.rows),
-            word(19, UInt8.self) <= 3, state.segments[entry.segment] != nil
+            word(19, UInt8.self) <= 7, state.segments[entry.segment] != nil
         else { throw Unusable() }
         var length = CheckpointWriter.blockBytes
+        if word(19, UInt8.self) & 4 != 0 {
+            guard bytes.count >= length + CheckpointWriter.patchBytes else { throw Unusable() }
+            entry.patched = Place(segment: word(length), offset8: word(length + 4))
+            entry.borrowedBytes = word(length + 8)
+            guard state.segments[entry.patched.segment] != nil else { throw Unusable() }
+            length += CheckpointWriter.patchBytes
+        }
         var liveWords: UnsafeRawBufferPointer?
         if word(19, UInt8.self) & 1 != 0 {
             guard bytes.count >= length + PageSize.small.bytes else { throw Unusable() }

@@ -20,6 +20,8 @@ struct CheckpointWriter: ~Copyable {
     static let blocksPerUnit = 1024
     /// The bytes of a block in a part, without its bitmap.
     static let blockBytes = 36
+    /// The bytes more that a patch has.
+    static let patchBytes = 12
 
     private let files: StoreFiles
     private let file: any File
@@ -249,10 +251,16 @@ struct CheckpointWriter: ~Copyable {
         raw.append(entry.rows)
         raw.append(entry.live)
         raw.append(level.rawValue)
-        raw.append(UInt8(entry.bitmap == 0 ? 0 : 1) | UInt8(entry.hasReferences ? 2 : 0))
+        raw.append(
+            UInt8(entry.bitmap == 0 ? 0 : 1) | UInt8(entry.hasReferences ? 2 : 0)
+                | UInt8(entry.patched.isNone ? 0 : 4))
         raw.append(entry.changed)
         raw.append(entry.schemaVersion)
         raw.append(entry.length)
+        if !entry.patched.isNone {
+            raw.append(entry.patched)
+            raw.append(entry.borrowedBytes)
+        }
         if entry.bitmap != 0 { for word in 0..<16 { raw.append(entry.liveWord(word)) } }
     }
 }

@@ -93,10 +93,14 @@ struct CommitBuilder: ~Copyable {
         if lsn >= log.firstLSN {
             if log.hasValues { try log.flush() }
             block = try CachedBlock(
-                payload: try log.payload(at: place, kind: .block), place: place,
-                largeValues: engine.largeValues)
+                try log.rows(at: place), place: place, largeValues: engine.largeValues
+            ) { base throws(StoreError) in
+                base.segment == log.segment.number
+                    && log.segment.baseLSN + UInt64(base.byteOffset) >= log.firstLSN
+                    ? try log.rows(at: base).payload : try engine.basePayload(base, in: state)
+            }
         } else {
-            block = try engine.unwrittenBlock(place, of: log.segment)
+            block = try engine.unwrittenBlock(place, in: state)
         }
         // They are beside what the cache has, so that half of its room is enough for them. One stays in any case.
         if youngBytes + block.cost > engine.cache.budget / 2 {
@@ -263,14 +267,20 @@ struct CommitBuilder: ~Copyable {
         hasChanges = true
     }
 
-    /// Ends the life of a block's rows, all of which live, and of the block. Directory and indexes are the caller's
-    /// business.
+    /// Ends the life of a block's rows, and of the block. Directory and indexes are the caller's business.
     mutating func killWhole(_ handle: BlockHandle, _ entry: BlockEntry) {
-        precondition(entry.live == entry.rows, "nobody in the block has died")
         deaths.addWhole(entry)
         state.blocks.remove(handle, in: &pages)
-        state.counts[Int(entry.entity)] -= Int(entry.rows)
+        state.counts[Int(entry.entity)] -= Int(entry.live)
         hasChanges = true
+    }
+
+    /// Says that a row of a block that has come in place of another one had died there.
+    mutating func bury(_ handle: BlockHandle, slot: Int) {
+        guard state.blocks.kill(handle, slot: slot, commit: log.commit, in: &pages) else {
+            return contradict("two objects are in one place (DR2)")
+        }
+        deaths.addStillborn(handle, slot: slot)
     }
 
     /// Takes a row out of the directory, where it is and of all indexes.
@@ -455,12 +465,8 @@ struct CommitBuilder: ~Copyable {
             for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
                 state.directories[tree].set(numbers.number(slot), .empty, in: &pages)
             }
-            // That some of them died before means nothing.                                         F-615
-            deaths.addWhole(entry)
-            state.blocks.remove(handle, in: &pages)
-            state.counts[entity] -= Int(entry.live)
+            killWhole(handle, entry)
             deletedCount += Int(entry.live)
-            hasChanges = true
             handle = next
         }
         try tellDeaths()

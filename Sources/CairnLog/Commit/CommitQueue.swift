@@ -171,11 +171,11 @@ final class CommitQueue: Sendable {
     /// Whether as much is sealed as a group may hold: the next commit is to wait.
     var isFull: Bool { contents.withLock { $0.isFull } }
 
-    /// The payload of a frame that is sealed and may not be written yet; nil if it is not here.
-    func payload(in segment: UInt32, at offset: UInt64) -> RawBytes? {
+    /// The payload of a frame of rows that is sealed and may not be written yet; nil if it is not here.
+    func rows(in segment: UInt32, at offset: UInt64) -> StoredPayload? {
         contents.withLock { contents in
-            contents.written.payload(in: segment, at: offset)
-                ?? contents.waitingChunks.payload(in: segment, at: offset)
+            contents.written.rows(in: segment, at: offset)
+                ?? contents.waitingChunks.rows(in: segment, at: offset)
         }
     }
 
@@ -378,14 +378,14 @@ extension CommitQueue.Contents {
 }
 
 extension [CommitQueue.Chunk] {
-    /// The payload of the frame at an offset, if the frame is in one of the chunks.
-    fileprivate func payload(in segment: UInt32, at offset: UInt64) -> RawBytes? {
+    /// The payload of the frame of rows at an offset, if the frame is in one of the chunks.
+    fileprivate func rows(in segment: UInt32, at offset: UInt64) -> StoredPayload? {
         for chunk in self
         where chunk.segment.number == segment && chunk.start <= offset
             && offset < chunk.start + UInt64(chunk.bytes.count)
         {
             return chunk.bytes.withUnsafeBytes {
-                LogWriter.payload(ofFrameAt: Int(offset - chunk.start), in: $0)
+                LogWriter.rows(ofFrameAt: Int(offset - chunk.start), in: $0)
             }
         }
         return nil

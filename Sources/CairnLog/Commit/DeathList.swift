@@ -20,12 +20,14 @@ struct DeathList {
     }
 
     private var numbers: [UInt64] = []
+    /// Rows that were dead already, and are in a block that has come in place of theirs.
+    private var stillborn: [UInt64] = []
     /// Blocks that died as a whole, and are not in the table any more.
     private var whole: [BlockEntry] = []
 
-    var isEmpty: Bool { numbers.isEmpty && whole.isEmpty }
+    var isEmpty: Bool { numbers.isEmpty && whole.isEmpty && stillborn.isEmpty }
 
-    /// Adds all rows of a block in which none had died.
+    /// Adds all rows of a block; that some of them had died before means nothing (F-615).
     mutating func addWhole(_ entry: BlockEntry) { whole.append(entry) }
 
     /// Says that up to so many rows will die: memory that is not touched costs nothing, and none moves as it grows.
@@ -33,11 +35,21 @@ struct DeathList {
 
     @inline(__always)
     mutating func add(_ handle: BlockHandle, slot: Int) {
-        numbers.append(UInt64(handle.raw) << 16 | UInt64(truncatingIfNeeded: slot))
+        numbers.append(Self.number(handle, slot))
+    }
+
+    /// Adds a row that nobody was told of: no object dies with it.
+    mutating func addStillborn(_ handle: BlockHandle, slot: Int) {
+        stillborn.append(Self.number(handle, slot))
+    }
+
+    @inline(__always)
+    private static func number(_ handle: BlockHandle, _ slot: Int) -> UInt64 {
+        UInt64(handle.raw) << 16 | UInt64(truncatingIfNeeded: slot)
     }
 
     /// The deaths from one on, in the order they were told, those of a block together. Blocks that died as a whole are
-    /// none of them.
+    /// none of them, nor are those that were dead already.
     func places(from first: Int) -> [(handle: BlockHandle, slot: Int)] {
         if first >= numbers.count { return [] }
         return numbers[first...].sorted().map {
@@ -47,6 +59,8 @@ struct DeathList {
 
     /// The blocks with deaths, by place.
     mutating func runs(in blocks: BlockTable) -> [Run] {
+        numbers += stillborn
+        stillborn = []
         numbers.sort()
         var runs = whole.map {
             Run(handle: .none, entry: $0, range: 0..<0, order: Self.order($0))

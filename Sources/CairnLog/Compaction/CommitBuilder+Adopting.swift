@@ -80,7 +80,7 @@ extension CommitBuilder {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {
                 let entry = state.blocks.entry(handle)
-                if victims.contains(entry.segment) { return false }
+                if entry.lies(in: victims) { return false }
                 if entry.hasReferences, !examined.contains(entry.place) {
                     var isNeeded = false
                     try block(handle, isPassing: true).forEachReference(entry) { _, reference in

@@ -132,7 +132,7 @@ final class CompactionRun: @unchecked Sendable {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {
                 let entry = state.blocks.entry(handle)
-                if victims.contains(entry.segment), entry.live > 0 { handles.append(handle) }
+                if entry.lies(in: victims), entry.live > 0 { handles.append(handle) }
                 handle = state.blocks.next(after: entry)
             }
         }
@@ -146,7 +146,8 @@ final class CompactionRun: @unchecked Sendable {
             block, (0..<block.rows).filter { entry.isLive($0) }, entity: Int(entry.entity))
     }
 
-    /// The blocks outside of the victims that may refer to a large value in them.
+    /// The blocks outside of the victims that may refer to a large value in them, and those that became patches of blocks in
+    /// them.
     private func blocksWithReferences() -> [BlockHandle] {
         let state = pin.state
         var handles: [BlockHandle] = []
@@ -154,8 +155,9 @@ final class CompactionRun: @unchecked Sendable {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {
                 let entry = state.blocks.entry(handle)
-                if entry.hasReferences, !victims.contains(entry.segment),
-                    !examined.contains(entry.place)
+                if entry.live > 0, !victims.contains(entry.segment),
+                    entry.lies(in: victims)
+                        || entry.hasReferences && !examined.contains(entry.place)
                 {
                     handles.append(handle)
                 }
@@ -165,13 +167,17 @@ final class CompactionRun: @unchecked Sendable {
         return handles
     }
 
-    /// Moves the rows of a block that refer to a large value in the victims.
+    /// Moves the rows of a block that refer to a large value in the victims, or are a patch's of a block there.
     private func moveReferrers(_ handle: BlockHandle) throws(StoreError) {
         let entry = pin.state.blocks.entry(handle)
         let block = try engine.passingBlock(entry, in: pin.state)
         var slots: Set<Int> = []
-        try block.forEachReference(entry) { slot, reference in
-            if victims.contains(reference.place.segment) { slots.insert(slot) }
+        if entry.lies(in: victims) {
+            slots = Set((0..<block.rows).filter { entry.isLive($0) })
+        } else {
+            try block.forEachReference(entry) { slot, reference in
+                if victims.contains(reference.place.segment) { slots.insert(slot) }
+            }
         }
         if slots.isEmpty {
             examined.insert(entry.place)

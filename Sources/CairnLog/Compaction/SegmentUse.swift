@@ -1,6 +1,6 @@
 // How much of each segment is alive in a state.
 //
-// A block is alive as far as its rows are; a large value, as long as a live row refers to it; and so are the schema, redirects
+// A block is alive as far as its rows are, of one that was patched what patches borrow; a large value, as long as a live row refers to it; and so are the schema, redirects
 // in force, and deaths that compaction carried over. Everything else in a segment (commit frames, other deaths) counts as dead.
 //
 // Threads: a value.
@@ -73,6 +73,10 @@ struct SegmentUse {
                 if let position = index[entry.segment] {
                     uses[position].liveBytes +=
                         UInt64(entry.length) * UInt64(entry.live) / UInt64(entry.rows)
+                }
+                if let position = index[entry.patched.segment] {
+                    uses[position].liveBytes +=
+                        UInt64(entry.borrowedBytes) * UInt64(entry.live) / UInt64(entry.rows)
                 }
                 guard entry.hasReferences else { continue }
                 let block = try engine.passingBlock(entry, in: state)

@@ -44,24 +44,48 @@ extension Engine {
 
     /// A block of a commit that may not be written yet. It does not go into the cache: if the commit fails, the
     /// place is used again.
-    func unwrittenBlock(_ place: Place, of segment: Segment) throws(StoreError) -> CachedBlock {
-        let offset = UInt64(place.byteOffset)
-        let payload: RawBytes
-        if let waiting = queue.payload(in: segment.number, at: offset) {
-            payload = waiting
-        } else {
-            payload = try segment.payload(at: offset, kind: .block, storeTag: storeID.tag)
-        }
-        return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
+    func unwrittenBlock(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
+        try CachedBlock(
+            try unwritten(place, in: state), place: place, largeValues: largeValues
+        ) { base throws(StoreError) in try basePayload(base, in: state) }
     }
 
-    private func read(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
+    /// What is at a place that may not be written yet.
+    private func unwritten(_ place: Place, in state: EngineState) throws(StoreError)
+        -> StoredPayload
+    {
+        if let waiting = queue.rows(in: place.segment, at: UInt64(place.byteOffset)) {
+            return waiting
+        }
+        return try segment(of: place, in: state).rows(
+            at: UInt64(place.byteOffset), storeTag: storeID.tag)
+    }
+
+    /// The payload of the block that a patch is of. It may be in memory, and it may not be written yet.
+    func basePayload(_ place: Place, in state: EngineState) throws(StoreError) -> RawBytes {
+        if let known = cache.glance(at: place), known.base == nil { return known.payload }
+        let stored = try unwritten(place, in: state)
+        guard !stored.isPatch else {
+            throw .damaged(
+                "a patch is of a patch (F-454)", segment: place.segment,
+                offset: UInt64(place.byteOffset))
+        }
+        return stored.payload
+    }
+
+    private func segment(of place: Place, in state: EngineState) throws(StoreError) -> Segment {
         guard let segment = state.segment(place.segment) else {
             throw .damaged("a block's segment is missing", segment: place.segment)
         }
-        let payload = try segment.payload(
-            at: UInt64(place.byteOffset), kind: .block, storeTag: storeID.tag)
-        return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
+        return segment
+    }
+
+    private func read(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
+        let stored = try segment(of: place, in: state).rows(
+            at: UInt64(place.byteOffset), storeTag: storeID.tag)
+        return try CachedBlock(stored, place: place, largeValues: largeValues) {
+            base throws(StoreError) in try basePayload(base, in: state)
+        }
     }
 
     /// Keeps the published state readable.

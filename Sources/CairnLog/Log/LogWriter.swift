@@ -131,24 +131,26 @@ struct LogWriter: ~Copyable {
         buffer.reset()
     }
 
-    /// The payload of a frame of this commit, from the buffer or from the file.
-    func payload(at place: Place, kind: FrameKind) throws(StoreError) -> RawBytes {
+    /// The payload of a frame of rows of this commit, from the buffer or from the file.
+    func rows(at place: Place) throws(StoreError) -> StoredPayload {
         let offset = UInt64(place.byteOffset)
         guard offset >= bufferStart else {
-            return try segment.payload(at: offset, kind: kind, storeTag: storeTag)
+            return try segment.rows(at: offset, storeTag: storeTag)
         }
-        return Self.payload(ofFrameAt: Int(offset - bufferStart), in: buffer.bytes)
+        return Self.rows(ofFrameAt: Int(offset - bufferStart), in: buffer.bytes)
     }
 
-    /// The payload of a frame in memory.
-    static func payload(ofFrameAt start: Int, in bytes: UnsafeRawBufferPointer) -> RawBytes {
+    /// The payload of a frame of rows in memory.
+    static func rows(ofFrameAt start: Int, in bytes: UnsafeRawBufferPointer) -> StoredPayload {
         do {
             let header = try FrameHeader(
                 decoding: UnsafeRawBufferPointer(rebasing: bytes[start...]))
             let from = start + FrameHeader.size
-            return RawBytes(
-                copying: UnsafeRawBufferPointer(
-                    rebasing: bytes[from..<from + Int(header.payloadLength)]))
+            return StoredPayload(
+                payload: RawBytes(
+                    copying: UnsafeRawBufferPointer(
+                        rebasing: bytes[from..<from + Int(header.payloadLength)])),
+                isPatch: header.kind == .patch)
         } catch {
             preconditionFailure("a frame that was just made is whole: \(error)")
         }

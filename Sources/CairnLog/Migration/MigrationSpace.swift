@@ -110,7 +110,9 @@ private struct RowUse {
 
     private mutating func add(_ entry: BlockEntry, largeValues: Bool) throws(StoreError) {
         guard entry.live > 0, entry.rows > 0 else { return }
-        rows += UInt64(entry.length) * UInt64(entry.live) / UInt64(entry.rows)
+        rows +=
+            (UInt64(entry.length) + UInt64(entry.borrowedBytes)) * UInt64(entry.live)
+            / UInt64(entry.rows)
         guard largeValues, entry.hasReferences else { return }
         var sum: UInt64 = 0
         try engine.passingBlock(entry, in: state).forEachReference(entry) { _, reference in

@@ -264,7 +264,8 @@ extension FetchRunner {
         var room = engine.cache.budget / 4
         var end = start
         while end < min(start + most, blocks.count) {
-            room -= Int(blocks[end].entry.length) * 2
+            let entry = blocks[end].entry
+            room -= (Int(entry.length) + Int(entry.borrowedBytes)) * 2
             end += 1
             if room < 0 { break }
         }

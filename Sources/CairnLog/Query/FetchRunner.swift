@@ -256,7 +256,7 @@ struct FetchRunner {
             if segment.number == entry.segment,
                 segment.baseLSN + UInt64(entry.place.byteOffset) >= writtenLSN
             {
-                return try engine.unwrittenBlock(entry.place, of: segment)
+                return try engine.unwrittenBlock(entry.place, in: state)
             }
         }
         return isPassing

@@ -131,7 +131,7 @@ final class StoredObjects {
             if segment.number == entry.segment,
                 segment.baseLSN + UInt64(entry.place.byteOffset) >= writtenLSN
             {
-                return try engine.unwrittenBlock(entry.place, of: segment)
+                return try engine.unwrittenBlock(entry.place, in: state)
             }
         }
         return try engine.block(entry, in: state)

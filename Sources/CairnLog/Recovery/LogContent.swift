@@ -149,6 +149,7 @@ struct LogContent {
                     .placed(at: Place(segment: segment.number, byteOffset: Int(offset)))
             }
         case .block: try takeBlock(header, payload, segment)
+        case .patch: try takePatch(header, payload, segment)
         case .deaths: open.deaths += try deaths(payload, segment, offset)
         case .value: _ = try ValuePayload(decoding: payload)
         case .adopt:
@@ -164,8 +165,8 @@ struct LogContent {
         case .changes: try takeChanges(header, payload, segment)
         case .redirects:
             open.redirects.take(try RedirectsPayload(decoding: payload), in: segment.number)
-        case .patch, .reserve:
-            preconditionFailure("version 1 does not define these kinds")
+        case .reserve:
+            preconditionFailure("version 1 does not define this kind")
         }
         open.count(header)
     }
@@ -173,8 +174,24 @@ struct LogContent {
     private mutating func takeBlock(
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
     ) throws {
-        let offset = header.lsn - segment.baseLSN
         let head = try BlockHead(decoding: payload)
+        try take(head, hasReferences: head.hasReferences, header, segment)
+    }
+
+    private mutating func takePatch(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
+    ) throws {
+        let patch = try PatchHead(decoding: payload)
+        try take(
+            patch.own, hasReferences: patch.hasReferences, patched: patch.base,
+            borrowedBytes: patch.borrowedBytes, header, segment)
+    }
+
+    private mutating func take(
+        _ head: BlockHead, hasReferences: Bool, patched: Place = .none, borrowedBytes: Int = 0,
+        _ header: FrameHeader, _ segment: Segment
+    ) throws {
+        let offset = header.lsn - segment.baseLSN
         guard (open.catalog ?? catalog)?.mayHaveBlocks(ofEntity: head.entity) ?? false else {
             throw StoreError.damaged(
                 "a block of an entity that the schema lacks", segment: segment.number,
@@ -184,8 +201,9 @@ struct LogContent {
         open.blocks.append(
             LoggedBlock(
                 place: place, entity: head.entity, rows: head.rows, length: header.frameLength,
-                rawLength: head.rawLength, hasReferences: head.hasReferences,
-                schemaVersion: head.schemaVersion, commit: header.commit))
+                rawLength: head.rawLength, hasReferences: hasReferences,
+                schemaVersion: head.schemaVersion, commit: header.commit, patched: patched,
+                borrowedBytes: borrowedBytes))
         rowsOfBlock[place] = head.rows
     }
 
@@ -319,12 +337,11 @@ struct LogContent {
     private mutating func rowsInBase(_ place: Place) -> Int? {
         guard let base, let segment = base.segments[place.segment],
             UInt64(place.byteOffset) < base.end(of: segment),
-            let payload = try? segment.payload(
-                at: UInt64(place.byteOffset), kind: .block, storeTag: storeID.tag),
-            let head = try? BlockHead(decoding: payload.bytes)
+            let stored = try? segment.rows(at: UInt64(place.byteOffset), storeTag: storeID.tag),
+            let rows = try? stored.rows()
         else { return nil }
-        rowsOfBlock[place] = head.rows
-        return head.rows
+        rowsOfBlock[place] = rows
+        return rows
     }
 
     // MARK: Live set

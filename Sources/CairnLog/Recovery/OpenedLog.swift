@@ -141,4 +141,7 @@ struct LoggedBlock {
     let hasReferences: Bool
     let schemaVersion: UInt32
     let commit: UInt64
+    /// Of a patch: the block that it is of, and the bytes that it has from there.
+    var patched = Place.none
+    var borrowedBytes = 0
 }

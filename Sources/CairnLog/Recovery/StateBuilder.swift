@@ -150,9 +150,11 @@ enum StateBuilder {
             let handle = state.blocks.insert(BlockEntry(entity: UInt16(entity)), in: &pages)
             state.blocks.fill(
                 handle, place: block.place, rows: block.rows,
-                level: sizes.level(rows: block.rows, rawLength: block.rawLength),
+                level: block.patched.isNone
+                    ? sizes.level(rows: block.rows, rawLength: block.rawLength) : .full,
                 commit: block.commit, schemaVersion: block.schemaVersion, length: block.length,
-                hasReferences: block.hasReferences, in: &pages)
+                hasReferences: block.hasReferences, patched: block.patched,
+                borrowedBytes: block.borrowedBytes, in: &pages)
             handles[block.place] = handle
         }
         var base = BaseRows(fetchIndexes)
@@ -192,7 +194,9 @@ enum StateBuilder {
                 state.blocks.remove(handle, in: &pages)
                 continue
             }
-            guard log.segments[block.place.segment] != nil else {
+            guard log.segments[block.place.segment] != nil,
+                block.patched.isNone || log.segments[block.patched.segment] != nil
+            else {
                 if log.lacksRetired {
                     // Its deaths may have been in a segment that went with this one, and is gone.
                     state.blocks.remove(handle, in: &pages)
@@ -221,12 +225,9 @@ enum StateBuilder {
     private static func read(_ place: Place, _ segments: [Segment], _ largeValues: LargeValueReader)
         throws(StoreError) -> CachedBlock
     {
-        guard let segment = segments.last(where: { $0.number == place.segment }) else {
-            throw .damaged("a block's segment is missing", segment: place.segment)
-        }
-        let payload = try segment.payload(
-            at: UInt64(place.byteOffset), kind: .block, storeTag: segment.header.store.tag)
-        return try CachedBlock(payload: payload, place: place, largeValues: largeValues)
+        try CachedBlock.read(
+            place, storeTag: segments.last?.header.store.tag ?? 0, largeValues: largeValues
+        ) { number in segments.last { $0.number == number } }
     }
 }
 

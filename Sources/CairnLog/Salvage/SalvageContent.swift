@@ -26,6 +26,8 @@ struct SalvageContent: ~Copyable {
     private(set) var directories: [RowDirectory]
     /// In the order of the log.
     let blocks: [SalvagedBlock]
+    /// The positions of blocks that patches are of.
+    private let patched: [Place: Int]
     private var doubtful: [RowDirectory]
     /// Rows that cannot be kept, unless an older version can.
     private var unusable:
@@ -55,6 +57,12 @@ struct SalvageContent: ~Copyable {
             inventory.folder.segments.map { ($0.number, $0) },
             uniquingKeysWith: { first, _ in first })
         blocks = inventory.blocks.sorted { ($0.commit, $0.place) < ($1.commit, $1.place) }
+        let bases = Set(blocks.map(\.patched).filter { !$0.isNone })
+        var patched: [Place: Int] = [:]
+        for (index, block) in blocks.enumerated() where bases.contains(block.place) {
+            patched[block.place] = index
+        }
+        self.patched = patched
         directories = catalog.trees.map { _ in RowDirectory() }
         doubtful = directories
         pages = PageTransaction(epoch: 1, pool: PagePool())
@@ -113,21 +121,27 @@ struct SalvageContent: ~Copyable {
     func block(_ index: Int) throws(StoreError) -> CachedBlock {
         let salvaged = blocks[index]
         return try cache.block(salvaged.place) { () throws(StoreError) in
-            guard let file = segments[salvaged.place.segment]?.file else {
-                throw .damaged("a segment is missing", segment: salvaged.place.segment)
+            try CachedBlock(
+                StoredPayload(
+                    payload: try payload(salvaged), isPatch: !salvaged.patched.isNone),
+                place: salvaged.place, largeValues: largeValues
+            ) { base throws(StoreError) in
+                guard let index = patched[base], blocks[index].patched.isNone else {
+                    throw .damaged(
+                        "the block that a patch is of is missing (F-454)",
+                        segment: salvaged.place.segment,
+                        offset: UInt64(salvaged.place.byteOffset))
+                }
+                return try payload(blocks[index])
             }
-            let payload = RawBytes(count: salvaged.payloadLength)
-            do throws(FileSystemError) {
-                payload.trim(
-                    to: try file.read(
-                        into: payload.mutable,
-                        at: UInt64(salvaged.place.byteOffset + FrameHeader.size)))
-            } catch {
-                throw StoreError(error)
-            }
-            return try CachedBlock(
-                payload: payload, place: salvaged.place, largeValues: largeValues)
         }
+    }
+
+    private func payload(_ salvaged: SalvagedBlock) throws(StoreError) -> RawBytes {
+        guard let file = segments[salvaged.place.segment]?.file else {
+            throw .damaged("a segment is missing", segment: salvaged.place.segment)
+        }
+        return try salvaged.payload(of: file)
     }
 
     private mutating func take(_ index: Int) throws(StoreError) {

@@ -10,6 +10,7 @@
 // Invariants: nothing is taken from outside of what was promised, unless that was asked for.
 // Threads: one in one thread.
 
+import CairnFileSystem
 import CairnFormat
 import CairnStore
 
@@ -25,6 +26,21 @@ struct SalvagedBlock {
     let isWhole: Bool
     /// Whether it is in a side segment behind what is known to be adopted.
     var isUnadopted = false
+    /// Of a patch: the block that it is of.
+    var patched = Place.none
+
+    /// Reads it from a file.
+    func payload(of file: any File) throws(StoreError) -> RawBytes {
+        let payload = RawBytes(count: payloadLength)
+        do throws(FileSystemError) {
+            payload.trim(
+                to: try file.read(
+                    into: payload.mutable, at: UInt64(place.byteOffset + FrameHeader.size)))
+        } catch {
+            throw StoreError(error)
+        }
+        return payload
+    }
 }
 
 /// A deaths frame. What it says is looked into when all blocks are known.
@@ -299,6 +315,16 @@ struct SalvageInventory {
                     commit: frame.header.commit, entity: head.entity, rows: head.rows,
                     isWhole: true,
                     isUnadopted: isUnadopted(frame, segment)))
+        case .patch:
+            guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
+                return
+            }
+            let patch = try PatchHead(decoding: payload)
+            blocks.append(
+                SalvagedBlock(
+                    place: place, payloadLength: payload.count, lsn: frame.header.lsn,
+                    commit: frame.header.commit, entity: patch.own.entity, rows: patch.own.rows,
+                    isWhole: true, patched: patch.base))
         case .deaths:
             _ = try DeathsPayload(decoding: payload)
             deaths.append(
@@ -322,7 +348,7 @@ struct SalvageInventory {
                     frame.header.commit, segment.role == .main
                 ))
         // No history is salvaged, and what is wrong with it says nothing of rows.
-        case .changes, .value, .patch, .reserve, .retire: break
+        case .changes, .value, .reserve, .retire: break
         }
     }
 
@@ -365,12 +391,13 @@ struct SalvageInventory {
         let reason = frame.problem.map { "\($0.what) (\($0.rule))" } ?? "it is broken"
         skip(frame, segment, reason)
         switch frame.header.kind {
-        case .block:
+        case .block, .patch:
             damage(frame.header.commit, at: lsn(frame, segment))
             let offset = frame.offset
             guard let place = Place(exactSegment: segment.number, byteOffset: offset),
-                let head = Self.head(
-                    of: segment, at: offset, payloadLength: Int(frame.header.payloadLength))
+                let (head, patched) = Self.head(
+                    of: segment, at: offset, payloadLength: Int(frame.header.payloadLength),
+                    isPatch: frame.header.kind == .patch)
             else {
                 unknownLosses.append(lsn(frame, segment))
                 return
@@ -379,7 +406,8 @@ struct SalvageInventory {
                 SalvagedBlock(
                     place: place, payloadLength: Int(frame.header.payloadLength),
                     lsn: frame.header.lsn, commit: frame.header.commit, entity: head.entity,
-                    rows: head.rows, isWhole: false, isUnadopted: isUnadopted(frame, segment)))
+                    rows: head.rows, isWhole: false, isUnadopted: isUnadopted(frame, segment),
+                    patched: patched))
         case .commit:
             // Its frames are there; only what it says of them is lost.
             endCommit(isWhole: lastBreak.map { $0 <= openStart } ?? true)
@@ -391,21 +419,28 @@ struct SalvageInventory {
         }
     }
 
-    /// The head of the block in a frame at an offset, if it is whole.
+    /// The head of the block in a frame at an offset, or that of a patch and what it is of, if it is whole.
     private static func head(
-        of segment: SurveyedSegment, at offset: UInt64, payloadLength: Int
-    ) -> BlockHead? {
+        of segment: SurveyedSegment, at offset: UInt64, payloadLength: Int, isPatch: Bool
+    ) -> (BlockHead, Place)? {
         let start = offset + UInt64(FrameHeader.size)
-        let prefix = RawBytes(count: BlockHead.size)
-        guard (try? segment.file.read(into: prefix.mutable, at: start)) == BlockHead.size,
-            let length = try? BlockHead.headLength(of: prefix.bytes), length <= payloadLength
+        let prefix = RawBytes(count: BlockHead.size + (isPatch ? PatchHead.size : 0))
+        guard (try? segment.file.read(into: prefix.mutable, at: start)) == prefix.count,
+            let length = isPatch
+                ? try? PatchHead.headLength(of: prefix.bytes)
+                : try? BlockHead.headLength(of: prefix.bytes), length <= payloadLength
         else { return nil }
         let bytes = RawBytes(count: length)
         guard (try? segment.file.read(into: bytes.mutable, at: start)) == length else { return nil }
-        return try? BlockHead(decoding: bytes.bytes, payloadLength: payloadLength)
+        if isPatch {
+            let patch = try? PatchHead(decoding: bytes.bytes, payloadLength: payloadLength)
+            return patch.map { ($0.own, $0.base) }
+        }
+        let head = try? BlockHead(decoding: bytes.bytes, payloadLength: payloadLength)
+        return head.map { ($0, .none) }
     }
 
-    /// A block whose frame header is broken: head and slices have checksums of their own. It fills the gap, and
+    /// A block or patch whose frame header is broken: head and slices have checksums of their own. It fills the gap, and
     /// the frame behind it is of the same commit, since a block is never a commit's last.
     private mutating func takeHeadless(
         _ gap: Swift.Range<UInt64>, before next: FrameWalk.Frame, _ segment: SurveyedSegment
@@ -417,19 +452,23 @@ struct SalvageInventory {
             let place = Place(exactSegment: segment.number, byteOffset: gap.lowerBound)
         else { return false }
         let padded = Int(room) - FrameHeader.size
-        for padding in 0..<8 {
-            let length = padded - padding
-            guard let head = Self.head(of: segment, at: gap.lowerBound, payloadLength: length)
+        for guess in 0..<16 {
+            let (length, isPatch) = (padded - guess & 7, guess >= 8)
+            guard
+                let (head, patched) = Self.head(
+                    of: segment, at: gap.lowerBound, payloadLength: length, isPatch: isPatch)
             else { continue }
             blocks.append(
                 SalvagedBlock(
                     place: place, payloadLength: length,
                     lsn: segment.baseLSN + gap.lowerBound, commit: next.header.commit,
-                    entity: head.entity, rows: head.rows, isWhole: false))
+                    entity: head.entity, rows: head.rows, isWhole: false, patched: patched))
             damage(next.header.commit, at: segment.baseLSN + gap.lowerBound)
             if let last = segments[segment.number]?.unusable.popLast() {
                 segments[segment.number]?.unusable.append(
-                    .init(start: last.start, end: last.end, kind: "block", reason: last.reason))
+                    .init(
+                        start: last.start, end: last.end, kind: isPatch ? "patch" : "block",
+                        reason: last.reason))
             }
             return true
         }

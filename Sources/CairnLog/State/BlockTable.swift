@@ -45,13 +45,16 @@ struct BlockEntry: BitwiseCopyable {
     /// Neighbours in the list of entity and level; of a handle that is free the next free one.
     fileprivate(set) var next: UInt32 = 0
     fileprivate(set) var previous: UInt32 = 0
-    /// Whether it came from a checkpoint.
-    fileprivate var isRestored: UInt32 = 0
     /// The bytes of its frame.
     var length: UInt32 = 0
+    /// Of a patch: the bytes of slices that it has from another block, and where that is.
+    var borrowedBytes: UInt32 = 0
+    private var patchedSegment: UInt32 = 0
+    private var patchedOffset8: UInt32 = 0
+    /// Whether it came from a checkpoint.
+    fileprivate var isRestored: UInt16 = 0
     /// Whether some of its values have frames of their own.
-    private var rawHasReferences: UInt32 = 0
-    private var reserved: UInt64 = 0
+    private var rawHasReferences: UInt16 = 0
 
     init(entity: UInt16) { self.entity = entity }
 
@@ -68,6 +71,17 @@ struct BlockEntry: BitwiseCopyable {
     }
 
     var place: Place { Place(segment: segment, offset8: offset8) }
+
+    /// Of a patch: the block that it is of.
+    var patched: Place {
+        get { Place(segment: patchedSegment, offset8: patchedOffset8) }
+        set { (patchedSegment, patchedOffset8) = (newValue.segment, newValue.offset8) }
+    }
+
+    /// Whether some of it lies in one of some segments.
+    func lies(in segments: Set<UInt32>) -> Bool {
+        segments.contains(segment) || patchedSegment != 0 && segments.contains(patchedSegment)
+    }
 
     /// Whether the row in a slot lives.
     @inline(__always) func isLive(_ slot: Int) -> Bool {
@@ -233,8 +247,8 @@ struct BlockTable: Sendable {
     /// Says where a block is and how many rows it has, all of them alive.
     mutating func fill(
         _ handle: BlockHandle, place: Place, rows: Int, level: BlockLevel = .full, commit: UInt64,
-        schemaVersion: UInt32, length: Int, hasReferences: Bool,
-        in pages: inout PageTransaction
+        schemaVersion: UInt32, length: Int, hasReferences: Bool, patched: Place = .none,
+        borrowedBytes: Int = 0, in pages: inout PageTransaction
     ) {
         let record = entries.writableRecord(handle.raw, in: &pages)
         precondition(
@@ -248,6 +262,8 @@ struct BlockTable: Sendable {
         record.pointee.schemaVersion = schemaVersion
         record.pointee.length = UInt32(clamping: length)
         record.pointee.hasReferences = hasReferences
+        record.pointee.patched = patched
+        record.pointee.borrowedBytes = UInt32(clamping: borrowedBytes)
         if level != record.pointee.level {
             takeOut(record.pointee, in: &pages)
             append(handle.raw, to: level, in: &pages)

@@ -119,6 +119,11 @@ public enum FrameListing {
         case .block:
             guard let head = try? BlockHead(decoding: payload) else { return "unreadable" }
             return "entity \(head.entity), \(head.rows) rows, \(head.columns.count - 2) columns"
+        case .patch:
+            guard let patch = try? PatchHead(decoding: payload) else { return "unreadable" }
+            let columns = patch.own.columns.count - 1
+            return
+                "entity \(patch.own.entity), \(patch.own.rows) rows, \(columns) column\(columns == 1 ? "" : "s") of the block in segment \(patch.base.segment) at \(patch.base.byteOffset)"
         case .deaths:
             guard let deaths = try? DeathsPayload(decoding: payload) else { return "unreadable" }
             return

@@ -129,15 +129,16 @@ struct StoreChecker: ~Copyable {
     private mutating func find(_ error: StoreError) { report.find(error) }
 
     private mutating func check(_ handle: BlockHandle, _ entry: BlockEntry, _ entity: Int) {
-        do {
+        do throws(StoreError) {
             // Read from the file, not from the cache: what is checked is what is stored.
-            guard let segment = state.segment(entry.segment) else {
-                throw StoreError.damaged("a block's segment is missing", segment: entry.segment)
+            let block = try CachedBlock.read(
+                entry.place, storeTag: engine.storeID.tag, largeValues: engine.largeValues
+            ) { state.segment($0) }
+            if block.base?.place ?? .none != entry.patched
+                || block.base?.borrowedBytes ?? 0 != Int(entry.borrowedBytes)
+            {
+                find(damage(block, "the block table names another block that this is a patch of"))
             }
-            let payload = try segment.payload(
-                at: UInt64(entry.place.byteOffset), kind: .block, storeTag: engine.storeID.tag)
-            let block = try CachedBlock(
-                payload: payload, place: entry.place, largeValues: engine.largeValues)
             let numbers = try block.numbers()
             let versions = try block.versions()
             for slot in 0..<block.rows where entry.isLive(slot) {
@@ -145,11 +146,9 @@ struct StoreChecker: ~Copyable {
                 try checkRow(
                     block, slot, handle, entity, numbers.number(slot), versions.number(slot))
             }
-        } catch let error as StoreError {
+        } catch {
             find(error)
             isIncomplete = true
-        } catch {
-            preconditionFailure("reading a block gives store errors alone: \(error)")
         }
     }
 

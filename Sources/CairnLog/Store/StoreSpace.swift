@@ -130,8 +130,9 @@ extension StoreSpace.Entity {
             let block = try engine.passingBlock(entry, in: state)
             blocks += 1
             progress?(name, blocks)
-            bytes += UInt64(entry.length)
-            liveBytes += entry.living(UInt64(entry.length))
+            let stored = UInt64(entry.length) + UInt64(entry.borrowedBytes)
+            bytes += stored
+            liveBytes += entry.living(stored)
             for column in block.head.columns {
                 // Object number and row version are no properties.
                 guard let position = positions[column.propertyID] else { continue }

@@ -135,5 +135,6 @@ struct HostileFrameTests {
         }
         // Blocks have checksums of their own, which would hide what is behind them.
         if frame.header.kind == .block, !random.oneIn(4) { sealBlock(&frame.payload) }
+        if frame.header.kind == .patch, !random.oneIn(4) { sealPatch(&frame.payload) }
     }
 }

@@ -66,10 +66,15 @@ struct RichStore: Sendable {
         var steps = SampleStore.steps
         for number in 0..<11 {
             steps.append { try Self.wideRows($0, number) }
+            // Not where compaction would then take the checkpoint's own segment.
+            if number == 2 || number == 7 && !isCompacted {
+                steps.append { try Self.changedColumn($0, number) }
+            }
             if isCompacted, number == 5 || number == 9 { steps.append { _ = try $0.compact() } }
             if number == 6 { steps.append { try $0.engine.takeCheckpoint() } }
             steps.append(number % 2 == 0 ? SampleStore.deletedRows : SampleStore.secondRows)
         }
+        steps.append { try Self.changedColumn($0, 10) }
         var history = [(try store.exported(), store.engine.registry.pin().state.commitEnd.lsn)]
         for step in steps {
             try step(store)
@@ -79,23 +84,37 @@ struct RichStore: Sendable {
             }
         }
         let set = store.engine.registry.pin().state.segments
-        live = Set(set.all.map { SegmentName.name(of: $0.number) })
         crashed = try DiskImage(of: disk)
         try store.close()
-        closed = try DiskImage(of: disk)
+        let closed = try DiskImage(of: disk)
+        self.closed = closed
+        // Closing may begin one.
+        let last = SegmentName.name(of: set.current.number)
+        let later = closed.segments.filter { $0 > last }
+        live = Set(set.all.map { SegmentName.name(of: $0.number) } + later)
         checkpoint = try #require(closed.files.keys.first { $0.hasPrefix("checkpoint") })
         self.history = history
         let files = closed.files
-        let mains = set.mains.map { SegmentName.name(of: $0.number) }
+        let mains = set.mains.map { SegmentName.name(of: $0.number) } + later
         frames = try mains.flatMap { try Self.frames(of: $0, files[$0] ?? []) }
         try #require(closed.segments.reduce(0) { $0 + (files[$1]?.count ?? 0) } >= 64 << 10)
-        var kinds: Set<FrameKind> = [.start, .schema, .block, .deaths, .value, .commit, .close]
+        var kinds: Set<FrameKind> = [
+            .start, .schema, .block, .patch, .deaths, .value, .commit, .close,
+        ]
         if isCompacted {
-            kinds = [.start, .block, .deaths, .commit, .close, .adopt, .retire]
+            kinds = [.start, .block, .patch, .deaths, .commit, .close, .adopt, .retire]
             try #require(!set.sides.isEmpty && live.count < closed.segments.count)
         }
         try #require(kinds.subtracting(frames.compactMap(\.header.kind)).isEmpty)
         try #require(mains.count > 1)
+    }
+
+    /// Another value in a column of all rows: full blocks get patches.
+    private static func changedColumn(_ store: LogStore, _ number: Int) throws {
+        var request = BatchUpdateRequest(entityName: "Airport")
+        request.propertiesToUpdate[number % 2 == 0 ? "small" : "factor"] = .value(
+            number % 2 == 0 ? .integer(Int64(number)) : .float(Float(number)))
+        _ = try store.execute(request)
     }
 
     /// Rows with texts that do not repeat, so that blocks are large, some of them kept apart.

@@ -8,6 +8,7 @@
 // To write them anew: CAIRN_GOLDEN=write swift test --filter GoldenStoreTests
 
 import CairnFileSystem
+import CairnFormat
 import CairnModel
 import CairnStore
 import CairnTestSupport
@@ -304,6 +305,13 @@ struct GoldenStore: Sendable, CustomTestStringConvertible {
             let name = image.segments.last { image.files[$0]!.firstRange(of: key) != nil }!
             let at = image.files[name]!.firstRange(of: key)!.lowerBound
             image.files[name]![at + 1] ^= 0x20
+        },
+        GoldenStore(name: "patched", make: { try PatchedSample.image() }) { image in
+            // A bit of the first patch of all: it is of a block in a segment that is gone.
+            let name = "0000000002.segment"
+            let frames = FrameMap(image.files[name]!).frames
+            let patch = frames.first { $0.header.kind == .patch }!
+            image.files[name]![patch.range.lowerBound + FrameHeader.size + 3] ^= 1
         },
         GoldenStore(
             name: "constraints",

@@ -45,8 +45,10 @@ struct SalvageTests {
         }
         let salvaged = try SalvagedStore(image, options: options)
         let history = try SampleStore.history(steps: 7)
-        salvaged.expectNothingInvented(
-            history.contents + [try whole.content().text], golden.name)
+        var contents = history.contents + [try whole.content().text]
+        // What died with rows that are lost may come back as it was.
+        if golden.name == "patched" { contents += try PatchedSample.contents() }
+        salvaged.expectNothingInvented(contents, golden.name)
         switch golden.name {
         case "empty", "compressed", "ordered":
             // The segment's header, the start frame, the schema: nobody's content.

@@ -32,8 +32,9 @@ struct StoreStatusTests {
             status.segments.allSatisfy { segment in
                 segment.problem == nil
                     && (segment.kind == .main || golden.name.hasPrefix("compact")
-                        || ["copying", "metadata", "history", "redirected", "past"].contains(
-                            golden.name))
+                        || [
+                            "copying", "metadata", "history", "redirected", "past", "patched",
+                        ].contains(golden.name))
             })
         #expect(
             status.segments.allSatisfy {
@@ -117,7 +118,7 @@ struct StoreStatusTests {
         // What is inside of payloads is not looked at.
         let inside = [
             "everything", "compressed", "compacted", "copying", "ordered", "metadata",
-            "constraints", "history", "redirected", "past", "migrated", "mapped",
+            "constraints", "history", "redirected", "past", "migrated", "mapped", "patched",
         ]
         if !inside.contains(golden.name) {
             #expect(!status.damage.isEmpty)

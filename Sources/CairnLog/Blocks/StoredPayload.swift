@@ -1,0 +1,66 @@
+// What is stored of a block at its place: all of it, or a patch.                                Format 40, 45
+
+import CairnFormat
+import CairnStore
+
+/// The payload of a frame of rows.
+struct StoredPayload {
+    let payload: RawBytes
+    let isPatch: Bool
+
+    init(payload: RawBytes, isPatch: Bool) {
+        self.payload = payload
+        self.isPatch = isPatch
+    }
+
+    /// Nil for frames of other kinds.
+    init?(_ kind: FrameKind?, _ payload: RawBytes) {
+        switch kind {
+        case .block: self.init(payload: payload, isPatch: false)
+        case .patch: self.init(payload: payload, isPatch: true)
+        default: return nil
+        }
+    }
+
+    /// How many rows it has.
+    func rows() throws(FormatError) -> Int {
+        isPatch
+            ? try PatchHead(decoding: payload.bytes).own.rows
+            : try BlockHead(decoding: payload.bytes).rows
+    }
+}
+
+extension Segment {
+    /// The payload of the frame of rows at an offset, checked against header and checksums.
+    ///
+    /// - Throws: `StoreError` with `.damaged` and the place.
+    func rows(at offset: UInt64, storeTag: UInt32) throws(StoreError) -> StoredPayload {
+        let (header, bytes) = try frame(at: offset, storeTag: storeTag)
+        guard let stored = StoredPayload(header.kind, bytes) else {
+            throw .damaged("a frame of another kind is here", segment: number, offset: offset)
+        }
+        return stored
+    }
+}
+
+extension CachedBlock {
+    /// A block of one of some segments, read from their files.
+    ///
+    /// - Throws: `StoreError` with `.damaged` and the place.
+    static func read(
+        _ place: Place, storeTag: UInt32, largeValues: LargeValueReader,
+        from segment: (UInt32) -> Segment?
+    ) throws(StoreError) -> CachedBlock {
+        func found(_ number: UInt32) throws(StoreError) -> Segment {
+            if let segment = segment(number) { return segment }
+            throw .damaged("a block's segment is missing", segment: number)
+        }
+        let stored = try found(place.segment).rows(
+            at: UInt64(place.byteOffset), storeTag: storeTag)
+        return try CachedBlock(stored, place: place, largeValues: largeValues) {
+            base throws(StoreError) in
+            try found(base.segment).payload(
+                at: UInt64(base.byteOffset), kind: .block, storeTag: storeTag)
+        }
+    }
+}
