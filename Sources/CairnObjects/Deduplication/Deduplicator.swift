@@ -169,10 +169,11 @@ struct Deduplicator {
     /// The objects that have some keys, where they are several, in the order of the keys.
     private func members(of keys: ArraySlice<[Value]>) throws(StoreError) -> [Group] {
         var fetch = FetchRequest<ManagedObject>(entityName: request.entityName)
-        fetch.predicate = condition(
-            request.keys.enumerated().map { index, name in
-                .compare(.keyPath(name), .in, .list(Array(Set(keys.map { $0[index] }))))
-            })
+        fetch.predicate =
+            request.keys.count == 1
+            ? haveParts(of: keys)
+            : .compare(
+                .evaluatedObject, .in, .list(try idsOfMembers(of: keys).map { .objectID($0) }))
         fetch.includesSubentities = request.includesSubentities
         fetch.nullSemantics = request.nullSemantics
         fetch.returnsObjectsAsFaults = false
@@ -203,6 +204,33 @@ struct Deduplicator {
         }
         return groups
     }
+
+    /// That each value of an object's key is one of those that some keys have at its place.
+    private func haveParts(of keys: ArraySlice<[Value]>) -> PredicateNode? {
+        condition(
+            request.keys.enumerated().map { index, name in
+                .compare(.keyPath(name), .in, .list(Array(Set(keys.map { $0[index] }))))
+            })
+    }
+
+    /// The objects that have some keys of several values. Many more may have values of them in other combinations: these
+    /// are told apart by what is stored, and no objects are made of them.
+    private func idsOfMembers(of keys: ArraySlice<[Value]>) throws(StoreError) -> [ObjectID] {
+        var fetch = FetchRequest<DictionaryResult>(entityName: request.entityName)
+        let object = ExpressionDescription(Self.objectName, expression: .evaluatedObject)
+        fetch.propertiesToFetch =
+            request.keys.map { .property($0) } + [.expression(object)]
+        fetch.predicate = haveParts(of: keys)
+        fetch.includesSubentities = request.includesSubentities
+        fetch.nullSemantics = request.nullSemantics
+        let wanted = Set(keys)
+        return try context.fetch(fetch).compactMap { row in
+            wanted.contains(row.values.dropLast().map(\.asGroupKey))
+                ? row.values.last?.reference : nil
+        }
+    }
+
+    private static let objectName = "@object"
 
     private func condition(_ parts: [PredicateNode]) -> PredicateNode? {
         let all = parts + (request.predicate.map { [$0] } ?? [])

@@ -192,6 +192,25 @@ struct DeduplicationTests {
         #expect(try names(stack) == ["0", "1", "3"])
     }
 
+    @Test("No objects are made of what has the parts of several keys in other combinations")
+    func combinations() throws {
+        let stack = try stack(.log)
+        try stack.store { context in
+            // 400 combinations, of which 20 are there twice.
+            (0..<420).map { number in
+                let pair = number < 400 ? (number / 20, number % 20) : (number - 400, number - 400)
+                return context.make(
+                    "Person", ["name": "n\(pair.0)", "email": "e\(pair.1)", "visits": number])
+            }
+        }
+        let store = CountingStore(stack.store)
+        let result = try ManagedObjectContext(store: store).execute(
+            DeduplicationRequest(entityName: "Person", by: ["name", "email"], keeping: .first))
+        #expect(result.groups.count == 20 && result.deletedCount == 20)
+        #expect(store.rows == 40)
+        #expect(try stack.context().all("Person").count == 400)
+    }
+
     @Test("Keys can be taken away instead of objects", arguments: Backend.allCases)
     func nullKey(_ backend: Backend) throws {
         let stack = try stack(backend)
