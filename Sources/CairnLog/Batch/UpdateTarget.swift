@@ -141,8 +141,9 @@ final class UpdateTarget {
 
     /// Gives the memory back.
     func end(_ batches: ColumnBatchPool) {
-        // Constants are in rows that nobody counted.
+        // Constants, and what was spread, are in rows that nobody counted: who gets the memory next must find none of it.
         values.rows = ColumnBatch.capacity
+        gathered.rows = ColumnBatch.capacity
         batches.give(values)
         batches.give(gathered)
     }

@@ -127,9 +127,16 @@ struct PatchedBlocksTests {
             try subject.expectWhole()
         }
         try expectResult()
+        // What was made for the patches is in no row that comes later.
+        try PatchedSample.insert(subject.store, 200..<240)
+        var fetch = try SampleStore.fetch(subject.store, .compare("small", .equal, .null))
+        #expect(try subject.store.snapshot().count(fetch) == 78)
+        fetch.predicate = .compare("elevation", .greaterOrEqual, .integer(200))
+        fetch.includesRows = true
+        _ = try subject.store.execute(BatchDeleteRequest(.fetch(fetch)))
         let told = try subject.store.execute(.fetchHistory(after: nil)).transactions
-        #expect(told.last?.transactionNumber == commits + 1)
-        #expect(told.last?.updatedObjectIDs.count == 59)
+        let update = try #require(told.first { $0.transactionNumber == commits + 1 })
+        #expect(update.updatedObjectIDs.count == 59)
         try subject.reopen()
         try expectResult()
         _ = try subject.store.compact()
