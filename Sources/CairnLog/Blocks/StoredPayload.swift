@@ -22,11 +22,11 @@ struct StoredPayload {
         }
     }
 
-    /// How many rows it has.
-    func rows() throws(FormatError) -> Int {
-        isPatch
-            ? try PatchHead(decoding: payload.bytes).own.rows
-            : try BlockHead(decoding: payload.bytes).rows
+    /// How many rows it has, and the block that it is a patch of.
+    func rows() throws(FormatError) -> (count: Int, patched: Place) {
+        guard isPatch else { return (try BlockHead(decoding: payload.bytes).rows, .none) }
+        let patch = try PatchHead(decoding: payload.bytes)
+        return (patch.own.rows, patch.base)
     }
 }
 

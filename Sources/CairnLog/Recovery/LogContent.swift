@@ -325,6 +325,7 @@ struct LogContent {
                     "a death in a block that is not there (F-614)", segment: segment.number,
                     offset: offset)
             }
+            if rows == 0 { continue }
             var slots: [UInt16] = []
             try entry.forEachSlot(rows: rows) { slots.append($0) }
             deaths.append((entry.block, slots))
@@ -333,13 +334,15 @@ struct LogContent {
     }
 
     /// The rows of a block that the checkpoint knows. One that it does not know had no live row any more: then
-    /// the block itself says how many it has.
+    /// the block itself says how many it has. None are left of a patch of a block that had gone by then (F-457): nobody can
+    /// read whose rows they were.
     private mutating func rowsInBase(_ place: Place) -> Int? {
         guard let base, let segment = base.segments[place.segment],
             UInt64(place.byteOffset) < base.end(of: segment),
             let stored = try? segment.rows(at: UInt64(place.byteOffset), storeTag: storeID.tag),
-            let rows = try? stored.rows()
+            let (found, patched) = try? stored.rows()
         else { return nil }
+        let rows = patched.isNone || base.segments[patched.segment] != nil ? found : 0
         rowsOfBlock[place] = rows
         return rows
     }

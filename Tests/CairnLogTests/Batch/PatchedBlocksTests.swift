@@ -245,6 +245,63 @@ struct PatchedBlocksTests {
         try subject.store.close()
     }
 
+    /// Moves what lives in a segment out of it, and retires it.
+    private static func compact(_ store: LogStore, _ victim: UInt32) throws {
+        try store.engine.rollSegment()
+        let run = try CompactionRun(store.engine, victims: [victim])
+        while case .moved = try run.step() {}
+        run.end()
+        #expect(store.engine.registry.published().segments[victim] == nil)
+    }
+
+    @Test("Deaths that are carried over may be of a patch whose block has gone before")
+    func carriedDeaths() throws {
+        let subject = try Subject {
+            $0.sizes.closingCheckpointBytes = .max
+            $0.sizes.compactionBlocks = 100
+        }
+        let store = subject.store
+        try PatchedSample.insert(store, 0..<40)
+        try store.engine.rollSegment()
+        try PatchedSample.update(store, ["small": 1])
+        // Somebody lives in the segment of the patches.
+        try PatchedSample.insert(store, 40..<60)
+        try store.engine.rollSegment()
+        var request = BatchUpdateRequest(entityName: "Airport")
+        request.propertiesToUpdate = [
+            "latitude": try PatchedSample.expression("latitude * 1.1"), "small": 2,
+            "note": "as all", "big": try PatchedSample.expression("big * big"),
+            "elevation": try PatchedSample.expression("elevation * 65537"), "since": nil,
+        ]
+        request.predicate = try PredicateNode(format: "elevation < 40")
+        _ = try store.execute(request)
+        #expect(PatchedSample.blocks(store).patches.isEmpty)
+        let mains = store.engine.registry.published().segments.mains.map(\.number)
+        #expect(mains.count == 3)
+        // Nobody lives in the first one any more, and what was a patch of its blocks has died in the third.
+        try Self.compact(store, mains[0])
+        try store.engine.takeCheckpoint()
+        var options = subject.options
+        options.isReadOnly = true
+        let reader = try LogStore.open(at: "/store", options: options)
+        try Self.compact(store, mains[2])
+        #expect(store.engine.registry.published().segments[mains[1]] != nil)
+        let expected = try subject.text
+        try reader.refresh()
+        #expect(try SampleStore.text(reader) == expected)
+        try reader.close()
+        try DiskImage(of: subject.disk).write(to: subject.disk, "/copy")
+        let left = try LogStore.open(at: "/copy", options: options)
+        #expect(left.recovery.checkpoint != nil)
+        #expect(try SampleStore.text(left) == expected)
+        #expect(try left.check().findings.isEmpty)
+        try left.close()
+        try subject.reopen()
+        #expect(try subject.text == expected)
+        try subject.expectWhole()
+        try subject.store.close()
+    }
+
     @Test("What they borrow is alive in its segment, and counted in what the store's entities take")
     func space() throws {
         let subject = try Subject()
