@@ -1311,8 +1311,6 @@ class Content:
         if self.gone or any(member.number not in log.live for member in start.live):
             # Deaths of rows in other retired segments went with those that are passed over.
             self.blocks = {place: block for place, block in self.blocks.items() if place[0] in self.live}
-            self.blocks = {place: block for place, block in self.blocks.items()
-                           if block.base is None or block.base[0] in self.live}
         for block in self.blocks.values():
             if len(block.dead) < block.rows:
                 self._at(block.frame, need, block.frame.segment in self.live, "F-654", "rows live in a retired segment")

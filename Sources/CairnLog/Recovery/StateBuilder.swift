@@ -194,9 +194,7 @@ enum StateBuilder {
                 state.blocks.remove(handle, in: &pages)
                 continue
             }
-            guard log.segments[block.place.segment] != nil,
-                block.patched.isNone || log.segments[block.patched.segment] != nil
-            else {
+            guard log.segments[block.place.segment] != nil else {
                 if log.lacksRetired {
                     // Its deaths may have been in a segment that went with this one, and is gone.
                     state.blocks.remove(handle, in: &pages)
@@ -205,6 +203,12 @@ enum StateBuilder {
                 throw .damaged(
                     "rows live in a segment that was retired (F-654)", segment: block.place.segment,
                     offset: UInt64(block.place.byteOffset))
+            }
+            // The deaths of what is in a segment that stays are there, whatever has gone.
+            guard block.patched.isNone || log.segments[block.patched.segment] != nil else {
+                throw .damaged(
+                    "rows live in a patch of a block whose segment was retired (F-457)",
+                    segment: block.place.segment, offset: UInt64(block.place.byteOffset))
             }
             try rows.enter(
                 try read(block.place, log.readable, largeValues), entry, handle, &state, &pages)
