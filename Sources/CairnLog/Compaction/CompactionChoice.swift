@@ -85,7 +85,7 @@ struct CompactionChoice: Equatable {
     ) {
         var live: UInt64 = 0
         for use in due.sorted(by: { $0.deadShare > $1.deadShare }) {
-            let sum = live + use.liveBytes
+            let sum = live + use.movedBytes
             guard sum <= allowance else { continue }
             guard victims.isEmpty || sum <= sizes.largestSegmentBytes / 4 else {
                 leavesMore = true

@@ -1,7 +1,8 @@
 // How much of each segment is alive in a state.
 //
-// A block is alive as far as its rows are, of one that was patched what patches borrow; a large value, as long as a live row refers to it; and so are the schema, redirects
-// in force, and deaths that compaction carried over. Everything else in a segment (commit frames, other deaths) counts as dead.
+// A block is alive as far as its rows are, of one that was patched what patches borrow; a large value, as long as a live row
+// refers to it; and so are the schema, redirects in force, and deaths that compaction carried over. Everything else in a
+// segment (commit frames, other deaths) counts as dead.
 //
 // Threads: a value.
 
@@ -16,6 +17,11 @@ struct SegmentUse {
     /// Bytes of content.
     let bytes: UInt64
     fileprivate(set) var liveBytes: UInt64
+    /// What lives in other segments, and moves with it: the blocks of its patches, and the patches of its blocks.
+    fileprivate(set) var joinedBytes: UInt64 = 0
+
+    /// What compaction writes for it, about.
+    var movedBytes: UInt64 { liveBytes + joinedBytes }
 
     var deadBytes: UInt64 { bytes - liveBytes }
 
@@ -70,13 +76,17 @@ struct SegmentUse {
             while handle != .none {
                 let entry = state.blocks.entry(handle)
                 handle = state.blocks.next(after: entry)
+                let own = UInt64(entry.length) * UInt64(entry.live) / UInt64(entry.rows)
+                let borrowed =
+                    UInt64(entry.borrowedBytes) * UInt64(entry.live) / UInt64(entry.rows)
+                let isApart = entry.patched.segment != entry.segment
                 if let position = index[entry.segment] {
-                    uses[position].liveBytes +=
-                        UInt64(entry.length) * UInt64(entry.live) / UInt64(entry.rows)
+                    uses[position].liveBytes += own
+                    if isApart { uses[position].joinedBytes += borrowed }
                 }
                 if let position = index[entry.patched.segment] {
-                    uses[position].liveBytes +=
-                        UInt64(entry.borrowedBytes) * UInt64(entry.live) / UInt64(entry.rows)
+                    uses[position].liveBytes += borrowed
+                    if isApart { uses[position].joinedBytes += own }
                 }
                 guard entry.hasReferences else { continue }
                 let block = try engine.passingBlock(entry, in: state)

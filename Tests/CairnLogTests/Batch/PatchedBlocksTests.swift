@@ -313,6 +313,13 @@ struct PatchedBlocksTests {
         let after = try #require(try subject.store.space().entities.first { $0.name == "Airport" })
         let use = try #require(try subject.store.space().segments.first)
         #expect(use.liveBytes < segments[0].liveBytes && use.liveBytes > segments[0].liveBytes / 2)
+        // Whichever of the two is compacted, both are written.
+        let pin = subject.store.engine.registry.pin()
+        let uses = try SegmentUse.measure(pin.state, subject.store.engine)
+        let headers = UInt64(2 * SegmentHeader.size)
+        #expect(uses.count == 2 && uses.allSatisfy { $0.joinedBytes > 0 })
+        #expect(uses[0].joinedBytes < uses[1].joinedBytes)
+        #expect(uses[1].joinedBytes < use.liveBytes && use.liveBytes < uses[1].movedBytes + headers)
         #expect(after.bytes > before.bytes / 2 && after.bytes < before.bytes * 3 / 2)
         #expect(
             after.properties.first { $0.name == "note" }?.bytes
