@@ -30,11 +30,24 @@ struct AttributeMigrationTests {
                 .init("note", .string), .init("flag", .boolean), .init("old", .date),
             ], unique: [["code"]]))
 
-    private static func filled() throws -> (store: Store, content: Store.Content) {
+    /// - Parameter isPatched: whether patches bring what will be widened, and a column without values.
+    private static func filled(isPatched: Bool = false) throws -> (
+        store: Store, content: Store.Content
+    ) {
         let store = Store()
         let content = try store.with(first) { log in
             _ = try log.execute(
                 BatchInsertRequest(entityName: "Product", objects: (0..<300).map(row)))
+            if isPatched {
+                var request = BatchUpdateRequest(entityName: "Product")
+                request.propertiesToUpdate["ratio"] = .expression(
+                    try ExpressionNode(format: "ratio * 2"))
+                request.propertiesToUpdate["note"] = UpdatedValue.value(.null)
+                request.predicate = try PredicateNode(format: "size > 20")
+                _ = try log.execute(request)
+                let (patches, all) = PatchedSample.blocks(log)
+                #expect(patches.count > 1 && patches.count < all.count)
+            }
             return try Store.content(log)
         }
         return (store, content)
@@ -49,10 +62,10 @@ struct AttributeMigrationTests {
     }
 
     @Test(
-        "Attributes are added, removed, renamed, widened and required; objects and ids stay (SC1)"
-    )
-    func everything() throws {
-        let (store, before) = try Self.filled()
+        "Attributes are added, removed, renamed, widened and required; objects and ids stay (SC1)",
+        arguments: [false, true])
+    func everything(isPatched: Bool) throws {
+        let (store, before) = try Self.filled(isPatched: isPatched)
         let model = Store.model(
             Store.entity(
                 "Article", was: "Product",
