@@ -65,6 +65,44 @@ struct CrashTests {
         #expect(explorer.imageCount > 50)
     }
 
+    @Test("At any call of updates by patches, and of what becomes of them, loses nothing")
+    func patches() throws {
+        var random = RandomSource()
+        var explorer = CrashExplorer(seed: random.next(), shares: [1, Campaign.isLong ? 1 : 40])
+        var patches = 0
+        for round in 0..<Campaign.count(1, whole: 200) {
+            var workload = Workload(
+                [.insertMany, .updateAll, .updateAll, .delete, .compact, .updateAll, .reopen],
+                &random)
+            workload.sizes.rowsPerBlock = 4
+            patches += try Self.patches(workload)
+            var start = try Self.populated(workload)
+            start.description = "round \(round), seed \(random.seed), \(workload)"
+            explorer.explore(start, workload)
+        }
+        Campaign.report("crash images", explorer.imageCount)
+        #expect(explorer.problems == [])
+        #expect(patches > 0)
+        #expect(explorer.imageCount > 50)
+    }
+
+    /// How many blocks are patches after the operations of a workload, summed.
+    private static func patches(_ workload: Workload) throws -> Int {
+        let run = CrashRun(DiskState(), workload, seed: 0)
+        try run.open()
+        if let store = run.store { try StoreOperation.populate(store) }
+        var count = 0
+        for (step, operation) in workload.operations.enumerated() {
+            try run.perform(operation, step: workload.firstStep + step)
+            guard let state = run.store?.engine.registry.published() else { continue }
+            count += state.blocks.all(ofEntity: StoreOperation.item).count {
+                !state.blocks.entry($0).patched.isNone
+            }
+        }
+        try run.close()
+        return count
+    }
+
     @Test("At every call of a store's making and first commits, and at every call of what follows")
     func making() throws {
         var random = RandomSource()
