@@ -58,9 +58,12 @@ package final class MissingPlan: Sendable {
             }
         return StoreError(
             .invalidRequest, "\(list), and \(what); say that it may be empty if it may",
-            context: .init(entity: entity))
+            context: .init(entity: entity), cause: EmptyList())
     }
 }
+
+/// Why a batch insert was refused: its list names nothing, and all that is stored would be missing.
+package struct EmptyList: Error {}
 
 extension BatchInsertRequest {
     /// Whether there may be something to be done about missing objects, or to be said against it.

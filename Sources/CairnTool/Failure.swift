@@ -55,7 +55,7 @@ struct Failure: Error {
         case let error as ListProblems: self.init(problems: error)
         case let error as ModelError: self.init("\(error)")
         case let error as CoreDataImportError:
-            self.init("\(error)")
+            self.init(error.code == .noModel ? "\(error), by --model" : "\(error)")
             details = [
                 .init(key: "reason", value: .string(error.code.rawValue)),
                 .init(key: "place", value: .string(error.place)),

@@ -23,13 +23,16 @@ struct StoreSession {
 
     /// Opens a store that exists to change it.
     ///
-    /// - Parameter pastStates: how far back states are kept from now on; nil: as before.
+    /// - Parameters:
+    ///   - tracksHistory: whether a history is kept from now on; nil: as before.
+    ///   - pastStates: how far back states are kept from now on; nil: as before.
     static func writing<Result>(
-        _ path: String, pastStates: PastStateRetention? = nil,
+        _ path: String, tracksHistory: Bool? = nil, pastStates: PastStateRetention? = nil,
         _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         var options = LogStoreOptions()
         options.createsIfMissing = false
+        options.persistentHistoryTracking = tracksHistory
         options.pastStates = pastStates
         return try with(path, nil, options, body)
     }
@@ -81,12 +84,16 @@ struct StoreSession {
 
     /// The commit of that number, or the last one up to that time.
     func commit(_ text: String, option: String) throws -> UInt64 {
-        if let number = UInt64(text) { return number }
+        if let number = UInt64(text) {
+            try requireKept([.pastStates])
+            return number
+        }
         guard case .value(.date(let date)) = CellConversion(text: text, as: .date) else {
             throw Failure(
                 "\(option) is the number of a commit or a time, not \(PlainText.visible(text))",
                 code: .usage)
         }
+        try requireKept([.pastStates])
         return try store.transactionNumber(at: date)
     }
 

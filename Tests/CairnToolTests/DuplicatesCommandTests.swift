@@ -1,5 +1,6 @@
 // cairn duplicates: looked at first, then made one.
 
+import Foundation
 import Testing
 
 @testable import CairnTool
@@ -53,6 +54,31 @@ struct DuplicatesCommandTests {
                 "--limit", "0"
             ).output == "Thing: 0 keys of 0 objects by name\n")
         #expect(cairn("hash", work.store).output == before)
+    }
+
+    @Test("--incoming looks at the groups of some objects alone")
+    func incoming() throws {
+        let work = try filled()
+        try work.importing("2.json", #"[{"code":"g","name":"Bert"}]"#)
+        func groups(_ ids: String...) throws -> [String] {
+            let arguments = ["duplicates", work.store, "Thing", "--by", "name", "--json"]
+            return try run(arguments + ["--incoming"] + ids).json.compactMap {
+                ($0["key"] as? [String: Any])?["name"] as? String
+            }
+        }
+        let id = try #require(try cairn("info", work.store, "--json").json[0]["id"] as? String)
+        #expect(try groups("p7") == ["Bert"])
+        #expect(try groups("p5", "x-cairn://\(id)/h1/p2") == ["Anna"])
+        #expect(try groups("p1", "p3").count == 2)
+        #expect(try groups("p5", "p99").isEmpty)
+        for (text, code, words) in [
+            ("seven", 2, "--incoming is an id"),
+            ("x-cairn://\(UUID().uuidString)/h1/p7", 1, "another store"),
+        ] as [(String, Int32, String)] {
+            let refused = cairn(
+                "duplicates", work.store, "Thing", "--by", "name", "--incoming", text)
+            #expect(refused.code == code && refused.errors.contains(words), "\(refused.errors)")
+        }
     }
 
     @Test("with --delete one of each group stays, and takes what was said")

@@ -62,12 +62,71 @@ struct HistoryCommandTests {
         #expect(cairn("check", work.store).code == 0)
     }
 
+    @Test("--object and --type choose changes")
+    func chosen() throws {
+        let work = try Workplace()
+        _ = try Self.makeStore(work)
+        func numbers(_ arguments: String...) throws -> [[[Int]]] {
+            try run(["history", work.store, "--json"] + arguments).json.map {
+                let changes = try #require($0["changes"] as? [[String: Any]])
+                return changes.flatMap { $0["objects"] as? [[Int]] ?? [] }
+            }
+        }
+        let id = try #require(try cairn("info", work.store, "--json").json[0]["id"] as? String)
+        let uri = "x-cairn://\(id)/h1/p"
+        #expect(try numbers("--object", uri + "2") == [[[2, 2]], [[2, 2]]])
+        #expect(
+            try numbers("--object", uri + "3", "--object", "x-coredata://\(id)/Thing/p4")
+                == [[[3, 3]], [[4, 4]]])
+        #expect(try numbers("--entity", "Thing", "--object", "p4") == [[[4, 4]]])
+        #expect(try numbers("--type", "delete") == [[[2, 2]]])
+        #expect(try numbers("--type", "delete", "--type", "insert").count == 3)
+        #expect(try numbers("--type", "update").isEmpty)
+        #expect(try numbers("--type", "insert", "--object", uri + "2") == [[[2, 2]]])
+        for (arguments, code, words) in [
+            (["--object", "p4"], 2, "--entity"), (["--object", "four"], 2, "four"),
+            (["--object", "x-cairn://\(UUID().uuidString)/h1/p2"], 1, "another store"),
+            (["--type", "change"], 2, "insert, update or delete"),
+        ] as [([String], Int32, String)] {
+            let refused = run(["history", work.store] + arguments)
+            #expect(refused.code == code && refused.errors.contains(words), "\(refused.errors)")
+        }
+    }
+
+    @Test("--keep begins a history, and whoever asks for what is not kept is told how to")
+    func keep() throws {
+        let work = try Workplace()
+        _ = try work.importing("1.json", #"[{"code":"a"}]"#)
+        let neither = cairn("history", work.store, "--values")
+        #expect(neither.code == 1)
+        #expect(
+            neither.errors
+                == "cairn: \(work.store): the store keeps no history and no past states: "
+                + "cairn history STORE --keep and cairn past STORE --keep all begin that\n")
+        #expect(cairn("history", work.store, "--keep", "--limit", "1").code == 2)
+        let begun = cairn("history", work.store, "--keep")
+        #expect(begun.code == 0, "\(begun.errors)")
+        #expect(begun.output.contains("a history is kept of what follows commit "))
+        let again = try cairn("history", work.store, "--keep", "--json").json
+        let horizon = try #require(again.first?["horizon"] as? Int)
+        #expect(begun.output.hasSuffix(" commit \(horizon)\n"))
+        #expect(cairn("history", work.store).output.isEmpty)
+        _ = try work.importing("2.json", #"[{"code":"b"}]"#)
+        let history = cairn("history", work.store)
+        #expect(history.output.contains("insert 1 object of Thing: p2"), "\(history.errors)")
+        let values = cairn("history", work.store, "--values")
+        #expect(values.code == 1 && values.errors.contains("cairn past STORE --keep all"))
+        #expect(!values.errors.contains("cairn history STORE"))
+        #expect(cairn("check", work.store).code == 0)
+    }
+
     @Test("Without a history it says so, and info tells whether there is one")
     func none() throws {
         let work = try Workplace()
         _ = try work.importing("1.json", #"[{"code":"a"}]"#)
         let failed = cairn("history", work.store)
         #expect(failed.code == 1 && failed.errors.contains("keeps no history"))
+        #expect(failed.errors.contains("cairn history STORE --keep begins that"))
         #expect(!cairn("info", work.store).output.contains("history"))
         #expect(
             try cairn("info", work.store, "--json").json.first?["history"] is NSNull)

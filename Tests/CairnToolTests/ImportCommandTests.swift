@@ -49,7 +49,9 @@ struct ImportCommandTests {
         let pruned = try work.importing("2.csv", Self.second, "--prune", "--json")
         #expect(try counts(pruned) == [1, 1, 1, 0, 1])
         let empty = try work.importing("3.csv", "code,name,size\n", "--prune")
-        #expect(empty.code == 1)
+        #expect(empty.code == 1 && empty.errors.contains("--allow-empty"), "\(empty.errors)")
+        let unnamed = try work.importing("4.csv", "code,name,size\n", "--mark", "size=9")
+        #expect(unnamed.code == 1 && unnamed.errors.contains("--allow-empty"), "\(unnamed.errors)")
         #expect(cairn("count", work.store, "Thing").output == "3\n")
         let allowed = try work.importing(
             "3.csv", "code,name,size\n", "--prune", "--allow-empty", "--json")

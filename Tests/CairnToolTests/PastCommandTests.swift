@@ -66,6 +66,14 @@ struct PastCommandTests {
         _ = try other.importing("1.json", #"[{"code":"a"},{"code":"b"}]"#)
         let plain = cairn("count", other.store, "Thing", "--at", "7777777")
         #expect(plain.code == 1 && plain.errors.contains("past states"))
+        for at in ["7777777", "2200-01-01T00:00:00Z"] {
+            let hint = cairn("get", other.store, "Thing", "a", "--at", at)
+            #expect(
+                hint.errors == """
+                    cairn: \(other.store): the store keeps no past states: cairn past STORE --keep all begins that
+
+                    """)
+        }
     }
 
     @Test("history tells values and from where on, info and space what is kept")

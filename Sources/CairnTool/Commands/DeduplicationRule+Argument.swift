@@ -5,8 +5,9 @@ import CairnModel
 extension DeduplicationRule {
     /// A rule of the command line.
     ///
+    /// - Parameter option: whose it is.
     /// - Throws: `Failure` that says which rules there are.
-    init(argument text: String) throws {
+    init(argument text: String, option: String = "--keep") throws {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         switch (String(parts[0]), parts.count == 2 ? String(parts[1]) : nil) {
         case ("first", nil): self = .first
@@ -18,7 +19,7 @@ extension DeduplicationRule {
         default:
             throw Failure(
                 """
-                --keep: there is no rule \(text). There are first, last, newest:ATTRIBUTE, \
+                \(option): there is no rule \(text). There are first, last, newest:ATTRIBUTE, \
                 smallest:ATTRIBUTE, mostComplete and nullKey
                 """, code: .usage)
         }

@@ -22,6 +22,9 @@ struct DuplicatesCommand: ParsableCommand {
             stays takes over the relationships of the others. With --merge it takes values as well: \
             where it has none, or as --fold says: property=keep, fillNil, maximum, minimum, sum, \
             union or newest:ATTRIBUTE.
+
+            With --incoming only the groups of certain objects are looked at, such as those that a \
+            sync has brought: p17, or URIs. Those that are not there are passed over.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -33,6 +36,11 @@ struct DuplicatesCommand: ParsableCommand {
     var by: String
 
     @OptionGroup var which: ConditionOptions
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Only the groups that these objects belong to.", valueName: "id"))
+    var incoming: [String] = []
 
     @Option(help: "Which object of each group stays.")
     var keep: String?
@@ -73,6 +81,10 @@ struct DuplicatesCommand: ParsableCommand {
             var request = DeduplicationRequest(entityName: entity.name, by: keys, keeping: rule)
             request.predicate = try which.condition.map { try PredicateNode(format: $0) }
             request.nullSemantics = which.nullSemantics
+            if !incoming.isEmpty {
+                request.incoming = try session.objectIDs(
+                    incoming, of: entity, option: "--incoming")
+            }
             request.isDryRun = !delete
             request.author = "cairn duplicates"
             return try ManagedObjectContext(store: session.store).execute(request)
@@ -88,21 +100,13 @@ struct DuplicatesCommand: ParsableCommand {
     private var tellsEffects: Bool { keep != nil }
 
     private func printJSON(_ result: DeduplicationResult, _ keys: [String]) {
-        for group in result.groups.prefix(limit) {
-            Console.current.print(
-                JSONValue.object([
-                    "key": .object(
-                        zip(keys, group.key).map { .init(key: $0, value: JSONValue($1)) }),
-                    "stays": .string("p\(group.winner.reference)"),
-                    "others": .array(group.losers.map { .string("p\($0.reference)") }),
-                ]).line)
-        }
+        DuplicateGroups(result, keys, limit: limit).printJSON(Console.current)
         func effect(_ count: Int) -> JSONValue { tellsEffects ? .count(count) : .null }
         Console.current.print(
             JSONValue.object([
                 "entity": .string(entity), "dryRun": .boolean(!delete),
                 "keys": .count(result.groups.count),
-                "objects": .count(objects(result)), "deleted": effect(result.deletedCount),
+                "objects": .count(result.objectCount), "deleted": effect(result.deletedCount),
                 "cascaded": effect(result.cascadedCount), "updated": effect(result.updatedCount),
                 "entangled": effect(result.entangledGroups.count),
             ]).line)
@@ -110,20 +114,10 @@ struct DuplicatesCommand: ParsableCommand {
 
     private func printTable(_ result: DeduplicationResult, _ keys: [String]) {
         let console = Console.current
-        var table = TextTable(
-            keys + ["objects", "stays", "others"], widest: console.isTerminal ? 40 : 60)
-        for group in result.groups.prefix(limit) {
-            let others = group.losers.prefix(5).map { "p\($0.reference)" }.joined(separator: " ")
-            table.add(
-                group.key.map { PlainText.value($0) } + [
-                    PlainText.number(group.losers.count + 1), "p\(group.winner.reference)",
-                    group.losers.count > 5 ? others + " …" : others,
-                ])
-        }
-        if !result.groups.isEmpty, limit > 0 { for line in table.lines { console.print(line) } }
+        DuplicateGroups(result, keys, limit: limit).printTable(console)
         var line =
             "\(entity): \(PlainText.count(result.groups.count, "key")) of "
-            + "\(PlainText.count(objects(result), "object")) by \(keys.joined(separator: ", "))"
+            + "\(PlainText.count(result.objectCount, "object")) by \(keys.joined(separator: ", "))"
         if tellsEffects {
             line += ", \(PlainText.number(result.deletedCount))"
             line += delete ? " deleted" : " would be deleted"
@@ -134,17 +128,9 @@ struct DuplicatesCommand: ParsableCommand {
             line += ", \(PlainText.number(result.updatedCount)) updated"
         }
         console.print(line)
-        if tellsEffects, let group = result.entangledGroups.first {
-            console.printError(
-                "cairn: note: \(PlainText.count(result.entangledGroups.count, "key")) were left as they are, since delete rules would delete whichever object stays: the first is \(group.key.map { PlainText.value($0) }.joined(separator: ", "))"
-            )
-        }
+        if tellsEffects { DuplicateGroups.noteEntangled(result, console) }
         if result.groups.count > limit {
             console.printError("cairn: note: \(limit) keys are shown: see --limit")
         }
-    }
-
-    private func objects(_ result: DeduplicationResult) -> Int {
-        result.groups.reduce(0) { $0 + $1.losers.count + 1 }
     }
 }

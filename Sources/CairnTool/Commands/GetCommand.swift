@@ -5,7 +5,6 @@ import CairnInspection
 import CairnLog
 import CairnModel
 import CairnStore
-import FoundationEssentials
 
 /// Prints one object.
 struct GetCommand: ParsableCommand {
@@ -73,7 +72,7 @@ struct GetCommand: ParsableCommand {
             fetch.includesRows = true
             if let row = try snapshot.fetch(fetch).rows.first { return row }
         }
-        if key.count == 1, let id = try objectID(key[0], entity, session) {
+        if key.count == 1, let id = try session.objectID(key[0], of: entity) {
             var found = try snapshot.rows([id])[0]
             if found == nil, let other = try snapshot.redirectedObjectID(for: id) {
                 found = try snapshot.rows([other])[0]
@@ -106,19 +105,5 @@ struct GetCommand: ParsableCommand {
             parts.append(.compare(entity.columns[column].name, .equal, value))
         }
         return .and(parts)
-    }
-
-    private func objectID(_ text: String, _ entity: SchemaEntity, _ session: StoreSession) throws
-        -> ObjectID?
-    {
-        if text.hasPrefix("p"), let number = UInt64(text.dropFirst()) {
-            return session.store.identity.id(number, entity: entity.index)
-        }
-        guard let uri = URL(string: text),
-            let id = try ObjectID(uriRepresentation: uri)
-                ?? session.store.objectID(forCoreDataURI: uri),
-            session.store.identity.owns(id, entity: entity.index)
-        else { return nil }
-        return id
     }
 }

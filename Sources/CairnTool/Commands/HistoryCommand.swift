@@ -12,11 +12,11 @@ struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "Print who changed which objects of a store, and when.",
         discussion: """
-            A store has a history if a program asked for one when it opened it. The numbers of the \
-            transactions are those of commits. What is told is read one transaction after the \
-            other, oldest first, beside whoever writes. With --values the values of the objects \
-            before and after each transaction are told as well, as far back as the store keeps past \
-            states.
+            A store has a history if a program asked for one when it opened it, or --keep did: from \
+            then on programs keep it too. The numbers of the transactions are those of commits. \
+            What is told is read one transaction after the other, oldest first, beside whoever \
+            writes. With --values the values of the objects before and after each transaction are \
+            told as well, as far back as the store keeps past states: see cairn past.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -30,31 +30,56 @@ struct HistoryCommand: ParsableCommand {
     @Option(help: "Only changes of objects of this entity, its subentities not among them.")
     var entity: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Only changes of this object: a URI, or p17 with --entity. Repeat it for more.",
+            valueName: "id"))
+    var object: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Only changes of this type. Repeat it for more.", valueName: "insert|update|delete"),
+        transform: { try HistoryCommand.type($0) })
+    var type: [PersistentHistoryChangeType] = []
+
     @Option(help: "At most so many transactions.")
     var limit: Int?
 
     @Flag(help: "Print the values that were changed, before and after.")
     var values = false
 
+    @Flag(help: "Begin a history, if the store keeps none, and print nothing of it.")
+    var keep = false
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit is at least 1") }
+        let asks =
+            after != nil || author != nil || entity != nil || limit != nil || values
+            || !object.isEmpty || !type.isEmpty
+        if keep, asks { throw ValidationError("--keep begins a history: ask it without --keep.") }
     }
 
     func run() throws {
+        if keep { return try begin() }
         let console = Console.current
         try StoreSession.reading(place.store) { session in
-            if let entity { _ = try session.entity(entity) }
+            let kind = try entity.map { try session.entity($0) }
+            try session.requireKept(values ? [.history, .pastStates] : [.history])
             var request = PersistentHistoryChangeRequest.fetchHistory(
                 after: after.map {
                     PersistentHistoryToken(store: session.store.identity.identifier, number: $0)
                 })
             request.authors = author.map { [$0] }
             request.entityName = entity
+            if !object.isEmpty {
+                request.changedObjectIDs = Set(
+                    try session.objectIDs(object, of: kind, option: "--object"))
+            }
+            if !type.isEmpty { request.changeTypes = Set(type) }
             request.fetchLimit = limit ?? 0
             let bounds = try session.store.pastStateBounds()
-            if values, bounds == nil { throw StoreError.noPastStates }
             if let bounds, !output.json {
                 console.printError(
                     "cairn: note: states can be read from that after commit \(bounds.horizon) on: see get --at"
@@ -84,6 +109,29 @@ struct HistoryCommand: ParsableCommand {
                 }
             }
         }
+    }
+
+    /// Has the store keep a history from now on.
+    private func begin() throws {
+        let bounds = try StoreSession.writing(place.store, tracksHistory: true) {
+            try $0.store.historyBounds()
+        }
+        guard let bounds else { throw StoreError.noHistory }
+        Console.current.print(
+            output.json
+                ? JSONValue.object([
+                    "store": .string(place.store), "horizon": .count(bounds.horizon),
+                    "last": .count(bounds.last),
+                ]).line
+                : "\(place.store): a history is kept of what follows commit \(bounds.horizon)")
+    }
+
+    private static func type(_ text: String) throws -> PersistentHistoryChangeType {
+        let types = PersistentHistoryChangeType.allCases
+        guard let type = types.first(where: { "\($0)" == text }) else {
+            throw ValidationError("--type is insert, update or delete.")
+        }
+        return type
     }
 
     // MARK: Text

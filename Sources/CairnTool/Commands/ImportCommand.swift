@@ -111,14 +111,20 @@ struct ImportCommand: ParsableCommand {
         let job = ImportJob(
             store: place.store, entity: entity, model: model, unique: constraints, mapping: mapping)
         let source = try file == "-" ? ListSource() : ListSource(path: file)
-        let outcome = try job.run(source, console: console) { request, entity in
-            request.mergePolicy = policy.kind
-            request.failsOnConflict = policy == .fail
-            request.setOnly = setOnly
-            request.prunesMissing = prune
-            if !mark.isEmpty { request.missing = .mark(try Self.marks(mark, entity)) }
-            request.scope = try scope.map { try PredicateNode(format: $0) }
-            request.allowsEmpty = allowEmpty
+        let outcome: ImportJob.Outcome
+        do {
+            outcome = try job.run(source, console: console) { request, entity in
+                request.mergePolicy = policy.kind
+                request.failsOnConflict = policy == .fail
+                request.setOnly = setOnly
+                request.prunesMissing = prune
+                if !mark.isEmpty { request.missing = .mark(try Self.marks(mark, entity)) }
+                request.scope = try scope.map { try PredicateNode(format: $0) }
+                request.allowsEmpty = allowEmpty
+            }
+        } catch var error as StoreError where error.cause is EmptyList {
+            error.context.detail = "\(error.message), by --allow-empty"
+            throw error
         }
         if output.json {
             console.print(outcome.json.line)

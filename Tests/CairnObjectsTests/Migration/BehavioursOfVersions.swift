@@ -1,4 +1,4 @@
-// Behaviours of stores and versions of their models, by their ids.
+// Behaviours of stores and versions of their models, by their ids. B163 needs an app's private stores, and is not here.
 
 import Cairn
 import CairnTestSupport

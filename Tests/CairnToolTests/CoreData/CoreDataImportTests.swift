@@ -190,7 +190,22 @@ struct CoreDataImportTests {
         let uri = "x-coredata://\(CoreDataFile.identifier)/Person/p5"
         let found = cairn("get", work.new, "Person", uri)
         #expect(found.lines.first == "Student p5, version 1" || found.code == 0, "\(found.errors)")
-        #expect(cairn("get", work.new, "Person", "x-coredata://0/Person/p5").code == 1)
+        for (other, words) in [
+            ("x-coredata://0/Person/p5", "is no URI of an object"),
+            ("x-coredata://\(UUID().uuidString)/Person/p5", "is an object of another store"),
+            (
+                "x-coredata://\(CoreDataFile.identifier)/Team/p3",
+                "is an object of Team, not of Person"
+            ),
+            (
+                "x-coredata://\(CoreDataFile.identifier)/Nobody/p5",
+                "is of an entity that the store does not have"
+            ),
+            ("x-coredata://\(CoreDataFile.identifier)/Person/p0", "is no URI of a stored object"),
+        ] {
+            let refused = cairn("get", work.new, "Person", other)
+            #expect(refused.code == 1 && refused.errors == "cairn: \(other) \(words)\n")
+        }
         let store = try ImportedStore(work.new).store
         let person = try #require(store.schema.entity(named: "Person"))
         let url = try #require(URL(string: uri))

@@ -1,0 +1,32 @@
+// What a store has to keep for a command, and how somebody at the shell has it kept.
+
+import CairnLog
+import CairnStore
+
+extension StoreSession {
+    /// What a store keeps of earlier times if it was asked to.
+    enum Kept {
+        case history, pastStates
+    }
+
+    /// Refuses to go on if the store does not keep what a command needs; the message names the commands that begin it.
+    func requireKept(_ needs: [Kept]) throws {
+        var lacks: [Kept] = []
+        for need in needs {
+            switch need {
+            case .history: if try store.historyBounds() == nil { lacks.append(need) }
+            case .pastStates: if try store.pastStateBounds() == nil { lacks.append(need) }
+            }
+        }
+        guard let first = lacks.first else { return }
+        var error = first == .history ? StoreError.noHistory : .noPastStates
+        let names = lacks.map { $0 == .history ? "history" : "past states" }
+        let commands = lacks.map {
+            $0 == .history ? "cairn history STORE --keep" : "cairn past STORE --keep all"
+        }
+        error.context.detail =
+            "the store keeps no \(names.joined(separator: " and no ")): "
+            + "\(commands.joined(separator: " and ")) \(lacks.count == 1 ? "begins" : "begin") that"
+        throw error
+    }
+}

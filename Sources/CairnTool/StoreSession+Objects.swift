@@ -1,0 +1,57 @@
+// The objects that a person names, by their numbers or by URIs.
+
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+extension StoreSession {
+    /// The id that a text is: p17, or a URI; nil if it is neither.
+    ///
+    /// - Parameter entity: what the object should be; nil: anything, and a number alone is no id.
+    /// - Throws: `Failure` if it is a URI of something else.
+    func objectID(_ text: String, of entity: SchemaEntity?) throws -> ObjectID? {
+        if text.hasPrefix("p"), let number = UInt64(text.dropFirst()) {
+            return entity.map { store.identity.id(number, entity: $0.index) }
+        }
+        guard text.hasPrefix("x-cairn://") || text.hasPrefix("x-coredata://") else { return nil }
+        guard let uri = URL(string: text),
+            let id = try ObjectID(uriRepresentation: uri) ?? store.objectID(forCoreDataURI: uri),
+            !id.isTemporary, id.store == store.identity.identifier
+        else { throw Failure("\(PlainText.visible(text)) \(try complaint(of: text))") }
+        guard let entity, !store.identity.owns(id, entity: entity.index) else { return id }
+        let other = store.identity.entity(of: id).map { schema.entities[$0].name }
+        throw Failure("\(text) is an object of \(other ?? "another entity"), not of \(entity.name)")
+    }
+
+    /// The ids that texts are.
+    func objectIDs(_ texts: [String], of entity: SchemaEntity?, option: String) throws -> [ObjectID]
+    {
+        try texts.map { text in
+            if let id = try objectID(text, of: entity) { return id }
+            let words = entity == nil ? "a URI, or one such as p17 with --entity" : "p17 or a URI"
+            throw Failure(
+                "\(option) is an id, \(words), not \(PlainText.visible(text))", code: .usage)
+        }
+    }
+
+    /// Why a URI leads to nothing here.
+    private func complaint(of text: String) throws -> String {
+        // Scheme, nothing, store, entity or hierarchy, number.
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 5, let identifier = UUID(uuidString: String(parts[2])) else {
+            return "is no URI of an object"
+        }
+        let isCoreData = parts[0] == "x-coredata:"
+        var isOurs = identifier == store.identity.identifier
+        if isCoreData, case .string(let known)? = try store.metadata()["NSStoreUUID"] {
+            isOurs = isOurs || identifier == UUID(uuidString: known)
+        }
+        if !isOurs { return "is an object of another store" }
+        if isCoreData, schema.entity(named: String(parts[3])) == nil {
+            return "is of an entity that the store does not have"
+        }
+        return "is no URI of a stored object"
+    }
+}
