@@ -6,7 +6,8 @@
 // written into a page of a state.
 //
 // A part that is damaged is taken from the log instead, as it was at the checkpoint's commit (CK1). That can be read as
-// long as the log has not gone on to another segment, so all parts are loaded before it does.
+// long as the newest segment is the one of that commit or the first behind it, so all parts are loaded before the log goes
+// on to another.
 //
 // Invariants: a record's page is set once. A page is free only when no state has the record any more, since it is
 // replaced like any other page.

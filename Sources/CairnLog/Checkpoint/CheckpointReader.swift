@@ -101,9 +101,12 @@ struct CheckpointReader {
             contents.inverses.count == state.inverses.count
         else { throw Unusable() }
         var pages = PageTransaction(epoch: header.commit, pool: pool)
-        // Damaged parts can be had from the log as long as that has not gone on to another segment.
+        // Damaged parts can be had from the log as long as that has not gone on to another segment, or has, as behind a
+        // migration, and there was no commit before.
         var image: CheckpointImage?
-        if let rebuild, header.segment == found.mains.last?.segment.number {
+        if let rebuild, let newest = found.mains.last,
+            newest.segment.number == header.segment || newest.startCommit == header.commit
+        {
             image = CheckpointImage(file: file, header: header, pool: pool, rebuild: rebuild)
         }
         do {

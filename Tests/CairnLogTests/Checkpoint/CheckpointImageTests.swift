@@ -13,11 +13,14 @@ import Testing
 @Suite("Parts of a checkpoint that are read later")
 struct CheckpointImageTests {
     /// A closed store that is opened from a checkpoint, and its content.
-    static func closed() throws -> (disk: MemoryFileSystem, text: String) {
+    ///
+    /// - Parameter rolls: whether the log has gone on to another segment, as it does behind a migration, without a commit.
+    static func closed(rolls: Bool = false) throws -> (disk: MemoryFileSystem, text: String) {
         let disk = MemoryFileSystem()
         let store = try CheckpointTests.open(disk, closing: 1)
         for step in SampleStore.steps { try step(store) }
         let text = try SampleStore.text(store)
+        if rolls { try store.engine.rollSegment() }
         try store.close()
         return (disk, text)
     }
@@ -51,11 +54,14 @@ struct CheckpointImageTests {
         try store.close()
     }
 
-    @Test("Damage that came after opening changes no answer, and nothing that is written (CK1)")
-    func lateDamage() throws {
-        let (disk, text) = try Self.closed()
+    @Test(
+        "Damage that came after opening changes no answer, and nothing that is written (CK1)",
+        arguments: [false, true])
+    func lateDamage(rolls: Bool) throws {
+        let (disk, text) = try Self.closed(rolls: rolls)
         var store = try CheckpointTests.open(disk)
         #expect(store.recovery.checkpoint != nil)
+        #expect(store.engine.image?.progress.loaded == 0)
         try Self.damage(disk, from: UInt64(CheckpointHeader.size))
         #expect(try SampleStore.text(store) == text)
         #expect(try store.check().findings.isEmpty)
@@ -70,10 +76,12 @@ struct CheckpointImageTests {
         try store.close()
     }
 
-    @Test("It is made up for under writing, too, and before the log goes on to another segment")
-    func lateDamageUnderWriting() throws {
+    @Test(
+        "It is made up for under writing, too, and before the log goes on to another segment",
+        arguments: [false, true])
+    func lateDamageUnderWriting(rolls: Bool) throws {
         for step in SampleStore.steps.indices.dropFirst() {
-            let (disk, _) = try Self.closed()
+            let (disk, _) = try Self.closed(rolls: rolls)
             let expected: String
             do {
                 let other = try CheckpointTests.open(try DiskImage(of: disk).disk())
