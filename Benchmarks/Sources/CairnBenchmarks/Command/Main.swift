@@ -22,7 +22,10 @@ struct BenchmarkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "CairnBenchmarks",
         abstract: "Runs Cairn and its peers side by side.",
-        subcommands: [CompareCommand.self, UpkeepCommand.self],
+        subcommands: [
+            CompareCommand.self, UpkeepCommand.self, MigrationsCommand.self,
+            MigrationPartCommand.self,
+        ],
         defaultSubcommand: CompareCommand.self)
 }
 

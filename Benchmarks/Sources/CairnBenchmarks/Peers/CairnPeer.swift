@@ -37,7 +37,7 @@ final class CairnPeer: Peer {
         try self.init(Self.open(folder, durability, indexes: indexes))
     }
 
-    private init(_ store: LogStore) throws {
+    init(_ store: LogStore) throws {
         self.store = store
         columns = try ProductColumns(store.schema)
         parents = Parents()
