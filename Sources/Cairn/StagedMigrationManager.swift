@@ -91,6 +91,12 @@ public struct StagedMigrationManager: Sendable {
         }
         var current = metadata.model
         let steps = try order.steps(from: version, to: model.versionChecksum)
+        var options = options
+        if options.migrationPrelude != nil {
+            options.migrationModels = try ([current] + steps.map(\.model)).map {
+                model throws(StoreError) in try schema(model)
+            }
+        }
         for step in steps {
             try lead(from: current, over: step, at: path, options)
             current = step.model

@@ -35,7 +35,7 @@ public struct ConstraintDuplicates: Sendable, Hashable {
     public let keys: Int
     /// How many objects have them.
     public let objects: Int
-    /// Some of the keys.
+    /// Some of the keys: those of the objects that were made first.
     public let examples: [Example]
 
     /// A report.
@@ -83,7 +83,8 @@ public struct MigrationDuplicates: Error, Sendable {
     package static func error(_ constraints: [ConstraintDuplicates]) -> StoreError {
         StoreError(
             .migrationConstraintViolation,
-            "cannot migrate store in place: constraint violation during attempted migration",
+            "cannot migrate store in place: constraint violation during attempted migration; "
+                + "rules for duplicates, or a policy of a mapping, can make one object of those with the same key",
             details: constraints.map(\.error), cause: MigrationDuplicates(constraints: constraints))
     }
 }

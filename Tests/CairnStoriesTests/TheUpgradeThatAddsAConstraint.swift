@@ -172,4 +172,83 @@ struct TheUpgradeThatAddsAConstraint {
         #expect(try after.count(for: FetchRequest<AccountsV2.Account>()) == 1)
         try container.store.close()
     }
+
+    @Test(
+        "With a declared rule it goes through without code, and two writers of one id leave one row"
+    )
+    func rule() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("accounts.cairn")
+        let first = try PersistentContainer(at: path, for: AccountsV1.Account.self)
+        let before = ManagedObjectContext(store: first.store, classes: first.classes)
+        var ids: [String: ObjectID] = [:]
+        for (id, name, day) in [("a", "anna", 1), ("b", "bert", 2), ("a", "Anna", 5)] {
+            let account = AccountsV1.Account(context: before)
+            account.uniqueId = id
+            account.name = name
+            account.lastSeen = Date(timeIntervalSinceReferenceDate: Double(day) * 86_400)
+            try before.save()
+            ids[name] = account.objectID
+        }
+        try first.store.close()
+
+        // TheUpgradeThatAddsAConstraint 8 begins
+        var options = LogStoreOptions()
+        options.deduplicateWhenMigrating([
+            DeduplicationRequest(
+                AccountsV2.Account.self, by: [\.uniqueId], keeping: .newest(by: "lastSeen"))
+        ])
+        let container = try PersistentContainer(
+            at: path, for: AccountsV2.Account.self, options: options)
+        // TheUpgradeThatAddsAConstraint 8 ends
+        let after = ManagedObjectContext(store: container.store, classes: container.classes)
+        let all = FetchRequest<AccountsV2.Account>(sortBy: [SortKey("lastSeen")])
+        #expect(try after.fetch(all).map(\.name) == ["bert", "Anna"])
+        let old = try #require(ids["anna"])
+        #expect(try after.existingObject(with: old)["name"] as? String == "Anna")
+
+        let meeting = Meeting(of: 2)
+        // TheUpgradeThatAddsAConstraint 9 begins
+        try await withThrowingTaskGroup(of: Void.self) { writers in
+            for device in ["phone", "tablet"] {
+                writers.addTask {
+                    try await container.performBackgroundTask { context in
+                        context.mergePolicy = .mergeByPropertyObjectTrump
+                        let account = AccountsV2.Account(context: context)
+                        account.uniqueId = "c"
+                        account.name = device
+                        // TheUpgradeThatAddsAConstraint 9 pauses
+                        await meeting.arrive()
+                        // TheUpgradeThatAddsAConstraint 9 goes on
+                        try context.save()
+                    }
+                }
+            }
+            try await writers.waitForAll()
+        }
+        let same = try FetchRequest<AccountsV2.Account>(where: "uniqueId == %@", "c")
+        print(try after.count(for: same))  // 1
+        // TheUpgradeThatAddsAConstraint 9 ends
+        #expect(try after.count(for: same) == 1)
+        let name = try #require(try after.fetch(same).first).name
+        #expect(["phone", "tablet"].contains(name))
+        try container.store.close()
+    }
+}
+
+/// Lets nobody on until all have come.
+private actor Meeting {
+    private let count: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(of count: Int) { self.count = count }
+
+    func arrive() async {
+        if waiting.count + 1 < count {
+            await withCheckedContinuation { waiting.append($0) }
+        } else {
+            for one in waiting { one.resume() }
+            waiting = []
+        }
+    }
 }

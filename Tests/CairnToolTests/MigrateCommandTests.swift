@@ -85,6 +85,78 @@ struct MigrateCommandTests {
         #expect(upsert.output.contains("0 inserted, 1 updated"), "\(upsert.errors)")
     }
 
+    @Test("A dry run says what rules would make one of others, and changes nothing")
+    func dryRun() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let model = try Self.model(work) { $0.uniquenessConstraints.append(["email"]) }
+        let hash = cairn("hash", work.store).output
+        let rule = "Thing:email:newest:visits"
+        let dry = cairn(
+            "migrate", work.store, "--to", model, "--dry-run", "--deduplicate", rule, "--merge")
+        #expect(dry.code == 0, "\(dry.errors)")
+        #expect(
+            dry.output.contains(
+                "Thing: 1 key of 3 objects by email, 2 objects would become one with others\n"),
+            "\(dry.output)")
+        #expect(dry.output.contains("a      3        p3     p5 p1\n"), "\(dry.output)")
+        #expect(!dry.output.contains("is shared by"))
+        let json = try cairn(
+            "migrate", work.store, "--to", model, "--dry-run", "--deduplicate", rule, "--json"
+        ).json
+        #expect(json.last?["folded"] as? Int == 2 && json.last?["keys"] as? Int == 1)
+        let cleared = cairn(
+            "migrate", work.store, "--to", model, "--dry-run", "--deduplicate",
+            "Thing:email:nullKey")
+        #expect(cleared.code == 0 && cleared.output.contains("2 objects would lose the key"))
+        // A constraint that no rule is about stands against it still.
+        let two = try Self.model(work) {
+            $0.uniquenessConstraints += [["email"], ["visits"]]
+        }
+        let left = cairn("migrate", work.store, "--to", two, "--dry-run", "--deduplicate", rule)
+        #expect(left.code == 1 && left.output.contains("Thing(visits): 1 key is shared by 2"))
+        #expect(!left.output.contains("Thing(email): 1 key is"))
+        #expect(cairn("hash", work.store).output == hash)
+    }
+
+    @Test("What no constraint asks for is not folded, and names the command that does")
+    func unneeded() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let model = try Self.model(work) { $0.attributes.append(.init("age", .integer16)) }
+        let hash = cairn("hash", work.store).output
+        for more in [[], ["--dry-run"]] {
+            let run = CairnToolTests.run(
+                ["migrate", work.store, "--to", model, "--deduplicate", "Thing:email:first"] + more)
+            #expect(run.code == 1 && run.errors.contains("cairn duplicates"), "\(run.errors)")
+            #expect(run.errors.contains("Nothing was migrated"))
+        }
+        let unknown = cairn(
+            "migrate", work.store, "--to", model, "--deduplicate", "Thng:email:last")
+        #expect(unknown.code == 1 && unknown.errors.contains("no entity of this name"))
+        #expect(cairn("hash", work.store).output == hash)
+        for text in ["Thing:email", "Thing:email:newest", "Thing:email,:first"] {
+            let run = cairn("migrate", work.store, "--to", model, "--deduplicate", text)
+            #expect(run.code == 2 && run.errors.contains("Usage: cairn migrate"), "\(run.errors)")
+            #expect(run.errors.contains("--deduplicate"))
+        }
+    }
+
+    @Test("Of an entity that goes it is said how many objects go with it")
+    func going() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let model = try Self.model(work) { $0.name = "Other" }
+        let dry = cairn("migrate", work.store, "--to", model, "--dry-run")
+        #expect(dry.code == 0 && dry.output.contains("lost: its 6 objects"), "\(dry.output)")
+        let json = try cairn("migrate", work.store, "--to", model, "--dry-run", "--json").json
+        #expect(json.contains { $0["lostObjects"] as? Int == 6 })
+        // A model alone does not know.
+        let old = try work.list("old.json", cairn("schema", work.store, "--json").output)
+        let models = cairn("model", old, "--to", model)
+        #expect(models.output.contains("lost: its objects"), "\(models.output)\(models.errors)")
+    }
+
     /// A model in which visits are a text and names are called otherwise, and the file of a mapping model.
     private static func mapping(
         _ work: borrowing Workplace, _ change: (inout MappingText) -> Void = { _ in }

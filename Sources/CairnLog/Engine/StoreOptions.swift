@@ -1,7 +1,7 @@
 // What can be chosen when a store is opened.
 
 package import CairnFileSystem
-import CairnModel
+package import CairnModel
 public import CairnStore
 package import FoundationEssentials
 
@@ -77,6 +77,8 @@ public struct LogStoreOptions: Sendable {
 
     /// What is saved under the old model in the commit of a migration.
     package var migrationPrelude: MigrationPrelude.Maker?
+    /// The models that a migration in stages leads through.
+    package var migrationModels: [Schema] = []
     /// The disk.
     package var fileSystem: any FileSystem = POSIXFileSystem()
     /// What runs beside the committers: one for what must not wait, and one for what takes long.

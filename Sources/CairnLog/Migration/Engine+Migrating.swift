@@ -171,7 +171,7 @@ extension CommitBuilder {
         for request in requests {
             var planner = SavePlanner(request, catalog: catalog, identity: identity)
             let conflicts = try planner.plan(&self)
-            guard conflicts.isEmpty else { throw StoreError.conflicts(conflicts) }
+            guard conflicts.isEmpty else { throw StoreError(standingAgainst: conflicts) }
             _ = try SaveWriter.write(planner, &self)
         }
         guard catalog.tracksHistory, hasChanges else { return }
@@ -190,5 +190,21 @@ extension CommitBuilder {
         try write(
             metadata.values, identifier: metadata.identifier, history: metadata.history,
             asOf: settings)
+    }
+}
+
+extension StoreError {
+    /// What stands against a change that is saved in a migration. Nobody else writes meanwhile: if an object was changed, an earlier
+    /// one of the changes did it.
+    fileprivate init(standingAgainst conflicts: [SaveConflict]) {
+        let error = StoreError.conflicts(conflicts)
+        guard error.code == .mergeConflict else {
+            self = error
+            return
+        }
+        self.init(
+            .migrationFailed,
+            "two requests about duplicates change the same object, and which comes first nobody says",
+            conflicts: conflicts, cause: error)
     }
 }

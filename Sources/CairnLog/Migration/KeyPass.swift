@@ -83,7 +83,8 @@ struct KeyPass {
     ) throws(StoreError) -> ConstraintDuplicates? {
         var keys = 0
         var objects = 0
-        var examples: [ConstraintDuplicates.Example] = []
+        // Hashes differ from one opening to the next: those with the first objects are the same ones always.
+        var shown: [[UInt32]] = []
         var start = 0
         while start < entries.count {
             var end = start + 1
@@ -92,14 +93,17 @@ struct KeyPass {
                 for group in try groups(entries[start..<end], state, read) where group.count > 1 {
                     keys += 1
                     objects += group.count
-                    if examples.count < Self.mostExamples {
-                        examples.append(try example(group, state, read))
-                    }
+                    let place = shown.firstIndex { $0[0] > group[0] } ?? shown.count
+                    guard place < Self.mostExamples else { continue }
+                    shown.insert(group, at: place)
+                    if shown.count > Self.mostExamples { shown.removeLast() }
                 }
             }
             start = end
         }
         guard keys > 0 else { return nil }
+        var examples: [ConstraintDuplicates.Example] = []
+        for group in shown { examples.append(try example(group, state, read)) }
         return ConstraintDuplicates(
             entity: catalog.entities[definition.entity].name, properties: definition.names,
             keys: keys, objects: objects, examples: examples)

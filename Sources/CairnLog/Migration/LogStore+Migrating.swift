@@ -93,7 +93,7 @@ extension LogStore {
         if let prelude {
             let store = LogStore(borrowing: engine)
             defer { store.giveBack() }
-            before = try prelude(store, plan)
+            before = try prelude(store, plan, options.migrationModels)
         }
         let result = try engine.migrate(
             plan, prelude: before?.requests ?? [],

@@ -377,7 +377,9 @@ extension StoreError {
         self.init(
             .migrationConstraintViolation,
             "the new model has a uniqueness constraint that the objects do not agree with"
-                + (list.isEmpty ? "" : ": \(list.joined(separator: "; "))"),
+                + (list.isEmpty ? "" : ": \(list.joined(separator: "; "))")
+                + "; where a mapping says what becomes of objects, its policy chooses among those: "
+                + "deduplicateWhenMigrating is for migrations without one",
             context: place, conflicts: error.conflicts, cause: error)
     }
 }

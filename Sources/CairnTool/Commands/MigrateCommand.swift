@@ -29,7 +29,9 @@ struct MigrateCommand: ParsableCommand {
             With --deduplicate ENTITY:KEY[,KEY]:RULE objects that have the same key become one in \
             the same commit, by the rules of cairn duplicates: "User:uniqueId:newest:modified". With \
             --merge the one that stays takes values from the others where it has none. The ids of \
-            those that go lead to it.
+            those that go lead to it. That is for keys of a constraint that the migration adds or \
+            changes: for others it is refused, and cairn duplicates does it. With --dry-run it says \
+            how many objects would become one with others, and which.
 
             With --mapping FILE a mapping model of Xcode says what becomes of what: objects are brought \
             over one by one, and put in the place of the old content in one commit. Policies are code of \
@@ -77,12 +79,13 @@ struct MigrateCommand: ParsableCommand {
         if merge, deduplications.isEmpty {
             throw ValidationError("--merge is for --deduplicate.")
         }
-        if dryRun, !deduplications.isEmpty {
-            throw ValidationError(
-                "--deduplicate does something: see cairn duplicates for what it would do.")
-        }
         if mapping != nil, !deduplications.isEmpty {
             throw ValidationError("--deduplicate is for migrations that can be inferred.")
+        }
+        do {
+            _ = try requests()
+        } catch let failure as Failure {
+            throw ValidationError(failure.message)
         }
     }
 
@@ -102,6 +105,12 @@ struct MigrateCommand: ParsableCommand {
         options.createsIfMissing = false
         options.checksSpaceBeforeMigration = !ignoreSpace
         options.migrationPrelude = MigrationPrelude.deduplicating(try requests())
+        if !deduplications.isEmpty {
+            let schema = destination.schema
+            _ = try StoreSession.reading(place.store) { session in
+                try folds(ModelMigrationPlan(from: session.store.schema, to: schema))
+            }
+        }
         let isQuiet = output.json
         options.migrationProgress = { progress in
             if !isQuiet, progress.total > 0 {
@@ -123,7 +132,7 @@ struct MigrateCommand: ParsableCommand {
             guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else {
                 throw ValidationError("--deduplicate is ENTITY:KEY[,KEY]:RULE, not \(text)")
             }
-            var rule = try DeduplicationRule(argument: String(parts[2]))
+            var rule = try DeduplicationRule(argument: String(parts[2]), option: "--deduplicate")
             if merge { rule = .merge([:], into: rule) }
             var request = DeduplicationRequest(
                 entityName: String(parts[0]),
@@ -133,17 +142,105 @@ struct MigrateCommand: ParsableCommand {
         }
     }
 
+    /// What is to be folded; nothing if the store is of the model already.
+    ///
+    /// - Throws: `Failure` if something would be folded that no constraint asks for.
+    private func folds(_ plan: ModelMigrationPlan) throws -> [MigrationDeduplication] {
+        if plan.source == plan.destination { return [] }
+        return try zip(deduplications, try requests()).flatMap { text, request in
+            let needed = try request.needed(by: plan)
+            if needed.isEmpty, plan.inferability < .no {
+                throw Failure(
+                    """
+                    --deduplicate \(text): the migration adds no constraint over these keys, and changes none, that \
+                    objects of the store could stand against. What no constraint asks for is not folded: \
+                    cairn duplicates does that. Nothing was migrated
+                    """)
+            }
+            return needed
+        }
+    }
+
     // MARK: What would happen
 
+    /// What one request would do.
+    private struct Fold {
+        let part: MigrationDeduplication
+        let result: DeduplicationResult
+    }
+
     private func tell(_ schema: Schema, _ console: Console) throws {
-        let plan = try StoreSession.reading(place.store) { session in
-            ModelMigrationPlan(from: session.store.schema, to: schema)
+        let (comparison, folds) = try StoreSession.reading(place.store) { session in
+            let old = session.store.schema
+            let plan = ModelMigrationPlan(from: old, to: schema)
+            var comparison = ModelComparison(plan: plan, console: console)
+            let snapshot = try session.store.snapshot()
+            var going: [String: Int] = [:]
+            for entity in old.entities where plan.droppedEntities.contains(entity.name) {
+                var fetch = StoreFetch(entity: entity.index)
+                fetch.includesSubentities = false
+                going[entity.name] = try snapshot.count(fetch)
+            }
+            comparison.goingObjects = going
+            let context = ManagedObjectContext(store: session.store)
+            let folds = try self.folds(plan).map { part in
+                var request = part.request
+                request.isDryRun = true
+                return Fold(part: part, result: try context.execute(request))
+            }
+            return (comparison, folds)
         }
-        ModelComparison(plan: plan, console: console).print(json: output.json)
-        if plan.inferability == .no { throw StoreCannotFollow() }
-        let duplicates = try LogStore.duplicates(at: place.store, for: schema)
-        for constraint in duplicates { print(constraint, console) }
-        if !duplicates.isEmpty { throw StoreCannotFollow() }
+        comparison.print(json: output.json)
+        if comparison.plan.inferability == .no { throw StoreCannotFollow() }
+        for fold in folds { print(fold, console) }
+        // What the rules make one of is in nobody's way.
+        let left = try LogStore.duplicates(at: place.store, for: schema).filter { constraint in
+            let key = MigrationDeduplication.Constraint(
+                entity: constraint.entity, names: Set(constraint.properties))
+            let results = folds.filter { $0.part.constraints.contains(key) }.map(\.result)
+            return results.reduce(0) { $0 + $1.groups.count } != constraint.keys
+                || results.reduce(0) { $0 + $1.objectCount } != constraint.objects
+        }
+        for constraint in left { print(constraint, console) }
+        if !left.isEmpty { throw StoreCannotFollow() }
+    }
+
+    /// How many keys are shown of those that are folded.
+    private static let mostExamples = 5
+
+    private func print(_ fold: Fold, _ console: Console) {
+        let (request, result) = (fold.part.request, fold.result)
+        let groups = DuplicateGroups(result, request.keys, limit: Self.mostExamples)
+        if output.json {
+            groups.printJSON(console)
+            console.print(
+                JSONValue.object([
+                    "entity": .string(request.entityName), "dryRun": .boolean(true),
+                    "keys": .count(result.groups.count), "objects": .count(result.objectCount),
+                    "folded": .count(result.deletedCount),
+                    "cascaded": .count(result.cascadedCount),
+                    "updated": .count(result.updatedCount),
+                    "entangled": .count(result.entangledGroups.count),
+                ]).line)
+            return
+        }
+        console.print()
+        groups.printTable(console)
+        let keys = request.keys.map { PlainText.visible($0) }.joined(separator: ", ")
+        var line =
+            "\(PlainText.visible(request.entityName)): \(PlainText.count(result.groups.count, "key")) "
+            + "of \(PlainText.count(result.objectCount, "object")) by \(keys), "
+        if request.rule == .nullKey {
+            let losers = result.objectCount - result.groups.count
+            line += "\(PlainText.count(losers, "object")) would lose the key"
+        } else {
+            line += "\(PlainText.count(result.deletedCount, "object")) would become one with others"
+        }
+        if result.cascadedCount > 0 {
+            line += ", \(PlainText.count(result.cascadedCount, "object")) more go by delete rules"
+        }
+        console.print(line)
+        DuplicateGroups.noteEntangled(result, console)
     }
 
     private func print(_ constraint: ConstraintDuplicates, _ console: Console) {

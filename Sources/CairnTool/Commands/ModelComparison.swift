@@ -8,6 +8,8 @@ import FoundationEssentials
 struct ModelComparison {
     let plan: ModelMigrationPlan
     let console: Console
+    /// How many objects of their own the entities have that go, by name; nil if there is no store to ask.
+    var goingObjects: [String: Int]?
 
     func print(json: Bool) {
         if json { printJSON() } else { printText() }
@@ -18,7 +20,7 @@ struct ModelComparison {
             var table = TextTable(["where", "what", "inferable", "cost"], widest: 200)
             for change in plan.changes {
                 table.add([
-                    PlainText.visible(change.place), PlainText.visible(Self.words(change)),
+                    PlainText.visible(change.place), PlainText.visible(words(change)),
                     change.inferability.rawValue, "\(change.cost)",
                 ])
             }
@@ -33,13 +35,22 @@ struct ModelComparison {
     }
 
     /// The change with what is to be said of it.
-    private static func words(_ change: ModelChange) -> String {
+    private func words(_ change: ModelChange) -> String {
         var words = change.words
         if change.subject != .entity { words = "\(change.subject.rawValue) \(words)" }
         if let reason = change.reason { words += " (\(reason))" }
-        if let loss = change.loss { words += "; lost: \(loss)" }
+        if let loss = change.loss {
+            words += "; lost: "
+            words += going(with: change).map { "its \(PlainText.count($0, "object"))" } ?? loss
+        }
         if change.isBeyondCoreData { words += "; Core Data may want a mapping" }
         return words
+    }
+
+    /// How many objects go with an entity; nil if it is another change, or nobody knows.
+    private func going(with change: ModelChange) -> Int? {
+        guard change.subject == .entity, change.action == .removed else { return nil }
+        return goingObjects?[change.entity]
     }
 
     private func printJSON() {
@@ -51,7 +62,9 @@ struct ModelComparison {
                     "action": .string(change.action.rawValue), "words": .string(change.words),
                     "inferable": .string(change.inferability.rawValue),
                     "reason": .text(change.reason), "cost": .string("\(change.cost)"),
-                    "loss": .text(change.loss), "beyondCoreData": .boolean(change.isBeyondCoreData),
+                    "loss": .text(change.loss),
+                    "lostObjects": going(with: change).map { .count($0) } ?? .null,
+                    "beyondCoreData": .boolean(change.isBeyondCoreData),
                 ]).line)
         }
         console.print(

@@ -94,6 +94,19 @@ struct ConstraintMigrationTests {
             ).isEmpty)
     }
 
+    @Test("Of many keys the examples are those of the first objects, on each opening")
+    func examples() throws {
+        let keys = (0..<40).map { "k\($0 % 20)" }
+        for _ in 0..<3 {
+            let (store, _) = try Self.filled(keys)
+            let report = try LogStore.duplicates(
+                at: "/store", for: try Schema(Self.user([["uniqueId"]])), options: store.options)
+            let found = try #require(report.first)
+            #expect(found.keys == 20 && found.objects == 40)
+            #expect(found.examples.map(\.values) == (0..<5).map { [.string("k\($0)")] })
+        }
+    }
+
     @Test("Those who get one default are duplicates that the migration would make")
     func defaulted() throws {
         let (store, before) = try Self.filled(["a", nil, "b", nil])
