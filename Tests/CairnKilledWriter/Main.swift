@@ -11,6 +11,13 @@
 //   closing            it is about to be closed          closed           it is
 //   failed …           what must not happen; the process ends
 //
+//   CairnKilledWriter STORE migrate GATE
+//
+// It leads the store to the next version of its model. If GATE is not empty it is a pipe: at each stage it waits until
+// somebody has opened that to write, and closed it.
+//
+//   at STAGE           it begins a stage             migrated           the store is of the new model
+//
 // Threads: as many as asked for; lines are shorter than what a pipe takes at once.
 
 import CairnLog
@@ -21,6 +28,10 @@ import Foundation
 enum KilledWriter {
     static func main() {
         let arguments = CommandLine.arguments
+        if arguments.count == 4, arguments[2] == "migrate" {
+            migrate(arguments[1], gate: arguments[3])
+            return
+        }
         guard arguments.count > 5, let kind = arguments[2].split(separator: ",").first,
             let durability = LogStoreOptions.Durability(rawValue: String(kind)),
             let seed = UInt64(arguments[3]), let session = Int(arguments[4])
@@ -64,6 +75,27 @@ enum KilledWriter {
             }
             say("done \(model.thread) \(model.commits)")
         }
+    }
+
+    private static func migrate(_ path: String, gate: String) {
+        do {
+            try WriterStore.migrate(path) { stage in
+                say("at \(stage)")
+                if !gate.isEmpty { pass(gate) }
+            }
+            say("migrated")
+        } catch {
+            fail("\(error)")
+        }
+    }
+
+    /// Waits until somebody has opened a pipe to write, and closed it.
+    private static func pass(_ gate: String) {
+        let file = Foundation.open(gate, O_RDONLY)
+        guard file >= 0 else { fail("the gate cannot be opened") }
+        var byte: UInt8 = 0
+        while read(file, &byte, 1) > 0 {}
+        close(file)
     }
 
     private static func say(_ line: String) {

@@ -1,12 +1,12 @@
 // The store that killed writers write, and how a change is carried out on it.
 
 package import CairnLog
-import CairnModel
+package import CairnModel
 import CairnStore
 import FoundationEssentials
 
 package enum WriterStore {
-    static let model: ManagedObjectModel = {
+    package static let model: ManagedObjectModel = {
         var item = EntityDescription(
             "Item",
             attributes: [
@@ -20,15 +20,48 @@ package enum WriterStore {
         return ManagedObjectModel(entities: [item])
     }()
 
+    /// The next version: keys have to be read for it, and an attribute is to be computed.
+    package static let nextModel: ManagedObjectModel = {
+        var next = model
+        var upper = AttributeDescription("upper", .string)
+        upper.derivationExpression = "uppercase:(note)"
+        next.entities[0].attributes.append(upper)
+        next.entities[0].uniquenessConstraints.append(["owner", "value"])
+        return next
+    }()
+
+    /// Leads the store to the next version.
+    ///
+    /// - Parameter tell: told each stage when it begins.
+    package static func migrate(
+        _ path: String, timeout: Double = 0.25, _ tell: @escaping @Sendable (String) -> Void
+    ) throws {
+        var options = options(.full)
+        options.timeout = timeout
+        options.migrationProgress = { progress in
+            if progress.done == 0 { tell(progress.stage.rawValue) }
+            return true
+        }
+        try LogStore.migrate(at: path, to: try Schema(nextModel), options: options)
+    }
+
     /// Opens the store with sizes at which everything happens often.
     package static func open(
         _ path: String, _ durability: LogStoreOptions.Durability, isReadOnly: Bool = false,
-        tracksHistory: Bool? = nil
+        tracksHistory: Bool? = nil, model: ManagedObjectModel = WriterStore.model,
+        timeout: Double = 0.25
     ) throws -> LogStore {
-        var options = LogStoreOptions()
+        var options = options(durability)
         options.persistentHistoryTracking = tracksHistory
-        options.durability = durability
         options.isReadOnly = isReadOnly
+        options.timeout = timeout
+        return try LogStore.open(
+            at: path, schema: isReadOnly ? nil : try Schema(model), options: options)
+    }
+
+    private static func options(_ durability: LogStoreOptions.Durability) -> LogStoreOptions {
+        var options = LogStoreOptions()
+        options.durability = durability
         options.sizes.rowsPerBlock = 32
         options.sizes.mergedBlocks = 4
         options.sizes.segmentBytes = 24_000
@@ -40,8 +73,7 @@ package enum WriterStore {
         options.sizes.compactionBlocks = 3
         options.sizes.compactionFloor = 6000
         options.sizes.askedCompactionFloor = 1000
-        return try LogStore.open(
-            at: path, schema: isReadOnly ? nil : try Schema(model), options: options)
+        return options
     }
 
     /// The stored objects by thread and key, of one snapshot.

@@ -19,6 +19,8 @@
 //     $T --filter 'Fuzz'                          # every decoder and every reader of a text
 //     $T --filter KilledWriterTests               # 10,000 processes under SIGKILL
 //     $T --no-parallel --filter 'CrashTests|FailingCallTests|LyingSyncTests|NaiveStoreTests'
+//     $T --no-parallel --filter 'CutOffMigrationTests|InterruptedMigrationTests|MigrationSyncTests'
+//     $T --filter 'MigratingProcessTests|KilledMigrationTests'    # 1,000 migrating processes under SIGKILL
 //     $T --filter 'StoredPredicateTests|StoredTableTests'    # 100,000 fetches and tables beside the evaluator
 //     $T --filter 'StoredOverlayTests|SQLNullsTests'         # the same over unsaved changes, and with the nil of SQL
 //     $T --filter RandomPlanTests                 # a store with many indexes beside one without

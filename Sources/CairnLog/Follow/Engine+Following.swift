@@ -106,7 +106,12 @@ extension Engine {
             isNew = try goOn(from: state, to: mark, &following)
         } catch {
             // Whether it is damage, or the writer has removed what was to be read, the whole log says.
-            guard error.code == .damaged else { throw error }
+            guard error.code == .damaged else {
+                var error = error
+                // Who reads the log does not know where it lies.
+                if error.context.path == nil { error.context.path = "\(files.folder)" }
+                throw error
+            }
         }
         let result: Bool
         if let isNew { result = isNew } else { result = try startOver(from: state, &following) }

@@ -6,6 +6,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Testing
 

@@ -1,3 +1,4 @@
+import CairnFormat
 import CairnStore
 import CairnTestSupport
 import Foundation

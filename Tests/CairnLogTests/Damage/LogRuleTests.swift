@@ -4,6 +4,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Testing
 
 @testable import CairnLog

@@ -11,6 +11,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import SystemPackage
 import Testing
 

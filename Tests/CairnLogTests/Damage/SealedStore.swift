@@ -2,6 +2,7 @@
 // segments say of their predecessors are made right, so that only what the frames say is wrong.
 
 import CairnFormat
+import CairnTestSupport
 import Testing
 
 @testable import CairnLog

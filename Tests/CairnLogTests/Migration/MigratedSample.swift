@@ -3,6 +3,7 @@
 import CairnFileSystem
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import SystemPackage
 import Testing

@@ -1,51 +1,14 @@
-// The files of a store's folder as values: copied, changed and put on another disk.
+// What the store in an image of its folder holds.
 
 import CairnFileSystem
 import CairnFormat
 import CairnStore
+import CairnTestSupport
 import SystemPackage
 
 @testable import CairnLog
 
-/// What is in a store's folder.
-struct DiskImage: Equatable {
-    static let folder: FilePath = "/store"
-
-    var files: [String: [UInt8]] = [:]
-
-    init() {}
-
-    /// Reads a folder. Nothing is there if the folder is not.
-    init(of disk: any FileSystem, _ folder: FilePath = Self.folder) throws {
-        guard try disk.exists(folder) else { return }
-        for name in try disk.list(folder) {
-            let file = try disk.open(folder.appending(name), .read)
-            var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-            let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-            precondition(count == bytes.count, "a file is read whole")
-            files[name] = bytes
-        }
-    }
-
-    /// The names of the segments, in order.
-    var segments: [String] { files.keys.filter { $0.hasSuffix(".segment") }.sorted() }
-
-    /// A new disk in memory with these files.
-    func disk() throws -> MemoryFileSystem {
-        let disk = MemoryFileSystem()
-        try write(to: disk, Self.folder)
-        return disk
-    }
-
-    /// Puts the files into a new folder.
-    func write(to disk: any FileSystem, _ folder: FilePath) throws {
-        try disk.makeDirectory(folder)
-        for (name, bytes) in files {
-            let file = try disk.open(folder.appending(name), .create)
-            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-        }
-    }
-
+extension DiskImage {
     /// The store's content, read on a disk of its own; what recovery said comes with it.
     func content(
         _ body: (LogStore) throws -> Void = { _ in }

@@ -2,6 +2,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import SystemPackage
 import Testing

@@ -2,6 +2,7 @@
 
 import CairnFileSystem
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Synchronization
 import Testing

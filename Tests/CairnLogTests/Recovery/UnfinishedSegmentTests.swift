@@ -1,6 +1,7 @@
 import CairnFileSystem
 import CairnFormat
 import CairnStore
+import CairnTestSupport
 import Testing
 
 @testable import CairnLog

@@ -3,6 +3,7 @@
 import CairnFileSystem
 import CairnFormat
 import CairnStore
+import CairnTestSupport
 import Foundation
 import SystemPackage
 import Testing
