@@ -1796,6 +1796,8 @@ def export(content: Content) -> Tuple[List[str], List[Tuple[int, int, Optional[i
     schema = content.schemas[-1] if content.schemas else Schema(0, {}, (0, 0))
     alive: Dict[Tuple[int, int], Tuple[Block, int]] = {}
     for block in content.blocks.values():
+        if len(block.dead) == block.rows:
+            continue  # Its base may have gone, and with it the numbers.
         numbers = block.columns[OBJECT_NUMBER].values
         for slot in range(block.rows):
             if slot not in block.dead:
