@@ -148,6 +148,51 @@ struct GoldenStoreTests {
         #expect(try Self.error(of: stored) + "\n" == text("\(golden.name).broken.error"))
     }
 
+    @Test(
+        "The reader in Format, which knows only the text, finds the same",
+        arguments: GoldenStore.all)
+    func independentReader(golden: GoldenStore) throws {
+        let whole = try Self.read("\(golden.name).cairn")
+        #expect(whole.status == 0, "\(whole.errors)")
+        #expect(try whole.output == text("\(golden.name).jsonl"))
+        let broken = try Self.read("\(golden.name).broken.cairn")
+        #expect(broken.status == 3)
+        let place = Self.place(broken.errors)
+        #expect(try place == Self.place(text("\(golden.name).broken.error")) && place.count == 2)
+    }
+
+    /// Segment and rule of an error; the words around them are each program's own.
+    private static func place(_ error: String) -> [Substring] {
+        [error.firstMatch(of: /segment [0-9]+/), error.matches(of: /\(F-[0-9]+\)/).last]
+            .compactMap { $0?.output }
+    }
+
+    /// What the reader in Format says of a store.
+    private static func read(_ name: String) throws
+        -> (status: Int32, output: String, errors: String)
+    {
+        try withTemporaryDirectory { directory in
+            let outputs = try ["output", "errors"].map { name in
+                let file = directory.url(name)
+                try Data().write(to: file)
+                return (file, try FileHandle(forWritingTo: file))
+            }
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = [
+                "python3", GoldenStore.folder.appending(path: "../reader.py").path,
+                GoldenStore.folder.appending(path: name).path,
+            ]
+            (process.standardOutput, process.standardError) = (outputs[0].1, outputs[1].1)
+            try process.run()
+            process.waitUntilExit()
+            let texts = try outputs.map { file, _ in
+                String(decoding: try Data(contentsOf: file), as: UTF8.self)
+            }
+            return (process.terminationStatus, texts[0], texts[1])
+        }
+    }
+
     @Test("A writer goes on with them", arguments: GoldenStore.all)
     func writing(golden: GoldenStore) throws {
         let disk = try DiskImage(of: POSIXFileSystem(), path("\(golden.name).cairn")).disk()
