@@ -19,20 +19,6 @@ package struct ColumnEntry: Sendable, Hashable {
     /// Whether the payload is that of the block that a patch is of.                                 Format 45
     package private(set) var isBorrowed = false
 
-    init(
-        propertyID: UInt32, kind: ColumnKind, encoding: ColumnEncoding, flags: ColumnFlags,
-        offset: Int, storedLength: Int, rawLength: Int, checksum: UInt32
-    ) {
-        self.propertyID = propertyID
-        self.kind = kind
-        self.encoding = encoding
-        self.flags = flags
-        self.offset = offset
-        self.storedLength = storedLength
-        self.rawLength = rawLength
-        self.checksum = checksum
-    }
-
     /// The same of a block that a patch is of.
     var borrowed: ColumnEntry {
         var entry = self

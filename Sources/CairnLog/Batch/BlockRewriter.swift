@@ -75,7 +75,8 @@ final class BlockRewriter {
                     try result.take(cached, slots, changed)
                     values = target.gathered
                 } else {
-                    return select(slots, of: cached, result)
+                    select(slots, of: cached, result)
+                    return .selected
                 }
                 if try result.make(
                     cached, target, values, runner.catalog, engine.sizes, &encoder)
@@ -85,18 +86,17 @@ final class BlockRewriter {
                 outcome = .small
             }
         }
-        _ = select(slots, of: cached, result)
+        select(slots, of: cached, result)
         return outcome
     }
 
     /// Leaves rows to the holder of the turn.
     private func select(
         _ slots: UnsafeBufferPointer<UInt16>, of cached: CachedBlock, _ result: RewrittenBlock
-    ) -> RewrittenBlock.Outcome {
+    ) {
         result.block = cached
         result.count = slots.count
         result.slots.update(from: scratch.slots, count: slots.count)
-        return .selected
     }
 
     private func target(of entity: Int) -> UpdateTarget {

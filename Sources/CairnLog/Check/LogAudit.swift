@@ -340,29 +340,10 @@ struct LogAudit {
             } catch {
                 throw FormatError(.malformed, "F-702", "the model in the schema frame is invalid")
             }
-        case .block:
-            let head = try BlockHead(decoding: payload)
-            guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
-                return
-            }
-            open.blocks.append(blocks.count)
-            blocks.append(
-                Block(
-                    place: place, entity: Int(head.entity), rows: head.rows,
-                    rawLength: head.rawLength, isMoved: head.isMoved, lsn: frame.header.lsn,
-                    isSide: segment.role == .side))
-            if segment.role == .side { open.blocks.removeAll() }
+        case .block: take(try BlockHead(decoding: payload), frame, segment)
         case .patch:
             let patch = try PatchHead(decoding: payload)
-            guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
-                return
-            }
-            open.blocks.append(blocks.count)
-            blocks.append(
-                Block(
-                    place: place, entity: Int(patch.own.entity), rows: patch.own.rows,
-                    rawLength: patch.own.rawLength, isMoved: false, lsn: frame.header.lsn,
-                    isSide: false, patched: patch.base))
+            take(patch.own, of: patch.base, frame, segment)
         case .deaths:
             _ = try DeathsPayload(decoding: payload)
             deathFrames.append(
@@ -395,6 +376,23 @@ struct LogAudit {
             }
         case .reserve: break
         }
+    }
+
+    private mutating func take(
+        _ head: BlockHead, of base: Place = .none, _ frame: FrameWalk.Frame,
+        _ segment: SurveyedSegment
+    ) {
+        guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
+            return
+        }
+        let isSide = segment.role == .side
+        if !isSide { open.blocks.append(blocks.count) }
+        blocks.append(
+            Block(
+                place: place, entity: Int(head.entity), rows: head.rows,
+                rawLength: head.rawLength, isMoved: head.isMoved, lsn: frame.header.lsn,
+                isSide: isSide, patched: base))
+        if isSide { open.blocks.removeAll() }
     }
 
     private mutating func takeChanges(

@@ -304,27 +304,10 @@ struct SalvageInventory {
             raise(start.counters)
         case .close: raise(try ClosePayload(decoding: payload).counters)
         case .schema: try takeSchema(payload)
-        case .block:
-            guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
-                return
-            }
-            let head = try BlockHead(decoding: payload)
-            blocks.append(
-                SalvagedBlock(
-                    place: place, payloadLength: payload.count, lsn: frame.header.lsn,
-                    commit: frame.header.commit, entity: head.entity, rows: head.rows,
-                    isWhole: true,
-                    isUnadopted: isUnadopted(frame, segment)))
+        case .block: take(try BlockHead(decoding: payload), payload.count, frame, segment)
         case .patch:
-            guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
-                return
-            }
             let patch = try PatchHead(decoding: payload)
-            blocks.append(
-                SalvagedBlock(
-                    place: place, payloadLength: payload.count, lsn: frame.header.lsn,
-                    commit: frame.header.commit, entity: patch.own.entity, rows: patch.own.rows,
-                    isWhole: true, patched: patch.base))
+            take(patch.own, of: patch.base, payload.count, frame, segment)
         case .deaths:
             _ = try DeathsPayload(decoding: payload)
             deaths.append(
@@ -350,6 +333,20 @@ struct SalvageInventory {
         // No history is salvaged, and what is wrong with it says nothing of rows.
         case .changes, .value, .reserve, .retire: break
         }
+    }
+
+    private mutating func take(
+        _ head: BlockHead, of base: Place = .none, _ length: Int, _ frame: FrameWalk.Frame,
+        _ segment: SurveyedSegment
+    ) {
+        guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
+            return
+        }
+        blocks.append(
+            SalvagedBlock(
+                place: place, payloadLength: length, lsn: frame.header.lsn,
+                commit: frame.header.commit, entity: head.entity, rows: head.rows, isWhole: true,
+                isUnadopted: isUnadopted(frame, segment), patched: base))
     }
 
     /// Where copies of rows are lost, the deaths of the rows that were copied are not sure.
