@@ -44,17 +44,22 @@ enum SingleRun {
     static func start(_ peer: String, _ workload: String, rows: Int, folder: String) throws
         -> Answer
     {
+        try ask(
+            ["--run", peer, workload, "\(rows)", folder],
+            failure: "\(peer) failed at \(workload) with \(rows) rows")
+    }
+
+    /// Starts a process of this program and waits for what it says.
+    static func ask<Answer: Decodable>(_ arguments: [String], failure: String) throws -> Answer {
         let process = Process()
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--run", peer, workload, "\(rows)", folder]
+        process.arguments = arguments
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(description: "\(peer) failed at \(workload) with \(rows) rows")
-        }
+        guard process.terminationStatus == 0 else { throw Failure(description: failure) }
         return try JSONDecoder().decode(Answer.self, from: data)
     }
 

@@ -74,18 +74,9 @@ struct MigrationsCommand: ParsableCommand {
     private static func start(_ part: MigrationPart, rows: Int, folder: String) throws
         -> MigrationFigures
     {
-        let process = Process()
-        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["migration-part", part.rawValue, "\(rows)", folder]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw SingleRun.Failure(description: "the part \(part.rawValue) failed")
-        }
-        return try JSONDecoder().decode(MigrationFigures.self, from: data)
+        try SingleRun.ask(
+            ["migration-part", part.rawValue, "\(rows)", folder],
+            failure: "the part \(part.rawValue) failed")
     }
 }
 
