@@ -111,6 +111,44 @@ struct MigrationSyncTests {
         #expect(olds > 5 && news > 3)
         Campaign.report("images before each call of a \(kind) migration", olds + news)
     }
+
+    /// But for that of a checkpoint's name: without the checkpoint the next opening takes longer, and that is all.
+    @Test("One that does nothing is found out", arguments: Kind.allCases)
+    func lies(_ kind: Kind) throws {
+        var random = RandomSource("lying syncs of a migration")
+        let sample = try Sample(kind)
+        let honest = SimulatedDisk(sample.start, seed: random.next())
+        try sample.migrate(honest)
+        var sites = honest.with { Set($0.syncs.keys) }
+        #expect(sites.isSuperset(of: [.commit, .segmentStart, .segmentName, .close, .checkpoint]))
+        sites.subtract([.checkpointName, .nothing])
+        for site in sites.sorted(by: { $0.rawValue < $1.rawValue }) {
+            #expect(try isFound(site, sample, &random), "\(site), seed \(random.seed)")
+        }
+    }
+
+    /// Whether the order of calls, or what a power cut leaves, tells of a sync that does nothing.
+    private func isFound(_ site: SyncSite, _ sample: Sample, _ random: inout RandomSource) throws
+        -> Bool
+    {
+        let disk = SimulatedDisk(sample.start, seed: random.next())
+        disk.with {
+            $0.lyingSites = [site]
+            $0.records = true
+        }
+        try sample.migrate(disk)
+        if disk.with({ !$0.checker.problems.isEmpty }) { return true }
+        let end = disk.with { $0.state }
+        for loss in DiskState.Loss.allCases
+        where sample.content(end, loss, &random) != sample.new { return true }
+        for point in disk.with({ $0.points }) {
+            for loss in DiskState.Loss.allCases {
+                let found = sample.content(point.state, loss, &random)
+                if found != sample.old && found != sample.new { return true }
+            }
+        }
+        return false
+    }
 }
 
 /// A simulated disk with a folder in the store's, which lies on a disk of its own: nothing in it counts.
