@@ -73,6 +73,13 @@ extension Engine {
         }
     }
 
+    /// Takes a checkpoint if opening had to build fetch indexes, so that the next one need not.
+    func keepBuiltIndexes() {
+        guard lacksFetchIndexes, !isReadOnly, sizes.checkpointBytes != .max else { return }
+        // Without one, opening takes longer: that is all.
+        try? takeCheckpoint()
+    }
+
     /// Writes the published state as a checkpoint, while others read and write. If there is one of this state
     /// already nothing is done: to write it again it would have to go first (FS2).
     func takeCheckpoint() throws(StoreError) {
