@@ -33,7 +33,7 @@ struct CrashTests {
     func triples() throws {
         var random = RandomSource()
         var explorer = CrashExplorer(seed: random.next(), shares: [1, Campaign.isLong ? 1 : 20])
-        let step = Campaign.step(700)
+        let step = Campaign.step(1_800)
         for round in 0..<Campaign.count(1, whole: 1) {
             let first = step == 1 ? 0 : Int(random.next() % UInt64(step))
             for number in stride(from: first, to: Workload.tripleCount, by: step) {
