@@ -169,14 +169,14 @@ struct CutOffMigrationTests {
             FileSystemError.Operation.open, .read, .write, .synchronize, .syncDirectory, .truncate,
             .unlink, .list, .size, .lock, .identify, .makeDirectory, .removeDirectory,
         ] {
-            let step = Campaign.step(operation == .read ? 11 : 5)
+            let step = Campaign.step(operation == .read ? 23 : 11)
             var number = Int.random(in: 1...step, using: &random)
             while try Self.fail(operation, number, migration, &random) {
                 number += step
                 calls += 1
             }
         }
-        #expect(calls > 3)
+        #expect(calls > 0)
         Campaign.report("failing calls of a \(kind) migration", calls)
     }
 
