@@ -156,7 +156,9 @@ extension ManagedObjectContext {
                 let root = schema.entities[relationship.destination]
                 let target = base.map { objects(with: [$0], under: root)[0] }
                 setTarget(of: object, index, target.flatMap { $0.isDeleted ? nil : $0 })
-            } else if let state = object.toMany[index], relationship.storage != .transient {
+            } else if relationship.storage != .transient {
+                keepMemberEdits(of: object, index)
+                guard let state = object.toMany[index] else { continue }
                 let root = schema.entities[relationship.destination]
                 for member in objects(with: Array(state.added), under: root) {
                     unlink(object, index, member)

@@ -70,6 +70,7 @@ extension ManagedObjectContext {
         if let members = object.toMany[index]?.current { return members }
         let relationship = relationship(object, index)
         if hasLostLinks { findLostLinks(of: object, index) }
+        keepMemberEdits(of: object, index)
         var inOrder: [ObjectID] = []
         let isStored =
             !object.isInserted && !object.isGone && (!object.hasTemporaryID || parent != nil)
@@ -105,6 +106,21 @@ extension ManagedObjectContext {
             object.toMany[index, default: ToManyState()].load(stored)
         }
         return object.toMany[index]?.current ?? stored
+    }
+
+    /// Forgets who came and left by edits that are none any more: a member's own side says where it belongs, and is no longer
+    /// edited once it says what is stored. What is stored may be another thing by now.
+    func keepMemberEdits(of object: ManagedObject, _ index: Int) {
+        guard case .inverseColumn(_, let column) = relationship(object, index).storage,
+            object.rarer?.toMany[index]?.hasChanges == true
+        else { return }
+        let id = object.objectID
+        func edit(_ member: ObjectID) -> Value? { registry.object(for: member)?.edit(column) }
+        object.toMany[index]?.keepEdits {
+            edit($0)?.reference == id
+        } isRemoved: {
+            edit($0).map { $0.reference != id } ?? false
+        }
     }
 
     /// Notes who leads to an object by an edit: it may have been gone since, and forgotten that.

@@ -128,6 +128,13 @@ struct ToManyState {
         removed.formIntersection(members)
     }
 
+    /// Keeps of what was added and removed what is still so. To be called before the members are read or reverted: their
+    /// order is put right by that.
+    mutating func keepEdits(isAdded: (ObjectID) -> Bool, isRemoved: (ObjectID) -> Bool) {
+        added = added.filter(isAdded)
+        removed = removed.filter(isRemoved)
+    }
+
     mutating func add(_ id: ObjectID) {
         if order != nil { return addInOrder(id) }
         removed.remove(id)
