@@ -1,7 +1,8 @@
 // What is stored, overlaid with what is changed here.
 //
 //   1. The store is asked for as many more objects as there are changed ones, since each of these can fall out of the answer.
-//   2. Changed objects are taken out of the answer; those that match as they are now are put in, in order.
+//   2. Changed objects are taken out of the answer; those that match as they are now are put in, in order. One that was never
+//      read and is not in the answer either is read then: it may be gone.
 //   3. Offset and limit are applied last.
 //
 // Objects that are not changed themselves keep the place that the store gave them, also if an object that they lead to is
@@ -73,6 +74,7 @@ extension ManagedObjectContext {
                 FetchedEntry(id: id, row: found.rows.isEmpty ? nil : found.rows[index]))
         }
         if !pending.isEmpty {
+            try read(pending, unless: found.ids)
             try giveKeys(to: &entries, question, snapshot)
             entries = merged(entries, pending, question)
             // What their faults could not read counted as nil.
@@ -80,6 +82,15 @@ extension ManagedObjectContext {
         }
         let rest = entries.dropFirst(question.fetch.offset)
         return Array(question.fetch.limit.map { rest.prefix($0) } ?? rest)
+    }
+
+    /// Reads changed objects that nobody has read yet, since only their other sides were changed: those that were not found
+    /// may be gone.
+    private func read(_ pending: [ManagedObject], unless found: [ObjectID]) throws(StoreError) {
+        let unread = pending.filter { $0.isFault && $0.cells == nil && !$0.isDeleted }
+        if unread.isEmpty { return }
+        let found = Set(found)
+        try fulfill(unread.filter { !found.contains($0.objectID) })
     }
 
     /// Gives stored objects what they are sorted by, as the store sees it.

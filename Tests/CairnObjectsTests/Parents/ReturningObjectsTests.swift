@@ -81,4 +81,21 @@ struct ReturningObjectsTests {
         #expect(shop.members("products").map(\.objectID) == [ids[2]])
         #expect(try child.all("Shop").first?.members("products") == [product])
     }
+
+    @Test(
+        "One whose members alone were changed is not found once it is gone",
+        arguments: Backend.allCases)
+    func goneUnread(_ backend: Backend) throws {
+        let (stack, ids) = try stack(backend)
+        let parent = stack.context()
+        let child = parent.newChildContext()
+        let grandchild = child.newChildContext()
+        child.object(with: ids[1]).add(child.object(with: ids[2]), to: "products")
+        parent.delete(parent.object(with: ids[2]))
+        for context in [child, grandchild] {
+            let request = FetchRequest<ManagedObject>(entityName: "Product")
+            #expect(try context.count(for: request) == 0)
+            #expect(try context.fetch(request).isEmpty)
+        }
+    }
 }
