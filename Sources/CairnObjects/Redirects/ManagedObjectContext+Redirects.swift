@@ -89,10 +89,13 @@ extension ManagedObjectContext {
         }
         for object in objects where !object.objectID.isTemporary {
             guard var other = successors[object] else { continue }
-            // The store knows where others lead to that it is told of.
-            for _ in 0..<objects.count where other.objectID.isTemporary {
-                guard let next = successors[other] else { break }
+            // The store knows where others lead to that it is told of. No way through all of them is longer than they are many.
+            var steps = 0
+            while other.objectID.isTemporary, steps < objects.count,
+                let next = successors[other]
+            {
                 other = next
+                steps += 1
             }
             if other === object { continue }
             request.redirects.append(
