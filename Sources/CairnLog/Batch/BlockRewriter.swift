@@ -69,7 +69,12 @@ final class BlockRewriter {
                     cached, block.entry, runner.catalog, changes: changed.count)
             {
                 var values = target.values
-                if changed.count == cached.rows {
+                if !UpdateTarget.isWorthABlock(changed.count, of: cached.rows),
+                    target.areMost(of: cached)
+                {
+                    select(slots, of: cached, result)
+                    return .small
+                } else if changed.count == cached.rows {
                     try result.take(cached)
                 } else if try target.spread(cached.rows, view, slots, changed) {
                     try result.take(cached, slots, changed)

@@ -16,7 +16,8 @@ final class RewrittenBlock {
         case made
         /// Some rows are concerned, or it takes more than to look at columns: the block and the slots are here.
         case selected
-        /// The same, but its rows would not fill a block any more: the block and the slots are here.
+        /// The same, but its rows would not fill a block any more, or too few of them change for a block: the block and the slots
+        /// are here.
         case small
         case failed(StoreError)
     }
@@ -93,8 +94,9 @@ final class RewrittenBlock {
     /// Makes the payload: with the values of the first rows of a batch in the columns of a target, and versions that were
     /// taken.
     ///
-    /// - Returns: whether it is a full block. Values may have become shorter: rows of a block that is not full go to others,
-    ///   with those of the next blocks (BL5).
+    /// - Returns: whether it is a full block, and a patch or a block most of whose rows change. Values may have become shorter:
+    ///   rows of a block that is not full go to others, with those of the next blocks (BL5). And a block that is written anew for
+    ///   a few of its rows would be many times what they take.
     func make(
         _ block: CachedBlock, _ target: UpdateTarget, _ values: ColumnBatch, _ catalog: Catalog,
         _ sizes: StoreSizes, _ encoder: inout RowBlockEncoder
@@ -103,7 +105,9 @@ final class RewrittenBlock {
         let written = try encoder.rewrite(
             block, target.columns, of: values, entity: target.stored,
             schemaVersion: catalog.version, versions: versions, into: &payload)
-        guard sizes.level(rows: rows, rawLength: written.rawLength) == .full else { return false }
+        guard sizes.level(rows: rows, rawLength: written.rawLength) == .full,
+            written.borrowedBytes != nil || UpdateTarget.isWorthABlock(count, of: rows)
+        else { return false }
         kind = written.kind
         hasReferences = written.hasReferences
         patched = written.borrowedBytes == nil ? .none : block.stored.base

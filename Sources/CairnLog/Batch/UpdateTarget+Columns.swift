@@ -23,6 +23,21 @@ extension UpdateTarget {
             && count * 8 >= Int(entry.live) && Int(entry.live) * 2 > block.rows
     }
 
+    /// Whether so many rows of a block change that all of it may be written, where what changes is so much of it that it becomes
+    /// no patch: three quarters.
+    static func isWorthABlock(_ count: Int, of rows: Int) -> Bool { count * 4 >= rows * 3 }
+
+    /// Whether the columns are more than half of what a block takes, so that it will become no patch.
+    func areMost(of block: CachedBlock) -> Bool {
+        let ids = Set(columns.map { stored.columns[$0].propertyID })
+        var (updated, all) = (0, 0)
+        for column in block.head.columns {
+            all += column.storedLength
+            if ids.contains(column.propertyID) { updated += column.storedLength }
+        }
+        return updated * 2 > all
+    }
+
     /// Puts what all rows of a block will have in the columns into the gathered rows: where a row changes the new value, else
     /// what it has. False if somebody has to do it row by row, as it has values in frames of their own.
     ///

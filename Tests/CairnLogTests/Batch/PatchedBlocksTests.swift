@@ -39,6 +39,36 @@ struct PatchedBlocksTests {
         }
     }
 
+    @Test(
+        "Where an eighth of the rows change and it becomes no patch, these are written, and not the block"
+    )
+    func fewOfALargeColumn() throws {
+        let subject = try Subject {
+            $0.sizes.rowsPerBlock = 1024
+            $0.sizes.largeValueBytes = 1 << 20
+        }
+        let store = subject.store
+        let count = 4096
+        func note(_ number: Int) -> String {
+            (0..<12).map { "\(number &* 7919 &+ $0 &* 104_729)" }.joined()
+        }
+        _ = try store.execute(
+            BatchInsertRequest(
+                entityName: "Airport",
+                objects: (0..<count).map {
+                    ["code": "A\($0)", "elevation": $0 % 7, "note": note($0)]
+                }))
+        let start = store.engine.registry.published().end.lsn
+        try PatchedSample.update(
+            store, ["note": PatchedSample.expression("code")], where: "elevation == 3")
+        let written = store.engine.registry.published().end.lsn - start
+        // 585 rows of some bytes each, against blocks of 300 KiB in all.
+        #expect(written < 60_000, "\(written) bytes")
+        #expect(PatchedSample.blocks(store).patches.isEmpty)
+        try subject.expectWhole()
+        try store.close()
+    }
+
     @Test("A change of one column of all objects writes that column, and says where the rest is")
     func size() throws {
         let subject = try Subject { $0.sizes.rowsPerBlock = 1024 }
