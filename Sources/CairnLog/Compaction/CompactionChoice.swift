@@ -54,7 +54,7 @@ struct CompactionChoice: Equatable {
             // What was just written is moved for more than what has settled: more of it will die by itself.
             let share = use.segment.number == newest ? deadStore : deadStore / 2
             return use.deadBytes >= min(sizes.compactionFloor, sizes.segmentBytes / 4)
-                && use.deadShare >= (isStoreDue ? share : deadSegment)
+                && use.gain >= (isStoreDue ? share : deadSegment)
         }
         return Self(due, newest: newest, sizes)
     }
@@ -84,7 +84,7 @@ struct CompactionChoice: Equatable {
         _ due: [SegmentUse], newest: UInt32? = nil, _ sizes: StoreSizes, allowance: UInt64 = .max
     ) {
         var live: UInt64 = 0
-        for use in due.sorted(by: { $0.deadShare > $1.deadShare }) {
+        for use in due.sorted(by: { $0.gain > $1.gain }) {
             let sum = live + use.movedBytes
             guard sum <= allowance else { continue }
             guard victims.isEmpty || sum <= sizes.largestSegmentBytes / 4 else {

@@ -230,7 +230,7 @@ extension Engine {
                     closed(try SegmentUse.measure(pin.state, self), in: pin.state))
                 let small = uses.filter { $0.bytes < sizes.segmentBytes / 8 }
                 let victims = uses.filter {
-                    ($0.deadShare >= Self.askedDeadSegment
+                    ($0.gain >= Self.askedDeadSegment
                         && $0.deadBytes >= sizes.askedCompactionFloor)
                         || (small.count > 1 && $0.bytes < sizes.segmentBytes / 8)
                 }
@@ -294,7 +294,7 @@ extension Engine {
         let current = pin.state.segments.current.number
         let use = try SegmentUse.measure(pin.state, self).first { $0.segment.number == current }
         guard let use, use.deadBytes >= sizes.askedCompactionFloor,
-            use.deadShare >= Self.askedDeadSegment
+            use.gain >= Self.askedDeadSegment
         else { return }
         try rollSegment()
         // The state that is published names the new segment with its first commit only.

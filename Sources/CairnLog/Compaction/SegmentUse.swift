@@ -28,6 +28,12 @@ struct SegmentUse {
     /// The dead part, 0 to 1.
     var deadShare: Double { bytes == 0 ? 0 : Double(deadBytes) / Double(bytes) }
 
+    /// The dead part of what compaction gives back and writes, 0 to 1: a patch brings its block along.
+    var gain: Double {
+        let all = deadBytes + movedBytes
+        return all == 0 ? 0 : Double(deadBytes) / Double(all)
+    }
+
     /// By segment, those that are closed first; the one that takes commits last.
     ///
     /// - Throws: `StoreError` with `.damaged` if references to large values cannot be read.
