@@ -141,9 +141,20 @@ final class CompactionRun: @unchecked Sendable {
 
     private func move(_ handle: BlockHandle) throws(StoreError) {
         let entry = pin.state.blocks.entry(handle)
+        if isGone(handle, entry) { return }
         let block = try engine.passingBlock(entry, in: pin.state)
         try writer.move(
             block, (0..<block.rows).filter { entry.isLive($0) }, entity: Int(entry.entity))
+    }
+
+    /// Whether no row lives in a block any more: each copy would be dead on arrival. What its rows have become is looked for in
+    /// the next round.
+    private func isGone(_ handle: BlockHandle, _ entry: BlockEntry) -> Bool {
+        engine.registry.read { newest in
+            guard newest.blocks.has(handle) else { return true }
+            let other = newest.blocks.entry(handle)
+            return other.place != entry.place || other.live == 0
+        }
     }
 
     /// The blocks outside of the victims that may refer to a large value in them, and those that became patches of blocks in
@@ -170,6 +181,10 @@ final class CompactionRun: @unchecked Sendable {
     /// Moves the rows of a block that refer to a large value in the victims, or are a patch's of a block there.
     private func moveReferrers(_ handle: BlockHandle) throws(StoreError) {
         let entry = pin.state.blocks.entry(handle)
+        if isGone(handle, entry) {
+            hasFoundReferrers = true
+            return
+        }
         let block = try engine.passingBlock(entry, in: pin.state)
         var slots: Set<Int> = []
         if entry.lies(in: victims) {

@@ -141,6 +141,37 @@ struct InterruptedCompactionTests {
         #expect(try CompactionTests.text(try DiskImage(of: shop.base)).text == text)
     }
 
+    @Test(
+        "What changes before its turn comes is not moved: compaction beside updates of all rows writes each once"
+    )
+    func besideUpdates() throws {
+        let disk = MemoryFileSystem()
+        var options = PatchedSample.options(on: disk)
+        options.sizes.rowsPerBlock = 64
+        let store = try LogStore.open(
+            at: "/store", schema: try SampleStore.schema(), options: options)
+        try PatchedSample.insert(store, 0..<4000)
+        try store.engine.rollSegment()
+        try PatchedSample.update(store, ["small": .value(.integer(0))])
+        let state = store.engine.registry.published()
+        let victims = Set(state.segments.mains.map(\.number))
+            .subtracting([state.segments.current.number])
+        let live = try SegmentUse.measure(state, store.engine).reduce(0) { $0 + $1.liveBytes }
+        let run = try CompactionRun(store.engine, victims: victims)
+        var steps = 0
+        while case .moved = try run.step() {
+            steps += 1
+            if steps % 3 == 0 {
+                try PatchedSample.update(store, ["small": .value(.integer(Int64(steps)))])
+            }
+        }
+        run.end()
+        #expect(steps > 10)
+        #expect(run.writtenBytes < 2 * live, "\(run.writtenBytes) bytes of \(live)")
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
     @Test("Segments in which nothing lives go without a trace")
     func nothingLeft() throws {
         let shop = try Shop()
