@@ -172,15 +172,14 @@ final class Engine: Sendable {
         staging = StagingArea(adoptedBytes: opened.sideBytes)
         scheduler = options.makeScheduler()
         housekeeper = options.makeScheduler()
-        let base = opened.base?.commitEnd.lsn ?? 0
         lacksFetchIndexes =
             opened.base.map { base in
                 !FetchIndexBuilder.has(base, allOf: opened.catalog)
             } ?? false
         checkpoint = Mutex(
-            // One that lacks indexes may be taken again, of the same state.
             CheckpointProgress(
-                lsn: lacksFetchIndexes ? 0 : base, volume: base, bytes: opened.checkpointBytes))
+                lsn: opened.base?.commitEnd.lsn ?? 0, volume: opened.base?.commitEnd.lsn ?? 0,
+                bytes: opened.checkpointBytes))
         changes = CommitFeed(registry)
         queue = CommitQueue(
             end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool,

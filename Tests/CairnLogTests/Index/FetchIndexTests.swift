@@ -424,7 +424,7 @@ extension FetchIndexTests {
         }
     }
 
-    @Test("One that is new is built once, and kept in a checkpoint of the same state")
+    @Test("One that is new is built once, and kept in a checkpoint")
     func builtOnce() throws {
         var random = RandomSource()
         var (shop, _) = try checkpointed(&random)
@@ -433,7 +433,7 @@ extension FetchIndexTests {
             BatchInsertRequest(entityName: "Item", objects: [["key": "some"]]))
         try shop.store.engine.takeCheckpoint()
         try shop.store.close()
-        // No commit follows.
+        // No commit of a program follows.
         for (declared, isKept) in [(Declared.some, true), (.all, true), (.none, false)] {
             shop.store = try LogStore.open(
                 at: "/store", schema: Self.schema(declared), options: shop.options)
