@@ -33,6 +33,8 @@ public struct StagedMigrationManager: Sendable {
     public let stages: [MigrationStage]
     /// Models of versions that stages name by their checksums.
     public let models: [ModelReference]
+    /// The versions of a plan in their order; nil: stages put them in order.
+    private let planned: [String]?
 
     /// Describes a migration in stages.
     ///
@@ -40,32 +42,24 @@ public struct StagedMigrationManager: Sendable {
     public init(_ stages: [any MigrationStageConvertible], models: [ModelReference] = []) {
         self.stages = stages.map(\.migrationStage)
         self.models = models
+        planned = nil
     }
 
-    /// The migration that a plan of typed classes describes.
+    /// The migration that a plan of typed classes describes. A stage may lead over versions between: a store that is of one of
+    /// these goes on to the next version.
     public init(_ plan: any SchemaMigrationPlan.Type) {
-        let references = plan.schemas.map { $0.modelReference }
-        self.init(Self.stages(plan.stages, of: references), models: references)
+        stages = plan.stages
+        models = plan.schemas.map { $0.modelReference }
+        planned = models.map(\.versionChecksum)
     }
 
-    /// Stages in the order of the versions. Those that none of them names follow one another all the same.
-    private static func stages(_ stages: [MigrationStage], of references: [ModelReference])
-        -> [MigrationStage]
-    {
-        var ordered: [MigrationStage] = []
-        for reference in references {
-            let version = reference.versionChecksum
-            if let stage = stages.first(where: { $0.lastVersion == version }) {
-                ordered.append(stage)
-            } else if !stages.contains(where: { $0.firstVersion == version }) {
-                ordered.append(.lightweight(LightweightMigrationStage([reference])))
-            }
-        }
-        return ordered
-    }
-
-    /// The key of the store's metadata under which a version is noted whose code has not run to its end.
+    /// The key of the store's metadata under which a stage is noted whose code has not run to its end.
     static let pendingKey = "CairnPendingMigrationStage"
+
+    /// What is noted of a stage: its versions.
+    private static func pending(_ stage: CustomMigrationStage) -> String {
+        "\(stage.currentModel.versionChecksum) \(stage.nextModel.versionChecksum)"
+    }
 
     /// Leads a closed store to a model. Where there is no store, or it is of that model, nothing is done.
     ///
@@ -81,11 +75,13 @@ public struct StagedMigrationManager: Sendable {
         at path: String, to model: ManagedObjectModel,
         options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> Int {
-        let order = try StageOrder(stages, models: models, to: model)
+        let order = try StageOrder(stages, models: models, planned: planned, to: model)
         guard let metadata = try metadata(at: path, options) else { return 0 }
         let version = metadata.model.versionChecksum
-        if metadata[Self.pendingKey] == .string(version),
-            let stage = order.stage(endingWith: version)
+        if case .string(let pending)? = metadata[Self.pendingKey],
+            let first = pending.split(separator: " ").first,
+            let stage = order.stage(from: String(first), to: version),
+            pending == Self.pending(stage)
         {
             try runAfter(stage, metadata.model, at: path, options)
         }
@@ -137,18 +133,33 @@ public struct StagedMigrationManager: Sendable {
             try withStore(stage.currentModel, model, at: path, options) {
                 store, context throws(StoreError) in
                 if stage.didMigrateHandler != nil {
-                    try note(.string(step.model.versionChecksum), in: store)
+                    try note(.string(Self.pending(stage)), in: store)
                 }
                 try run(stage.willMigrateHandler, of: stage, "before", in: context)
             }
         }
         if let mapping = stage.mapping {
             let migration = try LogStore.beginMigration(at: path, to: schema, options: options)
-            try MigrationManager(migration, mapping: mapping).migrate()
+            try MigrationManager(
+                migration, mapping: mapping, progress: Self.progress(options.migrationProgress)
+            ).migrate()
         } else {
             try LogStore.migrate(at: path, to: schema, options: options)
         }
         try runAfter(stage, step.model, at: path, options)
+    }
+
+    /// A mapping's progress as those hear of it who are told of other migrations.
+    private static func progress(_ tell: (@Sendable (MigrationProgress) -> Bool)?)
+        -> MappingProgress
+    {
+        guard let tell else { return MappingProgress() }
+        return MappingProgress { progress in
+            let goesOn = tell(
+                MigrationProgress(
+                    stage: .mapping, done: progress.completedCount, total: progress.totalCount))
+            if !goesOn { progress.cancel() }
+        }
     }
 
     private func runAfter(
@@ -214,24 +225,6 @@ public struct StagedMigrationManager: Sendable {
             return try Schema(model)
         } catch {
             throw StoreError(.invalidRequest, "a model is wrong: \(error)", cause: error)
-        }
-    }
-}
-
-extension MigrationStage {
-    /// What tells the version apart that it begins with.
-    fileprivate var firstVersion: String? {
-        switch self {
-        case .lightweight(let stage): stage.versionChecksums.first
-        case .custom(let stage): stage.currentModel.versionChecksum
-        }
-    }
-
-    /// What tells the version apart that it ends with.
-    fileprivate var lastVersion: String? {
-        switch self {
-        case .lightweight(let stage): stage.versionChecksums.last
-        case .custom(let stage): stage.nextModel.versionChecksum
         }
     }
 }

@@ -72,6 +72,38 @@ struct StageOrderTests {
         #expect(still?.code == .invalidRequest && still?.message.contains("2 to 2") == true)
     }
 
+    @Test(
+        "In a plan a stage may lead over versions between, and a store of one of them goes on from there"
+    )
+    func planned() throws {
+        func steps(_ stages: [MigrationStage], _ first: Int, _ last: Int = 2) throws -> [String] {
+            let order = try StageOrder(
+                stages, models: Self.references, planned: Array(Self.sums.prefix(3)),
+                to: Self.models[last])
+            return try order.steps(from: Self.sums[first], to: Self.sums[last]).map { step in
+                let number = Self.sums.firstIndex(of: step.model.versionChecksum) ?? -1
+                return "\(number) \(step.stage == nil ? "inferred" : step.label)"
+            }
+        }
+        for stage in [Self.custom(0, 2), Self.light(0, 2)] {
+            let over = try steps([stage], 0)
+            #expect(over.count == 1 && over[0].hasPrefix("2"))
+            #expect(try steps([stage], 1) == ["2 inferred"])
+            // It would lead too far.
+            #expect(try steps([stage], 0, 1) == ["1 inferred"])
+        }
+        let both = [Self.custom(0, 2), Self.custom(1, 2)]
+        #expect(try steps(both, 0) == ["2 0 to 2"])
+        #expect(try steps(both, 1) == ["2 1 to 2"])
+        #expect(try steps([Self.light(0, 1, 2)], 0) == ["1 inferred", "2 inferred"])
+        #expect(try steps([], 0) == ["1 inferred", "2 inferred"])
+        for wrong in [
+            [Self.custom(2, 0)], [Self.custom(0, 4)], [Self.custom(0, 1), Self.custom(0, 2)],
+        ] {
+            #expect(storeError { _ = try steps(wrong, 0) }?.code == .invalidRequest)
+        }
+    }
+
     @Test("A version whose model nobody knows is told: 134504")
     func unknownModel() throws {
         let stage = LightweightMigrationStage([Self.sums[0], Self.sums[1], Self.sums[2]])
