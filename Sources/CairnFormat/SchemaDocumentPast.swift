@@ -38,6 +38,8 @@ package struct SchemaDocumentNumbers: Codable, Sendable, Hashable {
     package var tree: UInt32
     /// The id of the next property of each tree.
     package var properties: [Tree]
+    /// The checksums of the versions of the model that the store has left, oldest first; nil if there are none.
+    package var left: [String]?
 
     /// The next property of a tree.
     package struct Tree: Codable, Sendable, Hashable {
@@ -50,9 +52,10 @@ package struct SchemaDocumentNumbers: Codable, Sendable, Hashable {
         }
     }
 
-    package init(entity: UInt32, tree: UInt32, properties: [Tree]) {
+    package init(entity: UInt32, tree: UInt32, properties: [Tree], left: [String]? = nil) {
         self.entity = entity
         self.tree = tree
         self.properties = properties
+        self.left = left
     }
 }

@@ -119,7 +119,7 @@ enum CatalogDocument {
             entity: catalog.next.entity, tree: catalog.next.tree,
             properties: catalog.trees.indices.map {
                 .init(tree: catalog.trees[$0].id, next: catalog.next.properties[$0])
-            })
+            }, left: catalog.next.leftVersions.isEmpty ? nil : catalog.next.leftVersions)
     }
 
     private static func entities(_ catalog: Catalog) -> [SchemaDocumentEntity] {

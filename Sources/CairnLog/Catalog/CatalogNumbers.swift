@@ -8,6 +8,8 @@ package struct CatalogNumbers: Sendable, Hashable {
     package var tree: UInt32 = 1
     /// By tree of the catalog: the id of its next property.
     package var properties: [UInt32] = []
+    /// The checksums of the versions of the model that the store has left, oldest first.
+    private(set) var leftVersions: [String] = []
 
     package init() {}
 
@@ -19,6 +21,23 @@ package struct CatalogNumbers: Sendable, Hashable {
             let ids = entities.lazy.filter { $0.tree == tree }
                 .flatMap { $0.allColumns.map(\.propertyID) }
             return (ids.max() ?? 0) + 1
+        }
+    }
+
+    /// How many versions are known that were left.
+    private static let mostLeftVersions = 256
+
+    /// Says which versions of the model were left.
+    mutating func setLeftVersions(_ versions: [String]) {
+        leftVersions = versions.suffix(Self.mostLeftVersions)
+    }
+
+    /// Says that one version of the model is left for another: for one that was left before, those behind it have not been.
+    mutating func leave(_ version: String, for next: String) {
+        if let place = leftVersions.firstIndex(of: next) {
+            leftVersions.removeSubrange(place...)
+        } else if version != next {
+            setLeftVersions(leftVersions + [version])
         }
     }
 }

@@ -22,6 +22,7 @@ struct DocumentNumbers: KnownNumbers {
         var numbers = CatalogNumbers()
         numbers.entity = next.entity
         numbers.tree = next.tree
+        numbers.setLeftVersions(next.left ?? [])
         self.next = numbers
         nextProperties = Dictionary(
             next.properties.map { ($0.tree, $0.next) }, uniquingKeysWith: { first, _ in first })

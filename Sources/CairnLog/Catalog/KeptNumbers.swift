@@ -17,7 +17,12 @@ struct KeptNumbers: KnownNumbers {
 
     private var count: Int { plan.newSchema.entities.count }
 
-    var next: CatalogNumbers { old.next }
+    var next: CatalogNumbers {
+        var next = old.next
+        next.leave(
+            old.storedModel.versionChecksum, for: plan.newSchema.model.versionChecksum)
+        return next
+    }
 
     // MARK: Entities
 

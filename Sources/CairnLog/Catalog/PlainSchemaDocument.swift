@@ -161,6 +161,9 @@ extension SchemaDocumentNumbers {
                     guard known == 2 else { throw NotPlainJSON() }
                     properties.append(next)
                 }
+            case "left":
+                left = try json.strings()
+                count -= 1
             default: throw NotPlainJSON()
             }
         }

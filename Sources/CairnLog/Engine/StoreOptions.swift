@@ -43,6 +43,9 @@ public struct LogStoreOptions: Sendable {
     /// Whether a store of another version of the model is led to the one that it is opened with, as
     /// ``LogStore/migrate(at:to:options:)`` does; false: opening it throws `.incompatibleModel`. nil: a container or a coordinator
     /// does so, a store that is opened by itself does not.
+    ///
+    /// It is never led back by that to a version that it has left, as an older version of an app would have it: opening it throws
+    /// `.incompatibleModel`. Who wants it asks for it by ``LogStore/migrate(at:to:options:)``.
     public var shouldMigrateStoreAutomatically: Bool?
     /// Whether a store is opened as it is with a model of another version, if both store the same: versions may differ in hash
     /// modifiers, in how many members a relationship may have, and in what is not stored at all. The store keeps its version: whoever

@@ -136,6 +136,17 @@ extension Engine {
         }
     }
 
+    /// Refuses a version of the model that the store has left.
+    func refuseToLeadBack(to schema: Schema) throws(StoreError) {
+        let catalog = registry.read { $0.catalog }
+        guard catalog.next.leftVersions.contains(schema.model.versionChecksum) else { return }
+        throw StoreError(
+            .incompatibleModel,
+            "the store has been led on from this version of its model, and is led back to it only if that is asked for, since "
+                + "objects lose what the version does not have: \(schema.difference(to: catalog.schema))",
+            cause: ModelMismatch(store: catalog.storedModel, model: schema.model))
+    }
+
     private func allowMigration() throws(StoreError) {
         try withTurn { turn throws(StoreError) in
             repair(&turn)

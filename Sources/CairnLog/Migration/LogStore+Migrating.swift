@@ -58,12 +58,26 @@ extension LogStore {
         try migrate(at: path, to: schema, options: options, prelude: options.migrationPrelude)
     }
 
+    /// The same for a store that is opened. An app that has an older version only must not lead it back and have its objects lose
+    /// what that version does not know.
+    ///
+    /// - Throws: `StoreError` with `.incompatibleModel` if the store was of that version once.
+    static func migrateAutomatically(
+        at path: String, to schema: Schema, options: LogStoreOptions
+    ) throws(StoreError) {
+        _ = try migrate(
+            at: path, to: schema, options: options, prelude: options.migrationPrelude,
+            isAutomatic: true)
+    }
+
     /// The same with changes that are saved in the same commit before.
     ///
-    /// - Parameter prelude: told the store as it is, and the plan; what it gives is saved under the old model.
+    /// - Parameters:
+    ///   - prelude: told the store as it is, and the plan; what it gives is saved under the old model.
+    ///   - isAutomatic: whether nobody has asked for it, so that it must not lead back.
     package static func migrate(
         at path: String, to schema: Schema, options: LogStoreOptions,
-        prelude: MigrationPrelude.Maker?
+        prelude: MigrationPrelude.Maker?, isAutomatic: Bool = false
     ) throws(StoreError) -> MigrationReport {
         var options = options
         options.isReadOnly = false
@@ -71,6 +85,7 @@ extension LogStore {
         let engine = try EngineRegistry.shared.openToMigrate(FilePath(path), options: options)
         let report: MigrationReport
         do throws(StoreError) {
+            if isAutomatic { try engine.refuseToLeadBack(to: schema) }
             report = try migrate(engine, to: schema, options, prelude)
         } catch {
             // What went wrong first is what counts.

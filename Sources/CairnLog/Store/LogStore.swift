@@ -85,7 +85,7 @@ public final class LogStore: PersistentStore {
         } catch {
             guard error.code == .incompatibleModel else { throw error }
         }
-        try migrate(at: path, to: schema, options: options)
+        try migrateAutomatically(at: path, to: schema, options: options)
         return try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options)
     }
 
