@@ -117,7 +117,10 @@ package struct CoreDataImport {
         let parts = remarks.map {
             CoreDataImportReport.Loss(kind: .model, place: "model", message: $0, count: 1)
         }
-        report.losses = parts + report.losses
+        let log = opened.logDamage.map {
+            CoreDataImportReport.Loss(kind: .log, place: source + "-wal", message: $0, count: 1)
+        }
+        report.losses = (log.map { [$0] } ?? []) + parts + report.losses
         return report
     }
 

@@ -41,6 +41,8 @@ package struct CoreDataImportReport: Sendable {
             case model
             /// Something that a program keeps with the store.
             case metadata
+            /// A part of the log beside the file.
+            case log
         }
         package let kind: Kind
         /// What it is about, as `Person.age`.

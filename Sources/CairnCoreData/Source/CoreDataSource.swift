@@ -32,17 +32,22 @@ final class CoreDataSource {
     let types: [String: [String: String]]
     /// Bytes of the log that belongs to it.
     let logBytes: UInt64
+    /// What of that log is not read, as a sentence; nil if all of it is.
+    let logDamage: String?
 
     /// - Parameter folder: an empty folder for copies.
     init(path: String, workingIn folder: String) throws(CoreDataImportError) {
         self.path = path
         let copy = try SourceCopy(of: path, in: folder)
         logBytes = copy.logBytes
+        logDamage = copy.logDamage
         file = try SQLiteFile(path: copy.path, name: path, isCopy: copy.isCopy)
         (tables, types) = try Self.tables(of: file)
         for name in ["Z_METADATA", "Z_PRIMARYKEY"] where tables[name] == nil {
             throw CoreDataImportError(
-                .notAStore, "it is no store of Core Data: it has no table \(name)", at: path)
+                .notAStore,
+                "it is no store of Core Data: it has no table \(name)"
+                    + (logDamage.map { "; \(path)-wal: \($0)" } ?? ""), at: path)
         }
         if let damage = try file.damage() {
             throw CoreDataImportError(

@@ -16,6 +16,8 @@ struct SourceCopy {
     let isCopy: Bool
     /// Bytes of the log beside the file.
     let logBytes: UInt64
+    /// What of the write-ahead log is not read, as a sentence; nil if all of it is.
+    let logDamage: String?
 
     /// - Parameter folder: an empty folder for copies.
     init(of source: String, in folder: String) throws(CoreDataImportError) {
@@ -32,6 +34,7 @@ struct SourceCopy {
         guard !logs.isEmpty else {
             path = source
             isCopy = false
+            logDamage = nil
             return
         }
         let copy = folder + "/source.sqlite"
@@ -51,6 +54,15 @@ struct SourceCopy {
         guard before == endings.map({ Self.state(source + $0) }) else {
             throw CoreDataImportError(
                 .inUse, "a program writes to it just now: try again when it has ended", at: source)
+        }
+        // Before SQLite has it, which says nothing of what it passes over.
+        do {
+            logDamage =
+                logs.contains("-wal")
+                ? try WriteAheadLog(contentsOfFile: copy + "-wal").damage : nil
+        } catch {
+            throw CoreDataImportError(
+                .unreadable, "it cannot be read: \(error)", at: source + "-wal")
         }
         path = copy
         isCopy = true

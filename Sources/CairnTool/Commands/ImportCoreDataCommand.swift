@@ -20,10 +20,11 @@ struct ImportCoreDataCommand: ParsableCommand {
             Objects keep their numbers, and the new store its UUID: \
             x-coredata://UUID/Person/p7 is p7, and cairn get finds it by either.
 
-            What cannot be brought over, such as a value out of its attribute's range, or one whose \
-            file is missing, is listed, and the exit code is 4. Parts of the model that have no form \
-            here are listed too, and so are defaults that stand for missing values: no object is \
-            without anything for that, and the exit code is 0. Core Data's history stays behind.
+            What cannot be brought over, such as a value out of its attribute's range, one whose file \
+            is missing, or what a damaged log held, is listed, and the exit code is 4. Parts of the \
+            model that have no form here are listed too, and so are defaults that stand for missing \
+            values: no object is without anything for that, and the exit code is 0. Core Data's \
+            history stays behind.
             """)
 
     @Argument(help: "The SQLite file of the old store.", completion: .file())

@@ -49,6 +49,14 @@ final class CoreDataFile {
         )
     }
 
+    /// A file that is there. Closing it moves its log into it.
+    init(adopting path: String) throws {
+        self.path = path
+        try #require(sqlite3_open(path, &connection) == SQLITE_OK)
+        // It is opened when it is asked.
+        try run("SELECT COUNT(*) FROM Z_METADATA")
+    }
+
     deinit { finish() }
 
     /// Runs statements.
