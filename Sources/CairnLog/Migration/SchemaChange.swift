@@ -430,6 +430,7 @@ struct SchemaChange {
     // MARK: References that must lead somewhere
 
     private func requireTargets(_ builder: inout CommitBuilder) throws(StoreError) {
+        // What a dry run says of it: `LogStore.targetless`.
         var problems: [StoreError] = []
         for (index, entity) in plan.entities.enumerated() {
             guard let source = entity.sourceIndex, builder.state.counts[index] > 0 else { continue }
@@ -473,12 +474,10 @@ struct SchemaChange {
             }
         }
         guard count > 0, let example else { return nil }
-        return StoreError(
-            .migrationFailed,
-            "\(count) \(count == 1 ? "object has" : "objects have") no target, and the new model requires one",
-            context: .init(
-                entity: new.entities[entity].name, key: stored.name,
-                objectID: builder.identity.id(UInt64(example), entity: entity)))
+        return TargetlessObjects(
+            entity: new.entities[entity].name, property: stored.name, count: count,
+            example: builder.identity.id(UInt64(example), entity: entity)
+        ).error
     }
 }
 

@@ -23,8 +23,8 @@ struct MigrateCommand: ParsableCommand {
             Versions of cairn that know no migration cannot open the store afterwards.
 
             With --dry-run each change is printed with what it costs, as cairn model --to does, and \
-            the objects that stand against constraints; the exit code is 1 if the store could not \
-            follow.
+            the objects that stand against constraints or lack a target that is required; the exit \
+            code is 1 if the store could not follow.
 
             With --deduplicate ENTITY:KEY[,KEY]:RULE objects that have the same key become one in \
             the same commit, by the rules of cairn duplicates: "User:uniqueId:newest:modified". With \
@@ -170,7 +170,7 @@ struct MigrateCommand: ParsableCommand {
     }
 
     private func tell(_ schema: Schema, _ console: Console) throws {
-        let (comparison, folds) = try StoreSession.reading(place.store) { session in
+        let (comparison, folds, missing) = try StoreSession.reading(place.store) { session in
             let old = session.store.schema
             let plan = ModelMigrationPlan(from: old, to: schema)
             var comparison = ModelComparison(plan: plan, console: console)
@@ -188,7 +188,13 @@ struct MigrateCommand: ParsableCommand {
                 request.isDryRun = true
                 return Fold(part: part, result: try context.execute(request))
             }
-            return (comparison, folds)
+            let folded = folds.flatMap { fold in
+                fold.part.request.rule == .nullKey ? [] : fold.result.groups.flatMap(\.losers)
+            }
+            let missing =
+                plan.inferability == .no
+                ? [] : try session.store.targetless(plan, without: Set(folded))
+            return (comparison, folds, missing)
         }
         comparison.print(json: output.json)
         if comparison.plan.inferability == .no { throw StoreCannotFollow() }
@@ -202,7 +208,22 @@ struct MigrateCommand: ParsableCommand {
                 || results.reduce(0) { $0 + $1.objectCount } != constraint.objects
         }
         for constraint in left { print(constraint, console) }
-        if !left.isEmpty { throw StoreCannotFollow() }
+        for targets in missing { print(targets, console) }
+        if !left.isEmpty || !missing.isEmpty { throw StoreCannotFollow() }
+    }
+
+    private func print(_ targets: TargetlessObjects, _ console: Console) {
+        if output.json {
+            console.print(
+                JSONValue.object([
+                    "entity": .string(targets.entity), "property": .string(targets.property),
+                    "missing": .count(targets.count),
+                    "example": .string("p\(targets.example.reference)"),
+                ]).line)
+            return
+        }
+        let place = PlainText.visible("\(targets.entity).\(targets.property)")
+        console.print("\(place): \(targets.error.message)")
     }
 
     /// How many keys are shown of those that are folded.
