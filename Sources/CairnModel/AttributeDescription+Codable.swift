@@ -12,6 +12,7 @@ extension AttributeDescription: Codable {
 
     /// Reads a description; what is missing has its usual value.
     public init(from decoder: any Decoder) throws {
+        try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
         let name = try container.decode(String.self, forKey: .name)
         let type = try container.decode(AttributeType.self, forKey: .type)

@@ -7,6 +7,7 @@ extension FetchIndexDescription: Codable {
 
     /// Reads a description; what is missing has its usual value.
     public init(from decoder: any Decoder) throws {
+        try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
         let name = try container.decode(String.self, forKey: .name)
         self.init(name, elements: [])

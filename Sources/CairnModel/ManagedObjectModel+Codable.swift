@@ -8,9 +8,14 @@ extension ManagedObjectModel: Codable {
 
     /// Reads a description; what is missing has its usual value.
     public init(from decoder: any Decoder) throws {
+        try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
         self.init()
-        try container.read(&entities, .entities)
+        if decoder.isStrict {
+            entities = try container.decode([EntityDescription].self, forKey: .entities)
+        } else {
+            try container.read(&entities, .entities)
+        }
         try container.read(&configurations, .configurations)
         try container.read(&composites, .composites)
         try container.read(&fetchRequestTemplates, .fetchRequestTemplates)

@@ -254,4 +254,15 @@ extension ManagedObjectModel {
     public init(json: String) throws {
         self = try JSONDecoder().decode(ManagedObjectModel.self, from: Data(json.utf8))
     }
+
+    /// The same of a text that nobody has vouched for: it must have entities, and no keys that nobody knows.
+    ///
+    /// Any object is a model otherwise, and one without entities: a store that is led to it loses all it has.
+    ///
+    /// - Throws: What the decoder says.
+    package init(strictlyReading json: String) throws {
+        let decoder = JSONDecoder()
+        if let key = CodingUserInfoKey.refusesUnknownKeys { decoder.userInfo[key] = true }
+        self = try decoder.decode(ManagedObjectModel.self, from: Data(json.utf8))
+    }
 }

@@ -258,6 +258,35 @@ struct MigrateCommandTests {
         #expect(cairn("hash", work.store).output == hash)
     }
 
+    @Test("JSON of something else is no model, and leads no store anywhere")
+    func otherJSON() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let hash = cairn("hash", work.store).output
+        for (text, word) in [
+            (#"{"name": "shop", "dependencies": {}}"#, "there is no such key"),
+            ("{}", "there is no entities"),
+            (#"{"entities": [], "entitys": []}"#, "entitys: there is no such key"),
+            (
+                #"{"entities": [{"name": "A", "atributes": []}]}"#,
+                "entities.0.atributes: there is no such key"
+            ),
+            (
+                #"{"entities": [{"name": "A", "attributes": [{"name": "b", "type": "string", "optional": true}]}]}"#,
+                "entities.0.attributes.0.optional: there is no such key"
+            ),
+        ] {
+            let file = try work.list("package.json", text)
+            for command in [["model", file], ["migrate", work.store, "--to", file]] {
+                let refused = run(command)
+                #expect(refused.code == 1, "\(text) \(refused.output)")
+                #expect(refused.errors.contains(word), "\(refused.errors)")
+                #expect(refused.errors.contains("package.json: this is not the JSON of a model"))
+            }
+        }
+        #expect(cairn("hash", work.store).output == hash)
+    }
+
     @Test("bad models, rules and stores are said, and change nothing")
     func bad() throws {
         let work = try Workplace()

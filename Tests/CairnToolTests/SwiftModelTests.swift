@@ -113,7 +113,7 @@ struct SwiftModelTests {
     @Test("a model without entities is a file without classes")
     func nothing() throws {
         let work = try Workplace()
-        let model = try work.list("m.json", "{}")
+        let model = try work.list("m.json", #"{"entities":[]}"#)
         let run = cairn("model", model, "--swift")
         #expect(run.code == 0)
         #expect(
@@ -127,7 +127,7 @@ struct SwiftModelTests {
     @Test("names that a shell would take apart are quoted in the head")
     func quoted() throws {
         let work = try Workplace()
-        let model = try work.list("it's mine.json", "{}")
+        let model = try work.list("it's mine.json", #"{"entities":[]}"#)
         #expect(
             cairn("model", model, "--swift", "--public").lines[1]
                 == #"// Written by: cairn model 'it'\''s mine.json' --swift --public"#)

@@ -88,7 +88,7 @@ struct ModelSource {
     private static func schema(json: String, _ path: String) throws -> Schema {
         let model: ManagedObjectModel
         do {
-            model = try ManagedObjectModel(json: json)
+            model = try ManagedObjectModel(strictlyReading: json)
         } catch {
             throw Failure("\(path): this is not the JSON of a model: \(reason(error))")
         }
