@@ -112,6 +112,18 @@ struct DamageCommandsTests {
         #expect(text.output.contains("\(offset) to"))
     }
 
+    @Test("A migration says which store is damaged")
+    func migration() throws {
+        let work = try filled()
+        let model = try work.list("later.json", cairn("schema", work.store, "--json").output)
+        try damage(work, "schema")
+        for more in [[], ["--dry-run"]] {
+            let run = run(["migrate", work.store, "--to", model] + more)
+            #expect(run.code == 3)
+            #expect(run.errors.contains(work.store), "\(run.errors)")
+        }
+    }
+
     @Test("Without its schema a store is salvaged with the model of another one")
     func schema() throws {
         let work = try filled()

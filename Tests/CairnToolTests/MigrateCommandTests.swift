@@ -258,6 +258,18 @@ struct MigrateCommandTests {
         #expect(cairn("hash", work.store).output == hash)
     }
 
+    @Test("new objects that stand against a constraint are said with the store")
+    func duplicatesOfMappings() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let (model, file) = try Self.mapping(work) { $0.entities[0].texts = [:] }
+        var changed = try ManagedObjectModel(json: String(contentsOfFile: model, encoding: .utf8))
+        changed.entities[0].uniquenessConstraints.append(["email"])
+        let path = try work.list("unique.json", changed.json())
+        let run = cairn("migrate", work.store, "--to", path, "--mapping", file)
+        #expect(run.code == 1 && run.errors.hasPrefix("cairn: \(work.store): "), "\(run.errors)")
+    }
+
     @Test("JSON of something else is no model, and leads no store anywhere")
     func otherJSON() throws {
         let work = try Workplace()

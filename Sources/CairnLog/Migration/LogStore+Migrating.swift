@@ -82,20 +82,24 @@ extension LogStore {
         var options = options
         options.isReadOnly = false
         options.createsIfMissing = false
-        let engine = try EngineRegistry.shared.openToMigrate(FilePath(path), options: options)
-        let report: MigrationReport
         do throws(StoreError) {
-            if isAutomatic { try engine.refuseToLeadBack(to: schema) }
-            report = try migrate(engine, to: schema, options, prelude)
+            let engine = try EngineRegistry.shared.openToMigrate(FilePath(path), options: options)
+            let report: MigrationReport
+            do throws(StoreError) {
+                if isAutomatic { try engine.refuseToLeadBack(to: schema) }
+                report = try migrate(engine, to: schema, options, prelude)
+            } catch {
+                // What went wrong first is what counts.
+                try? EngineRegistry.shared.closeAfterMigration(engine)
+                throw error
+            }
+            try EngineRegistry.shared.closeAfterMigration(engine)
+            return report
         } catch {
-            // What went wrong first is what counts.
-            try? EngineRegistry.shared.closeAfterMigration(engine)
             var error = error
             if error.context.path == nil { error.context.path = path }
             throw error
         }
-        try EngineRegistry.shared.closeAfterMigration(engine)
-        return report
     }
 
     private static func migrate(

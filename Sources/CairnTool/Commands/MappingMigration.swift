@@ -81,7 +81,14 @@ struct MappingMigration {
             }
         }
         defer { console.endProgress() }
-        try MigrationManager(migration, mapping: mapping, progress: progress).migrate()
+        do throws(StoreError) {
+            try MigrationManager(migration, mapping: mapping, progress: progress).migrate()
+        } catch {
+            // What new objects stand against is found in the content beside, which nobody knows.
+            var error = error
+            if error.context.path == nil { error.context.path = store }
+            throw error
+        }
         console.endProgress()
         say(console, json: json, migrated: true)
     }
