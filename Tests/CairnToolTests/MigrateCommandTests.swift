@@ -258,6 +258,37 @@ struct MigrateCommandTests {
         #expect(cairn("hash", work.store).output == hash)
     }
 
+    @Test("what no entity mapping brings over is said, and a mapping of nothing is refused")
+    func lossyMappings() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        let hash = cairn("hash", work.store).output
+        var (model, file) = try Self.mapping(work) { $0.entities = [] }
+        for more in [[], ["--dry-run"]] {
+            let empty = run(["migrate", work.store, "--to", model, "--mapping", file] + more)
+            #expect(empty.code == 1)
+            #expect(
+                empty.errors.contains(
+                    "things.xml: it has no entity mapping: all 6 objects of \(work.store) would be lost"
+                ), "\(empty.errors)")
+        }
+        #expect(cairn("hash", work.store).output == hash)
+        (model, file) = try Self.mapping(work) { $0.entities = [.init(from: "Thing")] }
+        let command = ["migrate", work.store, "--to", model, "--mapping", file]
+        let dry = run(command + ["--dry-run"])
+        #expect(
+            dry.code == 0
+                && dry.lines.last
+                    == "6 objects of Thing would go: no entity mapping brings them over",
+            "\(dry.output)\(dry.errors)")
+        #expect(
+            try run(command + ["--dry-run", "--json"]).json.last?["lostObjects"] as? Int == 6)
+        let real = run(command)
+        #expect(
+            real.lines.last == "6 objects of Thing went: no entity mapping brings them over",
+            "\(real.output)\(real.errors)")
+    }
+
     @Test("new objects that stand against a constraint are said with the store")
     func duplicatesOfMappings() throws {
         let work = try Workplace()

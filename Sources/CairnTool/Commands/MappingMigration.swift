@@ -16,13 +16,23 @@ struct MappingMigration {
     let destination: Schema
     /// Nil: the store is of the model already.
     let mapping: MappingModel?
+    /// The entities of the store that have objects which no mapping brings over, and how many.
+    private var left: [(entity: String, count: Int)] = []
 
     /// Reads a mapping model.
     init(store: String, to destination: Schema, file: String) throws {
         self.store = store
         self.destination = destination
         let contents = try MappingModelFile(contentsOfFile: file)
-        let source = try StoreSession.reading(store) { $0.store.schema }
+        let (source, counts) = try StoreSession.reading(store) { session in
+            let snapshot = try session.store.snapshot()
+            let counts = try session.schema.entities.map { entity in
+                var fetch = StoreFetch(entity: entity.index)
+                fetch.includesSubentities = false
+                return try snapshot.count(fetch)
+            }
+            return (session.store.schema, counts)
+        }
         guard !ModelMigrationPlan(from: source, to: destination).changes.isEmpty else {
             mapping = nil
             return
@@ -34,6 +44,16 @@ struct MappingMigration {
             )
         }
         self.mapping = mapping
+        let brought = Set(
+            mapping.entityMappings.filter { $0.destinationEntityName != nil }
+                .compactMap(\.sourceEntityName))
+        left = zip(source.entities, counts).filter { $1 > 0 && !brought.contains($0.name) }
+            .map { ($0.name, $1) }
+        if mapping.entityMappings.isEmpty, !left.isEmpty {
+            throw Failure(
+                "\(file): it has no entity mapping: all \(PlainText.count(counts.reduce(0, +), "object")) of \(store) would be lost"
+            )
+        }
     }
 
     /// Says what would become of what.
@@ -41,6 +61,11 @@ struct MappingMigration {
         guard let mapping else { return say(console, json: json, migrated: false) }
         if json {
             for entity in mapping.entityMappings { console.print(Self.json(entity).line) }
+            for (entity, count) in left {
+                console.print(
+                    JSONValue.object(["entity": .string(entity), "lostObjects": .count(count)])
+                        .line)
+            }
             return
         }
         var table = TextTable(["mapping", "type", "from", "to", "where"])
@@ -53,6 +78,15 @@ struct MappingMigration {
             ])
         }
         for line in table.lines { console.print(line) }
+        sayLeft(console, "would go")
+    }
+
+    private func sayLeft(_ console: Console, _ verb: String) {
+        for (entity, count) in left {
+            console.print(
+                "\(PlainText.count(count, "object")) of \(PlainText.visible(entity)) \(verb): no entity mapping brings them over"
+            )
+        }
     }
 
     private static func json(_ entity: EntityMapping) -> JSONValue {
@@ -100,10 +134,14 @@ struct MappingMigration {
                 JSONValue.object([
                     "store": .string(store), "migrated": .boolean(migrated),
                     "mappings": .count(count),
+                    "removed": .object(
+                        migrated ? left.map { .init(key: $0.entity, value: .count($0.count)) } : []
+                    ),
                 ]).line)
         } else if migrated {
             console.print(
                 "\(store): brought over by \(PlainText.count(count, "entity mapping"))")
+            sayLeft(console, "went")
         } else {
             console.print("\(store): it is of this model already")
         }
