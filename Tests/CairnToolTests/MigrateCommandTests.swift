@@ -301,6 +301,27 @@ struct MigrateCommandTests {
         #expect(run.code == 1 && run.errors.hasPrefix("cairn: \(work.store): "), "\(run.errors)")
     }
 
+    @Test("a rule over a key that is new is refused for what it is")
+    func newKey() throws {
+        let work = try Workplace()
+        try Self.makeStore(work)
+        for isUnique in [false, true] {
+            let model = try Self.model(work) { entity in
+                entity.attributes.append(.init("k", .integer16, default: .integer(1)))
+                if isUnique { entity.uniquenessConstraints.append(["k"]) }
+            }
+            for more in [[], ["--dry-run"]] {
+                let refused = run(
+                    ["migrate", work.store, "--to", model, "--deduplicate", "Thing:k:first"] + more)
+                #expect(refused.code == 1)
+                #expect(
+                    refused.errors.contains(
+                        "Thing.k is new, and all objects have its default, 1: nothing tells apart"),
+                    "\(refused.errors)")
+            }
+        }
+    }
+
     @Test("JSON of something else is no model, and leads no store anywhere")
     func otherJSON() throws {
         let work = try Workplace()

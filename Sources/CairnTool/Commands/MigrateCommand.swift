@@ -150,6 +150,9 @@ struct MigrateCommand: ParsableCommand {
         return try zip(deduplications, try requests()).flatMap { text, request in
             let needed = try request.needed(by: plan)
             if needed.isEmpty, plan.inferability < .no {
+                if let reason = newKey(request, plan) {
+                    throw Failure("--deduplicate \(text): \(reason). Nothing was migrated")
+                }
                 throw Failure(
                     """
                     --deduplicate \(text): the migration adds no constraint over these keys, and changes none, that \
@@ -159,6 +162,22 @@ struct MigrateCommand: ParsableCommand {
             }
             return needed
         }
+    }
+
+    /// What is to be said of a key that objects do not have yet; nil if they have all.
+    private func newKey(_ request: DeduplicationRequest, _ plan: ModelMigrationPlan) -> String? {
+        guard let entity = plan.newEntity(named: request.entityName) else { return nil }
+        for key in request.keys {
+            guard
+                let column = plan.entities[entity.index].columns.first(where: { $0.name == key }),
+                column.origin == .initial
+            else { continue }
+            let name = PlainText.visible("\(entity.name).\(key)")
+            return column.initialValue.isNull
+                ? "\(name) is new, and no object has a value of it by which it could be folded"
+                : "\(name) is new, and all objects have its default, \(PlainText.value(column.initialValue)): nothing tells apart which are the same"
+        }
+        return nil
     }
 
     // MARK: What would happen
