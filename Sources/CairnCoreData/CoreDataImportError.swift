@@ -1,5 +1,16 @@
 // Why a store of Core Data cannot be brought over.
 
+import FoundationEssentials
+import SystemPackage
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// An error of an import, with the place in the store that is read.
 package struct CoreDataImportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of error it is.
@@ -38,4 +49,22 @@ package struct CoreDataImportError: Error, Sendable, Hashable, CustomStringConve
 
     /// Place and sentence on one line.
     package var description: String { "\(place): \(message)" }
+}
+
+extension Error {
+    /// The reason in words: of an error of a file what the system says, without what Foundation has around it.
+    var reason: String {
+        guard let error = self as? CocoaError else { return "\(self)" }
+        if let code = (error.underlying as? POSIXError)?.code {
+            return Errno(rawValue: code.rawValue).description
+        }
+        switch error.code {
+        case .fileNoSuchFile, .fileReadNoSuchFile: return "there is no such file or folder"
+        case .fileReadNoPermission, .fileWriteNoPermission: return "it is not permitted"
+        case .fileWriteFileExists: return "there is something already"
+        case .fileWriteOutOfSpace: return "no space is left"
+        case .fileWriteVolumeReadOnly: return "the disk can only be read"
+        default: return "error \(error.code.rawValue) of the file system"
+        }
+    }
 }

@@ -78,7 +78,7 @@ package struct CoreDataImport {
                 attributes: [.posixPermissions: 0o700])
         } catch {
             throw CoreDataImportError(
-                .unwritable, "no folder can be made beside it: \(error)", at: target)
+                .unwritable, "no folder can be made in \(parent): \(error.reason)", at: target)
         }
         defer { try? files.removeItem(atPath: workplace) }
         let report = try bring(to: workplace + "/store", workplace, progress)
@@ -87,7 +87,8 @@ package struct CoreDataImport {
             try POSIXFileSystem().syncDirectory(FilePath(parent))
         } catch {
             throw CoreDataImportError(
-                .unwritable, "the finished store cannot be moved there: \(error)", at: target)
+                .unwritable, "the finished store cannot be moved there: \(error.reason)", at: target
+            )
         }
         return report
     }

@@ -48,7 +48,8 @@ struct SourceCopy {
                     [.posixPermissions: 0o600], ofItemAtPath: copy + ending)
             } catch {
                 throw CoreDataImportError(
-                    .unreadable, "it cannot be copied to \(folder): \(error)", at: source + ending)
+                    .unreadable, "it cannot be copied to \(folder): \(error.reason)",
+                    at: source + ending)
             }
         }
         guard before == endings.map({ Self.state(source + $0) }) else {
@@ -62,7 +63,7 @@ struct SourceCopy {
                 ? try WriteAheadLog(contentsOfFile: copy + "-wal").damage : nil
         } catch {
             throw CoreDataImportError(
-                .unreadable, "it cannot be read: \(error)", at: source + "-wal")
+                .unreadable, "it cannot be read: \(error.reason)", at: source + "-wal")
         }
         path = copy
         isCopy = true

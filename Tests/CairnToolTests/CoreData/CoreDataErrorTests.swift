@@ -97,6 +97,12 @@ struct CoreDataErrorTests {
             "--json",
         ])
         #expect(try nowhere.error["reason"] as? String == "unwritable")
+        let folder = work.folder.path("no")
+        let reason = try #require(try nowhere.error["message"] as? String)
+        #expect(
+            reason
+                == "\(folder)/where.cairn: no folder can be made in \(folder): No such file or directory"
+        )
         #expect(cairn("import-coredata", work.old, work.new, "--version", "2").code == 2)
     }
 
