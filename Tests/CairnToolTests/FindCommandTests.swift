@@ -46,6 +46,28 @@ struct FindCommandTests {
         #expect(byURI.lines.count == 1 && byURI.output.contains(#""objectID":"p2""#))
     }
 
+    @Test("the id of an object that was deleted in favour of another one finds that one")
+    func redirected() throws {
+        let work = try Workplace()
+        try work.importing(
+            "1.json", #"[{"code":"a","name":"Anna"},{"code":"b","name":"Anna"}]"#)
+        let run = cairn(
+            "duplicates", work.store, "Thing", "--by", "name", "--keep", "first", "--delete")
+        #expect(run.code == 0, "\(run.errors)")
+        let found = cairn("find", work.store, "p2")
+        #expect(
+            found.output == """
+                p2 was deleted in favour of p1.
+                entity  objectID  by  property  value
+                ──────  ────────  ──  ────────  ─────
+                Thing   p1        id
+
+                """, "\(found.errors)")
+        let json = cairn("find", work.store, "p2", "--json")
+        #expect(json.errors.contains("p2 was deleted in favour of p1."))
+        #expect(json.output == cairn("find", work.store, "p1", "--json").output)
+    }
+
     @Test("a limit is said when it hides something")
     func limit() throws {
         let work = try filled()

@@ -14,7 +14,8 @@ struct FindCommand: ParsableCommand {
             An id is written as query prints it, p17, or as a URI; a key is the value of an attribute \
             that is unique by itself; a text is looked for in all attributes that are strings, \
             whatever its case and accents. All entities are looked through. Ids come first, then \
-            keys, then texts. The exit code is 1 if nothing is found.
+            keys, then texts. The id of an object that was deleted in favour of another one, as a \
+            duplicate, finds that one. The exit code is 1 if nothing is found.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -56,6 +57,11 @@ struct FindCommand: ParsableCommand {
                 widest: console.isTerminal ? 40 : 60)
             for place in found.prefix(limit) {
                 let id = "p\(place.id.reference)"
+                if let led = place.led {
+                    let words = "p\(led.reference) was deleted in favour of \(id)."
+                    // What programs read is the places, as ever.
+                    if output.json { console.printError(words) } else { console.print(words) }
+                }
                 if output.json {
                     console.print(
                         JSONValue.object([

@@ -30,6 +30,8 @@ struct StoreSearch {
         let property: String?
         /// Its value.
         let value: Value
+        /// The id that was looked for, of an object that was deleted in favour of this one.
+        var led: ObjectID?
     }
 
     private struct Seen: Hashable {
@@ -75,10 +77,17 @@ struct StoreSearch {
         } else if let id = URL(string: text).flatMap({ ObjectID(uriRepresentation: $0) }) {
             ids.append(id)
         }
-        for case let row? in try snapshot.rows(ids) where places.count < limit {
-            guard let entity = entities.first(where: { $0.index == row.entity }) else { continue }
+        for (id, row) in zip(ids, try snapshot.rows(ids)) where places.count < limit {
+            var found = row
+            if found == nil, let other = try snapshot.redirectedObjectID(for: id) {
+                found = try snapshot.rows([other])[0]
+            }
+            guard let row = found, let entity = entities.first(where: { $0.index == row.entity })
+            else { continue }
             places.append(
-                Place(entity: entity.name, id: row.id, kind: .id, property: nil, value: .null))
+                Place(
+                    entity: entity.name, id: row.id, kind: .id, property: nil, value: .null,
+                    led: row.id == id ? nil : id))
         }
     }
 
