@@ -27,6 +27,13 @@ public struct ModelVersions: Sendable {
     ///
     /// - Throws: `ModelError` if there is no model, or no current version.
     public init(contentsOfFile path: String) throws(ModelError) {
+        try self.init(contentsOfFile: path, choosing: nil)
+    }
+
+    /// The same for somebody who wants a certain version: which one the folder calls the current one does not matter then.
+    ///
+    /// - Parameter version: the name; nil: the current version.
+    package init(contentsOfFile path: String, choosing version: String?) throws(ModelError) {
         self.path = path
         guard let isFolder = Self.isFolder(path) else {
             throw ModelError(.unreadable, "there is no such file or folder", file: path)
@@ -57,7 +64,12 @@ public struct ModelVersions: Sendable {
         names = folders.map(Self.name(of:)).sorted(by: Self.comesBefore)
         files = Dictionary(
             folders.map { (Self.name(of: $0), "\(path)/\($0)/contents") }, uniquingKeysWith: { $1 })
-        (currentName, warnings) = try Self.current(of: names, in: path, inside: inside)
+        if let version {
+            // Whether there is one says whoever reads it.
+            (currentName, warnings) = (version, [])
+        } else {
+            (currentName, warnings) = try Self.current(of: names, in: path, inside: inside)
+        }
     }
 
     /// Looks into a `.xcdatamodeld` folder, a `.xcdatamodel` folder, or at the XML file itself.

@@ -76,13 +76,19 @@ struct ImportCoreDataCommand: ParsableCommand {
     private func candidates(_ console: Console) throws -> [CoreDataImport.Candidate] {
         guard let model else { return [] }
         let first = try ModelSource.read(model, version: version)
-        for warning in first.warnings { console.printError("cairn: note: \(warning)") }
         var candidates = [
             CoreDataImport.Candidate(name: first.version ?? first.name, schema: first.schema)
         ]
-        guard first.version != nil, version == nil else { return candidates }
+        guard first.version != nil, version == nil else {
+            for warning in first.warnings { console.printError("cairn: note: \(warning)") }
+            return candidates
+        }
         // The store may be older than the current version: the newest that fits is it.
         let versions = try ModelVersions(contentsOfFile: model)
+        // Which one is the current one does not matter.
+        for warning in first.warnings where !versions.warnings.contains(warning) {
+            console.printError("cairn: note: \(warning)")
+        }
         for name in versions.names.reversed() where name != first.version {
             guard let file = try? versions.read(name) else { continue }
             candidates.append(.init(name: name, schema: file.schema))

@@ -47,7 +47,7 @@ struct ModelSource {
             }
             return ModelSource(.json, schema: try schema(json: json, path), name: name(of: path))
         }
-        let versions = try ModelVersions(contentsOfFile: path)
+        let versions = try ModelVersions(contentsOfFile: path, choosing: version)
         let chosen = version ?? versions.currentName
         let file = try versions.read(chosen)
         return ModelSource(

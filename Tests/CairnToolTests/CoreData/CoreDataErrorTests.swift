@@ -234,6 +234,26 @@ struct CoreDataErrorTests {
         let right = run(["import-coredata", work.old, work.new, "--model", folder])
         #expect(right.code == 0, "\(right.errors)")
         #expect(try ImportedStore(work.new).value("Thing", 1, "name") == .string("a"))
+        // What calls one of them the current one matters to nobody who asks for another one, or for the one that fits.
+        let current = URL(fileURLWithPath: "\(folder)/.xccurrentversion")
+        try Data(
+            "<plist version=\"1.0\"><dict><key>_XCCurrentVersionName</key><string>Gone.xcdatamodel</string></dict></plist>"
+                .utf8
+        ).write(to: current)
+        let asked = run([
+            "import-coredata", work.old, work.folder.path("two"), "--model", folder, "--version",
+            "Things",
+        ])
+        #expect(asked.code == 0, "\(asked.errors)")
+        #expect(cairn("model", folder, "--version", "Things 2").code == 0)
+        #expect(cairn("model", folder).errors.contains("it names the version Gone"))
+        #expect(
+            cairn("model", folder, "--version", "Gone").errors.contains("there is no version Gone"))
+        try FileManager.default.removeItem(at: current)
+        let silent = run([
+            "import-coredata", work.old, work.folder.path("three"), "--model", folder,
+        ])
+        #expect(silent.code == 0 && silent.errors.isEmpty, "\(silent.errors)")
     }
 
     @Test("bytes of a store that are changed give a store or an error, never a trap")
