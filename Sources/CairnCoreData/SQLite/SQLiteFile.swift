@@ -74,7 +74,8 @@ final class SQLiteFile {
         let text = sqlite3_errmsg(connection).map { String(cString: $0) } ?? "unknown"
         switch sqlite3_errcode(connection) & 0xFF {
         case SQLITE_NOTADB:
-            return CoreDataImportError(.notAStore, "it is no SQLite file", at: place)
+            // It has no tables: the one that was asked for says nothing.
+            return CoreDataImportError(.notAStore, "it is no SQLite file", at: name)
         case SQLITE_CORRUPT:
             return CoreDataImportError(.damaged, "the SQLite file is damaged (\(text))", at: place)
         default:
