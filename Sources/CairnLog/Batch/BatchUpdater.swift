@@ -6,7 +6,8 @@
 //   3. Keys and references of the others move. A key that another row has then is noted; whether it is shared is known at
 //      the end, when all rows have their keys.
 //   4. The rows of a full block stay together if all of them change, or many and nothing but columns: a patch has the columns
-//      that do, or, if they are more than half of it, all others are copied as they are encoded (`BlockEncoder.rewrite`).
+//      that do, or, if they are more than half of it and most rows change, all others are copied as they are encoded
+//      (`BlockEncoder.rewrite`).
 //      Other rows are gathered and written as new blocks.
 // If keys, references and objects have nothing to do with it, several threads make such blocks: `takeTogether`.
 // At the end: noted keys are judged, and what is computed from the rows is computed anew.

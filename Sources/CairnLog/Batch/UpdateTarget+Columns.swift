@@ -27,7 +27,7 @@ extension UpdateTarget {
     /// no patch: three quarters.
     static func isWorthABlock(_ count: Int, of rows: Int) -> Bool { count * 4 >= rows * 3 }
 
-    /// Whether the columns are more than half of what a block takes, so that it will become no patch.
+    /// Whether the columns are more than half of what a block takes, so that it is likely to become no patch.
     func areMost(of block: CachedBlock) -> Bool {
         let ids = Set(columns.map { stored.columns[$0].propertyID })
         var (updated, all) = (0, 0)

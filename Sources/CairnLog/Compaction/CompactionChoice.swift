@@ -1,6 +1,7 @@
 // Which segments compaction in the background takes, if that pays.
 //
-//   while the store is written to   if the floor is dead, and half of a segment or two fifths of the store
+//   while the store is written to   if the floor is dead, and half of what a segment gives back and moves, or two fifths of the
+//                                   store
 //   when nobody writes              if an eighth of the floor is dead, and 15 % of the store; what is moved for that
 //                                   comes out of an allowance
 //
@@ -36,7 +37,7 @@ struct CompactionChoice: Equatable {
     /// Whether there is more that is worth it than is moved in one go.
     private(set) var leavesMore = false
 
-    /// The dead share of a segment from which on it is compacted in the background, and of the store.
+    /// The gain of a segment from which on it is compacted in the background, and the dead share of the store.
     private static let deadSegment = 0.5
     private static let deadStore = 0.4
     /// The same when nobody writes, of both.

@@ -150,9 +150,10 @@ final class CompactionRun: @unchecked Sendable {
     /// Whether no row lives in a block any more: each copy would be dead on arrival. What its rows have become is looked for in
     /// the next round.
     private func isGone(_ handle: BlockHandle, _ entry: BlockEntry) -> Bool {
-        engine.registry.read { newest in
-            guard newest.blocks.has(handle) else { return true }
-            let other = newest.blocks.entry(handle)
+        let newest = engine.registry.pin()
+        return withExtendedLifetime(newest) {
+            guard newest.state.blocks.has(handle) else { return true }
+            let other = newest.state.blocks.entry(handle)
             return other.place != entry.place || other.live == 0
         }
     }
@@ -182,7 +183,8 @@ final class CompactionRun: @unchecked Sendable {
     private func moveReferrers(_ handle: BlockHandle) throws(StoreError) {
         let entry = pin.state.blocks.entry(handle)
         if isGone(handle, entry) {
-            hasFoundReferrers = true
+            // Rows of a patch may be rows of another patch by now.
+            if entry.lies(in: victims) { hasFoundReferrers = true }
             return
         }
         let block = try engine.passingBlock(entry, in: pin.state)

@@ -29,7 +29,7 @@ public struct CompactionResult: Sendable, Equatable {
 }
 
 extension Engine {
-    /// The dead share of a segment from which on it is compacted when that is asked for.
+    /// The gain of a segment from which on it is compacted when that is asked for.
     private static let askedDeadSegment = 0.1
 
     // MARK: In the background

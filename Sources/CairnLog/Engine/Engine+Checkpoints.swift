@@ -77,9 +77,11 @@ extension Engine {
     func keepBuiltIndexes() {
         guard lacksFetchIndexes, !isReadOnly, sizes.checkpointBytes != .max else { return }
         do {
-            // One of the same state would have to take the place of the other.
-            _ = try commit(author: nil, contextName: nil, isSilent: true) { builder in
-                builder.hasChanges = true
+            if registry.read({ $0.commitEnd.lsn }) <= checkpoint.withLock({ $0.lsn }) {
+                // One of the same state would have to take the place of the other.
+                _ = try commit(author: nil, contextName: nil, isSilent: true) { builder in
+                    builder.hasChanges = true
+                }
             }
             try takeCheckpoint()
         } catch {
