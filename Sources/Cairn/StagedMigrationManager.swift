@@ -211,7 +211,7 @@ public struct StagedMigrationManager: Sendable {
         }
     }
 
-    /// Notes a version whose code is to be run, or that none is.
+    /// Notes a stage whose code is to be run, or that none is.
     private func note(_ version: Value?, in store: LogStore) throws(StoreError) {
         var values = try store.metadata().values
         if values[Self.pendingKey] == version { return }

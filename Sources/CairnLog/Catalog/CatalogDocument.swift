@@ -52,8 +52,10 @@ enum CatalogDocument {
             else { return nil }
             let catalog = Catalog(
                 schema, version: version, DocumentNumbers(schema, entities, next))
-            guard catalog.excess == nil, self.entities(catalog) == entities,
-                numbers(catalog) == next
+            var numbers = numbers(catalog)
+            // Of a long list only the end is kept.
+            numbers.left = next.left
+            guard catalog.excess == nil, self.entities(catalog) == entities, numbers == next
             else { return nil }
             return catalog
         }

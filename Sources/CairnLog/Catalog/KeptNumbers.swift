@@ -19,8 +19,13 @@ struct KeptNumbers: KnownNumbers {
 
     var next: CatalogNumbers {
         var next = old.next
-        next.leave(
-            old.storedModel.versionChecksum, for: plan.newSchema.model.versionChecksum)
+        // Where both keep the same, nothing is lost by going back.
+        let keepsTheSame = plan.newSchema.ordered(like: plan.oldSchema)?
+            .hasSameForm(as: plan.oldSchema)
+        if keepsTheSame != true {
+            next.leave(
+                old.storedModel.versionChecksum, for: plan.newSchema.model.versionChecksum)
+        }
         return next
     }
 

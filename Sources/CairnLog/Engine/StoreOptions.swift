@@ -52,7 +52,7 @@ public struct LogStoreOptions: Sendable {
     /// does not ignore it is refused as before, or leads it to its own model.
     ///
     /// A model that stores something else is not ignored: opening throws `.incompatibleModel`, or the store is led to it, as
-    /// ``shouldMigrateStoreAutomatically`` says.
+    /// ``shouldMigrateStoreAutomatically`` says, but for a version that it has left.
     public var ignoresModelVersion = false
     /// Told how far a migration is, in the thread that opens the store, when a stage begins and after some thousand objects. The
     /// migration is cancelled when it returns false: `StoreError.migrationCancelled` is thrown, and the store is as it was.
