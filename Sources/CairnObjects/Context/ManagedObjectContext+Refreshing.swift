@@ -17,7 +17,8 @@ extension ManagedObjectContext {
         var restored: [ManagedObject] = []
         var roots: Set<Int> = []
         for object in changedInOrder {
-            if object.isPropagated { roots.insert(object.entity.root) }
+            // Who has read members meanwhile has left it out where it was moved away.
+            if object.isPropagated || object.hasReferenceEdits { roots.insert(object.entity.root) }
             if object.isInserted {
                 noteLeaving(object)
                 detach(object)

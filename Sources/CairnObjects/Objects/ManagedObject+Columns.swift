@@ -162,6 +162,13 @@ extension ManagedObject {
         return ownSlots?.isEmpty == false
     }
 
+    /// Whether there are edits of columns that lead to other objects.
+    var hasReferenceEdits: Bool {
+        columnsWithEdits.contains { column in
+            if case .reference = entity.columns[column].kind { true } else { false }
+        }
+    }
+
     /// Forgets all edits.
     func removeEdits() {
         noteKeyChange()
