@@ -79,4 +79,29 @@ struct MemberEditTests {
         #expect(moved.object("shop") == nil)
         #expect(shop.members("products").isEmpty)
     }
+
+    @Test(
+        "Who was moved away while members were read is there again after a rollback",
+        arguments: Backend.allCases)
+    func rolledBack(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let ids = try stack.store { context in
+            let product = context.make("Product", ["serialCode": "a"])
+            return [
+                context.make("Shop", ["name": "corner"]), context.make("Shop", ["name": "market"]),
+                product,
+            ]
+        }
+        let (mine, other) = (stack.context(), stack.context())
+        mine.automaticallyMergesChangesFromParent = true
+        let (corner, product) = (mine.object(with: ids[0]), mine.object(with: ids[2]))
+        product["shop"] = mine.object(with: ids[1])
+        other.object(with: ids[2])["shop"] = other.object(with: ids[0])
+        try other.save()
+        mine.processPendingChanges()
+        #expect(corner.members("products").isEmpty)
+        mine.rollback()
+        #expect(product.object("shop") == corner)
+        #expect(corner.members("products") == [product])
+    }
 }
