@@ -269,7 +269,6 @@ final class EngineRegistry: Sendable {
             try? engine.close()
             throw error
         }
-        engine.keepBuiltIndexes()
         return engine
     }
 
