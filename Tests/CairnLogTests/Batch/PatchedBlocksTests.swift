@@ -60,7 +60,7 @@ struct PatchedBlocksTests {
                 }))
         let start = store.engine.registry.published().end.lsn
         try PatchedSample.update(
-            store, ["note": PatchedSample.expression("code")], where: "elevation == 3")
+            store, ["note": .value(.string(note(count)))], where: "elevation == 3")
         let written = store.engine.registry.published().end.lsn - start
         // 585 rows of some bytes each, against blocks of 300 KiB in all.
         #expect(written < 60_000, "\(written) bytes")
