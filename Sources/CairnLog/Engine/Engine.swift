@@ -130,8 +130,8 @@ final class Engine: Sendable {
     let recovery: RecoveryReport
     /// Where the log ended when it was last looked whether checkpoint or compaction are due; the largest number before.
     private let lookedAt = Atomic<UInt64>(.max)
-    /// Where the log ended when it was opened, if a close frame was its last.
-    private let openedAt: LogEnd?
+    /// Where the log ended when it was opened, if a close frame was its last, and the numbers that this says.
+    private let openedAt: (end: LogEnd, nextNumbers: [UInt32])?
     private let turn: LongLock<Turn>
     /// The thread that has the turn, so that asking for it again throws instead of waiting for itself.
     private let holder = Atomic<UInt>(0)
@@ -159,7 +159,9 @@ final class Engine: Sendable {
             })
         recovery = opened.report
         image = opened.image
-        openedAt = opened.report.wasClosed && !opened.report.wasCreated ? opened.end : nil
+        let nextNumbers = opened.catalog.trees.map { opened.nextNumbers[$0.id] ?? 1 }
+        openedAt =
+            opened.report.wasClosed && !opened.report.wasCreated ? (opened.end, nextNumbers) : nil
         let state = try StateBuilder.build(
             opened, cache: cache, largeValues: largeValues, pool: pool,
             hashSeed: opened.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes,
@@ -183,7 +185,7 @@ final class Engine: Sendable {
                 head: registry.current(), end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes,
                 mustRoll: !opened.report.wasClosed || opened.hasChangedSchema,
-                nextNumbers: state.nextNumbers))
+                nextNumbers: nextNumbers))
         following = LongLock(FollowingProgress(opened.files.folder, options))
         changes.begin(self)
         if state.redirects != nil { mayRedirect.store(true, ordering: .relaxed) }
@@ -525,7 +527,9 @@ final class Engine: Sendable {
             dropStaged(turn)
             if turn.mustRoll { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
-            if turn.end == openedAt, turn.nextNumbers == turn.head.state.reserved { return }
+            if let openedAt, turn.end == openedAt.end, turn.nextNumbers == openedAt.nextNumbers {
+                return
+            }
             try synchronize(&turn)
             checkpointAtClose(turn.head.state)
             let segment = turn.segments.current

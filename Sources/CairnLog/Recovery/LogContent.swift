@@ -37,7 +37,10 @@ struct LogContent {
     private var lateDeaths: [(payload: RawBytes, segment: Segment, offset: UInt64)] = []
     private var rowsOfBlock: [Place: Int] = [:]
     private var open = OpenCommit()
+    /// How far the numbers of each tree are issued as of the last commit.
     private(set) var counters: [UInt32: UInt32] = [:]
+    /// How far start and close frames behind it say that they are: commits that failed have used numbers up.
+    private var raised: [UInt32: UInt32] = [:]
     /// The largest number of a segment that was seen.
     private(set) var lastSegment: UInt32 = 0
     private(set) var end = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
@@ -141,7 +144,7 @@ struct LogContent {
             // It counts by itself (F-607).
             let close = try ClosePayload(decoding: payload)
             try checkBetweenCommits(header)
-            try raise(close.counters)
+            try raise(close.counters, isCommit: false)
             return finishFrame(header, segment, isClose: true)
         case .schema:
             if counts(segment) || !hasNewestSchema {
@@ -243,7 +246,7 @@ struct LogContent {
                 throw FormatError(.malformed, "F-217", "the start frame names another schema")
             }
         }
-        try raise(start.counters)
+        try raise(start.counters, isCommit: false)
         finishFrame(header, segment, isClose: false)
     }
 
@@ -256,16 +259,23 @@ struct LogContent {
         }
     }
 
+    /// The next number of every tree, by tree id.
+    var nextNumbers: [UInt32: UInt32] { counters.merging(raised) { max($0, $1) } }
+
     /// Numbers that were issued stay issued.
-    private mutating func raise(_ raised: [TreeCounter]) throws(FormatError) {
-        for counter in raised {
-            guard counter.next >= counters[counter.tree] ?? 1 else {
+    private mutating func raise(_ said: [TreeCounter], isCommit: Bool) throws(FormatError) {
+        for counter in said {
+            let last = raised[counter.tree] ?? counters[counter.tree]
+            guard counter.next >= last ?? 1 else {
                 throw FormatError(
                     .malformed, "F-622", "the counter of a tree falls",
-                    expected: counters[counter.tree].map { UInt64($0) }, found: UInt64(counter.next)
-                )
+                    expected: last.map { UInt64($0) }, found: UInt64(counter.next))
             }
-            counters[counter.tree] = counter.next
+            if isCommit {
+                counters[counter.tree] = counter.next
+            } else if counter.next != last {
+                raised[counter.tree] = counter.next
+            }
         }
     }
 
@@ -292,7 +302,12 @@ struct LogContent {
         }
         if let live = open.live { self.live = live }
         if let found = open.metadata { metadata = found.newer(than: metadata) }
-        try raise(record.counters)
+        try raise(record.counters, isCommit: true)
+        if !raised.isEmpty {
+            // It need not say again what they said.
+            counters.merge(raised) { max($0, $1) }
+            raised.removeAll(keepingCapacity: true)
+        }
         commit = header.commit
         commitOffset = header.lsn - segment.baseLSN
         report.commits += 1

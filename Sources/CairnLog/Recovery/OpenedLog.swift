@@ -39,8 +39,10 @@ struct OpenedLog {
     var sideBytes: UInt64 = 0
     /// What the pages of the base are from.
     var pool: PagePool
-    /// The next number of every tree, by tree id.
+    /// The next number of every tree as of the last commit, by tree id.
     var counters: [UInt32: UInt32]
+    /// The same as of the end: commits that failed since have used numbers up.
+    var nextNumbers: [UInt32: UInt32] = [:]
     /// Every block behind the base, in the order of the log.
     var blocks: [LoggedBlock]
     /// Every death behind the base, in the order of the log.
@@ -85,7 +87,8 @@ extension OpenedLog {
             commitEnd: content.commitEnd, base: base, image: restored?.image,
             hashSeed: restored?.hashSeed, checkpointBytes: restored?.bytes ?? 0,
             sideBytes: content.sideBytes, pool: pool,
-            counters: content.counters, blocks: content.blocks, deaths: content.deaths,
+            counters: content.counters, nextNumbers: content.nextNumbers, blocks: content.blocks,
+            deaths: content.deaths,
             history: content.history, redirects: content.redirects,
             lacksRetired: !content.members.gone.isEmpty, report: content.report)
         // Who has the state can read all of it, whatever is removed.

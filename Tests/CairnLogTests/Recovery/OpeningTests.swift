@@ -205,4 +205,52 @@ struct OpeningTests {
         #expect(try again.obtainPermanentIDs(forEntities: [0])[0].reference > next)
         try again.close()
     }
+
+    @Test(
+        "Numbers that close frames say after failed commits contradict no checkpoint, and no reader"
+    )
+    func numbersOfCloseFrames() throws {
+        let disk = MemoryFileSystem()
+        let options = SampleStore.options(on: disk)
+        var store = try LogStore.open(
+            at: "/store", schema: try SampleStore.schema(), options: options)
+        func insert(_ code: String, _ other: String) throws -> [ObjectID] {
+            var request = BatchInsertRequest(
+                entityName: "Airport", objects: [["code": code], ["code": other]])
+            request.failsOnConflict = true
+            request.resultType = .objectIDs
+            return try store.execute(request).objectIDs
+        }
+        var given = try insert("A", "B")
+        try store.close()
+        let reader = try LogStore.open(at: "/store", options: FollowingStores.reading(disk))
+        for _ in 0..<3 {
+            store = try LogStore.open(at: "/store", options: options)
+            #expect(throws: StoreError.self) { try insert("C", "A") }
+            try store.close()
+            try reader.refresh()
+        }
+        store = try LogStore.open(at: "/store", options: options)
+        try store.engine.takeCheckpoint()
+        try store.close()
+        func lengths() throws -> [Int] {
+            let image = try DiskImage(of: disk)
+            return image.segments.map { image.files[$0]!.count }
+        }
+        let length = try lengths()
+        store = try LogStore.open(at: "/store", options: options)
+        #expect(store.recovery.checkpoint == 2)
+        try store.close()
+        #expect(try lengths() == length)
+        store = try LogStore.open(at: "/store", options: options)
+        // The three that failed have used up a number each at least.
+        given += try store.obtainPermanentIDs(
+            forEntities: [store.schema.entity(named: "Airport")!.index])
+        #expect(given.max { $0.reference < $1.reference }!.reference >= given[1].reference + 4)
+        #expect(Set(given).count == 3)
+        try store.close()
+        try reader.refresh()
+        try reader.close()
+        #expect(try LogStore.check(at: "/store", options: options).findings.isEmpty)
+    }
 }
