@@ -5,7 +5,7 @@
 //   2. The store is the one that most files belong to; files of others are set aside.
 //   3. Start frames are read. The newest one that can be read says which segments make up the store, and where
 //      each of them ends; else the header of a successor says it, or the place in the log where one begins.
-//   4. Adopt and retire frames behind that start frame change what it says.
+//   4. Adopt and retire frames behind that start frame change what it says, up to where the log ends.
 //   5. The metadata in force say which of the retired segments are kept for past states.            (F-793)
 //
 // A file that is looked at is closed again, unless the newest start frame lists it: of retired segments there may be as many as
@@ -384,14 +384,49 @@ struct FolderSurvey {
         for index in segments.indices where segments[index].role == .side {
             segments[index].statedEnd = segments[index].statedEnd ?? UInt64(SegmentHeader.size)
         }
+        var later = try laterChanges(readsPayloads: false)
+        // A frame whose payload was lost ends the log as well. Behind what is durable there is little but after a crash.
+        if let last = later.changes.last, last.lsn >= later.durable {
+            later = try laterChanges(readsPayloads: true)
+        }
+        let end = later.breaks.first { $0 >= later.durable } ?? .max
+        for change in later.changes where change.lsn < end {
+            retire(change.retired)
+            for part in change.adopted { adopt(part) }
+        }
+    }
+
+    /// What a commit behind the newest start frame changed in what the store is made of.
+    private struct LaterChange {
+        /// Where the frame of the commit is in the log.
+        var lsn: UInt64
+        var retired: [UInt32]
+        var adopted: [AdoptPayload.Part]
+    }
+
+    /// Commits behind the newest start frame that adopted or retired segments, where the log is broken, and up to where it is
+    /// durable: the first break that is not below is its end, and what lies behind that never counted.
+    private func laterChanges(readsPayloads: Bool) throws(StoreError) -> (
+        changes: [LaterChange], breaks: [UInt64], durable: UInt64
+    ) {
+        var changes: [LaterChange] = []
+        var breaks: [UInt64] = []
+        var durable = promised
         var open: (retired: [UInt32], adopted: [AdoptPayload.Part]) = ([], [])
         for segment in segments where segment.role == .main && segment.number >= newestStart {
             var walk = FrameWalk(
                 segment.file, segment: segment.number, storeTag: storeTag,
                 baseLSN: segment.baseLSN, chain: segment.chain, to: segment.end,
-                readsPayloads: false)
+                readsPayloads: readsPayloads)
             while let event = try walk.next() {
-                guard case .frame(let frame) = event else { continue }
+                guard case .frame(let frame) = event else {
+                    if case .gap(let range, _) = event {
+                        breaks.append(segment.baseLSN + range.lowerBound)
+                    }
+                    continue
+                }
+                if frame.problem != nil { breaks.append(frame.header.lsn) }
+                durable = max(durable, frame.header.mark)
                 switch frame.header.kind {
                 case .retire:
                     if let payload = payload(frame, of: segment) {
@@ -403,13 +438,18 @@ struct FolderSurvey {
                         open.adopted += (try? AdoptPayload(decoding: payload.bytes))?.parts ?? []
                     }
                 case .commit:
-                    retire(open.retired)
-                    for part in open.adopted { adopt(part) }
+                    if !open.retired.isEmpty || !open.adopted.isEmpty {
+                        changes.append(
+                            LaterChange(
+                                lsn: frame.header.lsn, retired: open.retired, adopted: open.adopted)
+                        )
+                    }
                     open = ([], [])
                 default: break
                 }
             }
         }
+        return (changes, breaks, durable)
     }
 
     private func payload(_ frame: FrameWalk.Frame, of segment: SurveyedSegment) -> RawBytes? {

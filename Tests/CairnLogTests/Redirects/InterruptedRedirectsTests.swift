@@ -112,7 +112,17 @@ struct InterruptedRedirectsTests {
 
     @Test("The power fails at any call", arguments: [true, false], Folding.allCases)
     func powerFails(hasSome: Bool, _ folding: Folding) throws {
-        var random = RandomSource()
+        try powerFails(hasSome: hasSome, folding, RandomSource())
+    }
+
+    @Test("What is adopted behind the end of the log is not missed (F-216)")
+    func powerFailsBeforeAdoption() throws {
+        // There the adoption is on the disk, and the frames before it and the segment are not.
+        try powerFails(hasSome: false, .asked, RandomSource(seed: 4_629_223_358_040_809_093))
+    }
+
+    private func powerFails(hasSome: Bool, _ folding: Folding, _ random: RandomSource) throws {
+        var random = random
         let disk = PowerLossDisk()
         let store = try CompactionTests.open(disk)
         let begin = try Self.start(store, hasSome: hasSome)
