@@ -73,6 +73,22 @@ extension Engine {
         }
     }
 
+    /// Takes a checkpoint if opening had to build fetch indexes, so that the next one need not.
+    func keepBuiltIndexes() {
+        guard lacksFetchIndexes, !isReadOnly, sizes.checkpointBytes != .max else { return }
+        do {
+            if registry.read({ $0.commitEnd.lsn }) <= checkpoint.withLock({ $0.lsn }) {
+                // One of the same state would have to take the place of the other.
+                _ = try commit(author: nil, contextName: nil, isSilent: true) { builder in
+                    builder.hasChanges = true
+                }
+            }
+            try takeCheckpoint()
+        } catch {
+            // Without one, opening takes longer: that is all.
+        }
+    }
+
     /// Writes the published state as a checkpoint, while others read and write. If there is one of this state
     /// already nothing is done: to write it again it would have to go first (FS2).
     func takeCheckpoint() throws(StoreError) {

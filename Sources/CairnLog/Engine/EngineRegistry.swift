@@ -269,6 +269,7 @@ final class EngineRegistry: Sendable {
             try? engine.close()
             throw error
         }
+        engine.keepBuiltIndexes()
         return engine
     }
 

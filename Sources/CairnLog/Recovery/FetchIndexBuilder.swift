@@ -23,6 +23,13 @@ struct FetchIndexBuilder: ~Copyable {
             && catalog.fetchIndexes == state.catalog.fetchIndexes
     }
 
+    /// Whether a state has all the indexes that a catalog lists.
+    static func has(_ state: EngineState, allOf catalog: Catalog) -> Bool {
+        catalog.fetchIndexes.allSatisfy { wanted in
+            state.catalog.fetchIndexes.contains { $0.isSame(as: wanted) }
+        }
+    }
+
     /// - Parameters:
     ///   - state: the base, with its own catalog, or an empty state.
     ///   - catalog: lists the indexes that are wanted.

@@ -424,6 +424,33 @@ extension FetchIndexTests {
         }
     }
 
+    @Test("One that is new is built once, and kept in a checkpoint")
+    func builtOnce() throws {
+        var random = RandomSource()
+        var (shop, _) = try checkpointed(&random)
+        try shop.reopen(.some)
+        _ = try shop.store.execute(
+            BatchInsertRequest(entityName: "Item", objects: [["key": "some"]]))
+        try shop.store.engine.takeCheckpoint()
+        try shop.store.close()
+        // No commit of a program follows.
+        for (declared, isKept) in [(Declared.some, true), (.all, true), (.none, false)] {
+            shop.store = try LogStore.open(
+                at: "/store", schema: Self.schema(declared), options: shop.options)
+            Self.expect(try Self.problems(shop.store, &random), "\(declared)")
+            let count = try shop.store.statistics().fetchIndexes.count
+            try shop.store.close()
+            let image = try DiskImage(of: shop.disk)
+            // Who only reads, and brings no model, makes do with those of the checkpoint.
+            let reader = try LogStore.open(
+                at: "/store", options: FollowingStores.reading(try image.disk()))
+            #expect(reader.recovery.checkpoint != nil)
+            #expect(try (reader.statistics().fetchIndexes.count == count) == isKept, "\(declared)")
+            Self.expect(try Self.problems(reader, &random), "\(declared)")
+            try reader.close()
+        }
+    }
+
     @Test("Damage to a checkpoint changes nothing that they say (CK1)")
     func damaged() throws {
         var random = RandomSource()
