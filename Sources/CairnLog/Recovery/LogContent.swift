@@ -186,13 +186,12 @@ struct LogContent {
     ) throws {
         let patch = try PatchHead(decoding: payload)
         try take(
-            patch.own, hasReferences: patch.hasReferences, patched: patch.base,
-            borrowedBytes: patch.borrowedBytes, header, segment)
+            patch.own, hasReferences: patch.hasReferences, patch: patch, header, segment)
     }
 
     private mutating func take(
-        _ head: BlockHead, hasReferences: Bool, patched: Place = .none, borrowedBytes: Int = 0,
-        _ header: FrameHeader, _ segment: Segment
+        _ head: BlockHead, hasReferences: Bool, patch: PatchHead? = nil, _ header: FrameHeader,
+        _ segment: Segment
     ) throws {
         let offset = header.lsn - segment.baseLSN
         guard (open.catalog ?? catalog)?.mayHaveBlocks(ofEntity: head.entity) ?? false else {
@@ -205,8 +204,10 @@ struct LogContent {
             LoggedBlock(
                 place: place, entity: head.entity, rows: head.rows, length: header.frameLength,
                 rawLength: head.rawLength, hasReferences: hasReferences,
-                schemaVersion: head.schemaVersion, commit: header.commit, patched: patched,
-                borrowedBytes: borrowedBytes))
+                schemaVersion: head.schemaVersion, commit: header.commit,
+                patched: patch?.base ?? .none, borrowedBytes: patch?.borrowedBytes ?? 0,
+                // The last one is the hidden column.
+                patchedProperties: patch?.own.columns.dropLast().map(\.propertyID) ?? []))
         rowsOfBlock[place] = head.rows
     }
 

@@ -147,4 +147,6 @@ struct LoggedBlock {
     /// Of a patch: the block that it is of, and the bytes that it has from there.
     var patched = Place.none
     var borrowedBytes = 0
+    /// Of a patch: the properties whose columns it brings.
+    var patchedProperties: [UInt32] = []
 }

@@ -157,7 +157,10 @@ enum StateBuilder {
                 borrowedBytes: block.borrowedBytes, in: &pages)
             handles[block.place] = handle
         }
+        // Which rows live on in patches shows when the deaths in those are known.
+        var carrying = CarryingPatches(log, handles)
         var base = BaseRows(fetchIndexes)
+        var deathsInBase: [LoggedDeath] = []
         for death in log.deaths {
             if let handle = handles[death.place] {
                 for slot in death.slots {
@@ -167,12 +170,15 @@ enum StateBuilder {
             } else if gone[death.place] != nil {
                 for slot in death.slots { gone[death.place]?.insert(Int(slot)) }
             } else if log.base != nil {
-                try base.kill(death.slots, at: death.place, &state, &pages) {
-                    place throws(StoreError) in
-                    try block(place, log.readable, cache, largeValues)
-                }
+                deathsInBase.append(death)
             } else {
                 throw .damaged("a death in a block that is not there", segment: death.place.segment)
+            }
+        }
+        for death in deathsInBase {
+            try base.kill(death.slots, at: death.place, &carrying, &state, &pages) {
+                place throws(StoreError) in
+                try block(place, log.readable, cache, largeValues)
             }
         }
         for block in log.blocks {
@@ -211,7 +217,8 @@ enum StateBuilder {
                     segment: block.place.segment, offset: UInt64(block.place.byteOffset))
             }
             try rows.enter(
-                try read(block.place, log.readable, largeValues), entry, handle, &state, &pages)
+                try read(block.place, log.readable, largeValues), entry, handle,
+                carrying.patch(block, handle), &state, &pages)
         }
         rows.finish(&state, &pages)
     }
@@ -240,6 +247,9 @@ private struct BaseRows: ~Copyable {
     /// The blocks that were met, as far as somebody lived in them.
     private var handles: [Place: BlockHandle] = [:]
     private var key = KeyBuffer()
+    /// The rows that have left a block, and those of them that live on in no patch.
+    private var gone: [Int] = []
+    private var ended: [Int] = []
     private let fetchIndexes: FetchIndexWriter?
 
     init(_ fetchIndexes: FetchIndexWriter?) { self.fetchIndexes = fetchIndexes }
@@ -264,8 +274,9 @@ private struct BaseRows: ~Copyable {
 
     /// Ends the life of rows, of those that live.
     mutating func kill(
-        _ slots: [UInt16], at place: Place, _ state: inout EngineState,
-        _ pages: inout PageTransaction, read: (Place) throws(StoreError) -> CachedBlock
+        _ slots: [UInt16], at place: Place, _ carrying: inout CarryingPatches,
+        _ state: inout EngineState, _ pages: inout PageTransaction,
+        read: (Place) throws(StoreError) -> CachedBlock
     ) throws(StoreError) {
         let block = try read(place)
         guard let index = state.catalog.entityIndex(id: block.head.entity) else {
@@ -279,6 +290,11 @@ private struct BaseRows: ~Copyable {
             let handle = handle(
                 place, slots, numbers, state.directories[entity.tree], state.blocks)
         else { return }
+        let patch = carrying.patch(after: block)
+        let living = patch.map { state.blocks.entry($0.handle) }
+        gone.removeAll(keepingCapacity: true)
+        ended.removeAll(keepingCapacity: true)
+        var carried = SlotSet()
         for slot in slots.map(Int.init)
         where state.blocks.kill(handle, slot: slot, commit: state.commit, in: &pages) {
             let number = numbers.number(slot)
@@ -287,44 +303,87 @@ private struct BaseRows: ~Copyable {
                 throw .damaged(
                     "the base has object \(number) at another place", segment: place.segment)
             }
-            for unique in entity.uniques {
-                let form = state.catalog.uniques[unique].form
-                guard try key.load(block, row: slot, entity: entity, form) else {
-                    continue
-                }
-                guard
-                    state.uniques[unique].remove(
-                        hash: key.hash(seed: state.hashSeed), number: number, in: &pages)
-                else {
-                    throw .damaged("the base lacks an index entry", segment: place.segment)
-                }
+            state.directories[entity.tree].set(number, .empty, in: &pages)
+            gone.append(slot)
+            if living?.isLive(slot) ?? false {
+                carried.insert(slot)
+            } else {
+                ended.append(slot)
             }
-            for reference in entity.references {
-                let column = entity.columns[state.catalog.references[reference].column]
-                guard let cells = try block.column(column), !cells.isNil(at: slot) else { continue }
+        }
+        if carried.count > 0 { carrying.carry(carried, of: block) }
+        state.counts[index] -= gone.count
+        for unique in entity.uniques {
+            let isTouched = patch?.touches(unique: unique, of: entity, state.catalog) ?? true
+            try removeKeys(
+                isTouched ? gone : ended, of: block, entity, numbers, unique, &state, &pages)
+        }
+        for reference in entity.references {
+            let isTouched = patch?.touches(reference: reference, of: entity, state.catalog) ?? true
+            let column = entity.columns[state.catalog.references[reference].column]
+            guard let cells = try block.column(column) else { continue }
+            for slot in isTouched ? gone : ended where !cells.isNil(at: slot) {
                 guard
                     state.inverses[reference].remove(
-                        source: number, target: cells.number(slot), in: &pages)
+                        source: numbers.number(slot), target: cells.number(slot), in: &pages)
                 else {
                     throw .damaged("the base lacks a reference", segment: place.segment)
                 }
             }
-            try fetchIndexes?.add(block, CollectionOfOne(slot), entity: index, isInsert: false)
-            state.directories[entity.tree].set(number, .empty, in: &pages)
-            state.counts[index] -= 1
+        }
+        if let fetchIndexes {
+            for changed in state.catalog.fetchIndexesOfEntity[index] {
+                let isTouched =
+                    patch?.touches(fetchIndex: changed, of: entity, state.catalog) ?? true
+                try fetchIndexes.add(
+                    block, isTouched ? gone : ended, entity: index, index: changed, isInsert: false)
+            }
         }
         if state.blocks.entry(handle).live == 0 {
             state.blocks.remove(handle, in: &pages)
             handles[place] = nil
         }
     }
+
+    /// Takes the keys of rows out of a unique index.
+    private mutating func removeKeys(
+        _ slots: [Int], of block: CachedBlock, _ entity: Catalog.StoredEntity,
+        _ numbers: DecodedColumn, _ unique: Int, _ state: inout EngineState,
+        _ pages: inout PageTransaction
+    ) throws(StoreError) {
+        let form = state.catalog.uniques[unique].form
+        for slot in slots where try key.load(block, row: slot, entity: entity, form) {
+            guard
+                state.uniques[unique].remove(
+                    hash: key.hash(seed: state.hashSeed), number: numbers.number(slot), in: &pages)
+            else {
+                throw .damaged("the base lacks an index entry", segment: block.place.segment)
+            }
+        }
+    }
 }
 
 /// Enters the live rows of blocks into directory and indexes, a column at a time.
 private struct BlockRows: ~Copyable {
+    private struct Rows {
+        var slots: [Int] = []
+        var numbers: [UInt32] = []
+
+        mutating func removeAll() {
+            slots.removeAll(keepingCapacity: true)
+            numbers.removeAll(keepingCapacity: true)
+        }
+
+        mutating func append(_ slot: Int, _ number: UInt32) {
+            slots.append(slot)
+            numbers.append(number)
+        }
+    }
+
     private var key = KeyBuffer()
-    private var slots: [Int] = []
-    private var numbers: [UInt32] = []
+    /// The rows of a block that live, and those of them that were not in the base before.
+    private var living = Rows()
+    private var new = Rows()
     private var keys: [(hash: UInt64, number: UInt32)] = []
     /// By entity: the live rows of all its blocks.
     private var live: [Int]
@@ -347,25 +406,36 @@ private struct BlockRows: ~Copyable {
 
     mutating func enter(
         _ block: CachedBlock, _ entry: BlockEntry, _ handle: BlockHandle,
-        _ state: inout EngineState, _ pages: inout PageTransaction
+        _ patch: CarryingPatches.Patch?, _ state: inout EngineState,
+        _ pages: inout PageTransaction
     ) throws(StoreError) {
         let index = Int(entry.entity)
         let entity = state.catalog.entities[index]
-        try place(block, entry, handle, entity, &state, &pages)
-        for unique in entity.uniques { try enterKeys(of: block, entity, unique, &state, &pages) }
+        try place(block, entry, handle, patch, entity, &state, &pages)
+        state.counts[index] += Int(entry.live)
+        for unique in entity.uniques {
+            let isTouched = patch?.touches(unique: unique, of: entity, state.catalog) ?? true
+            try enterKeys(isTouched ? living : new, of: block, entity, unique, &state, &pages)
+        }
         for reference in entity.references {
+            let isTouched = patch?.touches(reference: reference, of: entity, state.catalog) ?? true
             let column = entity.columns[state.catalog.references[reference].column]
             guard let cells = try block.column(column) else { continue }
-            for (slot, number) in zip(slots, numbers) where !cells.isNil(at: slot) {
+            let rows = isTouched ? living : new
+            for (slot, number) in zip(rows.slots, rows.numbers) where !cells.isNil(at: slot) {
                 guard let target = UInt32(exactly: cells.integer(at: slot)), target != 0 else {
                     throw damage("a reference leads to an impossible number", block)
                 }
                 state.inverses[reference].insert(source: number, target: target, in: &pages)
             }
         }
-        state.counts[index] += Int(entry.live)
         guard let fetchIndexes else { return }
-        try fetchIndexes.add(block, slots, entity: index, isInsert: true)
+        for changed in state.catalog.fetchIndexesOfEntity[index] {
+            let isTouched = patch?.touches(fetchIndex: changed, of: entity, state.catalog) ?? true
+            try fetchIndexes.add(
+                block, (isTouched ? living : new).slots, entity: index, index: changed,
+                isInsert: true)
+        }
         if fetchIndexes.isLarge,
             let wrong = fetchIndexes.apply(to: &state.fetchIndexes, in: &pages)
         {
@@ -380,10 +450,11 @@ private struct BlockRows: ~Copyable {
     /// Gives each live row its place.
     private mutating func place(
         _ block: CachedBlock, _ entry: BlockEntry, _ handle: BlockHandle,
-        _ entity: Catalog.StoredEntity, _ state: inout EngineState, _ pages: inout PageTransaction
+        _ patch: CarryingPatches.Patch?, _ entity: Catalog.StoredEntity,
+        _ state: inout EngineState, _ pages: inout PageTransaction
     ) throws(StoreError) {
-        slots.removeAll(keepingCapacity: true)
-        numbers.removeAll(keepingCapacity: true)
+        living.removeAll()
+        new.removeAll()
         let numberCells = try block.numbers()
         let versionCells = try block.versions()
         let next = state.nextNumbers[entity.tree]
@@ -399,26 +470,26 @@ private struct BlockRows: ~Copyable {
             }
             state.directories[entity.tree].set(
                 number, DirectoryCell(handle: handle, slot: slot, version: version), in: &pages)
-            slots.append(slot)
-            numbers.append(number)
+            living.append(slot, number)
+            if let patch, !patch.carried.contains(slot) { new.append(slot, number) }
         }
     }
 
     private mutating func enterKeys(
-        of block: CachedBlock, _ entity: Catalog.StoredEntity, _ unique: Int,
+        _ rows: Rows, of block: CachedBlock, _ entity: Catalog.StoredEntity, _ unique: Int,
         _ state: inout EngineState, _ pages: inout PageTransaction
     ) throws(StoreError) {
         keys.removeAll(keepingCapacity: true)
         let definition = state.catalog.uniques[unique]
-        try gatherKeys(of: block, entity, definition.form, seed: state.hashSeed)
+        try gatherKeys(of: block, rows, entity, definition.form, seed: state.hashSeed)
         let filler: UniqueIndexFiller
         if let known = fillers[unique] {
             filler = known
         } else {
             // As many of the rows to come are taken to have a key as have one here.
             let family = state.catalog.family(of: definition.entity)
-            let rows = family.reduce(0) { $0 + live[$1] }
-            let total = slots.isEmpty ? 0 : rows * keys.count / slots.count
+            let all = family.reduce(0) { $0 + live[$1] }
+            let total = rows.slots.isEmpty ? 0 : all * keys.count / rows.slots.count
             // A few more than there are come in by small steps.
             let count = state.uniques[unique].count
             if total > count + count / 8 { state.uniques[unique].reserve(total, in: &pages) }
@@ -433,13 +504,14 @@ private struct BlockRows: ~Copyable {
 
     /// The hashes of the keys that the rows have.
     private mutating func gatherKeys(
-        of block: CachedBlock, _ entity: Catalog.StoredEntity, _ form: KeyForm, seed: UInt64
+        of block: CachedBlock, _ rows: Rows, _ entity: Catalog.StoredEntity, _ form: KeyForm,
+        seed: UInt64
     ) throws(StoreError) {
         let columns = form.columns
         // A key of one text or bytes is hashed where it lies.
         if form.rule == nil, columns.count == 1, entity.columns[columns[0]].kind == .bytes {
             guard let cells = try block.column(entity.columns[columns[0]]) else { return }
-            for (slot, number) in zip(slots, numbers) where !cells.isNil(at: slot) {
+            for (slot, number) in zip(rows.slots, rows.numbers) where !cells.isNil(at: slot) {
                 if cells.isExternal(at: slot) {
                     let value = try block.large(cells.bytes(at: slot))
                     keys.append((value.withUnsafeBytes { KeyBuffer.hash($0, seed: seed) }, number))
@@ -449,7 +521,7 @@ private struct BlockRows: ~Copyable {
             }
             return
         }
-        for (slot, number) in zip(slots, numbers)
+        for (slot, number) in zip(rows.slots, rows.numbers)
         where try key.load(block, row: slot, entity: entity, form) {
             keys.append((key.hash(seed: seed), number))
         }

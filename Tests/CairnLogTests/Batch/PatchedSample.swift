@@ -116,4 +116,11 @@ enum PatchedSample {
         let all = state.blocks.all(ofEntity: 0).map { state.blocks.entry($0) }
         return (all.filter { !$0.patched.isNone }, all)
     }
+
+    /// How many blocks of an entity are patches.
+    static func patches(_ store: LogStore, ofEntity name: String) -> Int {
+        let state = store.engine.registry.published()
+        return state.blocks.all(ofEntity: store.schema.entity(named: name)!.index)
+            .count { !state.blocks.entry($0).patched.isNone }
+    }
 }
