@@ -1,5 +1,6 @@
 // What a store costs beside its requests: opening after a kill and without any checkpoint, space after updates,
-// memory for each object, and what compaction does to a writer beside it. Cairn alone; each part says what it did.
+// memory for each object, what a reader beside a writer takes for what that wrote, and what compaction does to a writer
+// beside it. Cairn alone; each part says what it did.
 //
 //   CairnBenchmarks upkeep [rows]
 
@@ -21,6 +22,7 @@ enum Upkeep {
             "upkeep: \(count) rows, freshly loaded and closed: \(perRow(fresh, count)) bytes a row")
         try opening(path, rows[count / 2].serialCode, count, folder)
         try memory(path, count)
+        try following(folder.appending(path: "followed").path, rows)
         try updates(path, &rows, fresh: fresh)
         try latency(folder.appending(path: "latency").path, Array(rows.prefix(min(count, 200_000))))
     }
@@ -104,6 +106,40 @@ enum Upkeep {
             "row directory, one unique index and block table in memory: \(perRow(statistics.stateBytes, count)) bytes a row"
         )
         try store.close()
+    }
+
+    // MARK: Following
+
+    /// Writes many rows at once, and lets a reader follow, as one in another process does.
+    private static func following(_ path: String, _ rows: [Product]) throws {
+        let peer = try made(path, .full)
+        var options = LogStoreOptions()
+        options.isReadOnly = true
+        options.followsWriter = false
+        let reader = try LogStore.open(at: "\(path)/store", options: options)
+        print("what a writer takes, and then a reader that follows:")
+        func measure(_ what: String, _ write: () throws -> Void) throws {
+            let start = ContinuousClock.now
+            try write()
+            let written = ContinuousClock.now
+            _ = try reader.refresh()
+            tell(what, (written - start).seconds, (ContinuousClock.now - written).seconds)
+        }
+        try measure("insert") { try peer.insert(rows[...]) }
+        try measure("update of a column") { try peer.multiplyPrices(by: 1.01) }
+        try measure("the same again") { try peer.multiplyPrices(by: 1.01) }
+        try measure("delete of half") { _ = try peer.deleteFlagged() }
+        try reader.close()
+        try peer.close()
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    private static func tell(_ what: String, _ writer: Double, _ reader: Double) {
+        print(
+            String(
+                format: "  %@: %.1f ms, %.1f ms",
+                what.padding(toLength: 18, withPad: " ", startingAt: 0),
+                writer * 1e3, reader * 1e3))
     }
 
     // MARK: Space
