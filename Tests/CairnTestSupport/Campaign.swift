@@ -29,9 +29,10 @@
 //     $T --filter 'ChangeSetTests|EightTasksTests'           # what commits tell; tasks at work in one container
 //     $T --filter LargeLoopTests                  # loops over 1,000,000 objects in bounded memory
 //
-// Races are looked for in a build of its own, debug and optimised, without CAIRN_CAMPAIGN:
+// Races are looked for in a build of its own, without CAIRN_CAMPAIGN, and with locks that the sanitizer sees:
 //
-//     swift test --sanitize=thread --scratch-path .build-thread --filter 'CairnObjectsTests|CairnLogTests'
+//     .ci/races                                   # all suites in which threads meet
+//     .ci/races 'CairnObjectsTests|CairnLogTests'
 //
 // A debug build does the same, about ten times slower: CAIRN_CAMPAIGN=1 swift test --filter EveryBitTests
 //
