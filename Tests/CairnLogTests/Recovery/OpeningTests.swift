@@ -182,22 +182,25 @@ struct OpeningTests {
         }
     }
 
+    private static func insert(_ code: String, _ other: String, _ store: LogStore) throws
+        -> [ObjectID]
+    {
+        var request = BatchInsertRequest(
+            entityName: "Airport", objects: [["code": code], ["code": other]])
+        request.failsOnConflict = true
+        request.resultType = .objectIDs
+        return try store.execute(request).objectIDs
+    }
+
     @Test("A commit that failed gives none of its numbers to another one")
     func numbersOfFailedCommits() throws {
         let disk = MemoryFileSystem()
         let options = SampleStore.options(on: disk)
         let store = try LogStore.open(
             at: "/store", schema: try SampleStore.schema(), options: options)
-        func insert(_ code: String, _ other: String) throws -> [ObjectID] {
-            var request = BatchInsertRequest(
-                entityName: "Airport", objects: [["code": code], ["code": other]])
-            request.failsOnConflict = true
-            request.resultType = .objectIDs
-            return try store.execute(request).objectIDs
-        }
-        let first = try insert("A", "B")
-        #expect(throws: StoreError.self) { try insert("C", "A") }
-        let second = try insert("D", "E")
+        let first = try Self.insert("A", "B", store)
+        #expect(throws: StoreError.self) { try Self.insert("C", "A", store) }
+        let second = try Self.insert("D", "E", store)
         #expect(Set(first + second).count == 4)
         let next = try store.obtainPermanentIDs(forEntities: [0])[0].reference
         try store.close()
@@ -214,19 +217,12 @@ struct OpeningTests {
         let options = SampleStore.options(on: disk)
         var store = try LogStore.open(
             at: "/store", schema: try SampleStore.schema(), options: options)
-        func insert(_ code: String, _ other: String) throws -> [ObjectID] {
-            var request = BatchInsertRequest(
-                entityName: "Airport", objects: [["code": code], ["code": other]])
-            request.failsOnConflict = true
-            request.resultType = .objectIDs
-            return try store.execute(request).objectIDs
-        }
-        var given = try insert("A", "B")
+        var given = try Self.insert("A", "B", store)
         try store.close()
         let reader = try LogStore.open(at: "/store", options: FollowingStores.reading(disk))
         for _ in 0..<3 {
             store = try LogStore.open(at: "/store", options: options)
-            #expect(throws: StoreError.self) { try insert("C", "A") }
+            #expect(throws: StoreError.self) { try Self.insert("C", "A", store) }
             try store.close()
             try reader.refresh()
         }
