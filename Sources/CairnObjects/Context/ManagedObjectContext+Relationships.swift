@@ -4,6 +4,9 @@
 // to, then notes the link on both sides; the other side is a fault that need not be read unless it is
 // to-one itself. Without an inverse there is one side only.
 //
+// What was added to a pair of to-many relationships, or taken out of it, is an edit of both sides or of none: a side that does
+// not know what is stored learns from the other one that its edit is none.
+//
 // Targets and members are kept as ids, so that objects do not hold each other alive.
 
 import CairnModel
@@ -85,6 +88,7 @@ extension ManagedObjectContext {
         var stored = Set(inOrder)
         // What was taken out here is known to be a change of what is stored.
         let removed = object.toMany[index]?.removed ?? []
+        let added = object.toMany[index]?.added ?? []
         if case .inverseColumn(_, let column) = relationship.storage {
             // A member that was moved here belongs to where it was moved, whatever the store says.
             stored = stored.filter { id in
@@ -105,6 +109,9 @@ extension ManagedObjectContext {
         } else {
             object.toMany[index, default: ToManyState()].load(stored)
         }
+        for id in added.union(removed) where object.toMany[index]?.hasEdit(of: id) == false {
+            forgetPairEdit(of: object, index, id)
+        }
         return object.toMany[index]?.current ?? stored
     }
 
@@ -121,6 +128,18 @@ extension ManagedObjectContext {
         } isRemoved: {
             edit($0).map { $0.reference != id } ?? false
         }
+    }
+
+    /// Forgets on the other side of a pair what is no edit on this one: it is stored as it is here. Should the other side have
+    /// read something older, it reads again.
+    func forgetPairEdit(of object: ManagedObject, _ index: Int, _ member: ObjectID) {
+        let relationship = relationship(object, index)
+        guard case .pairs = relationship.storage, let inverse = relationship.inverse,
+            let other = registry.object(for: member),
+            let state = other.rarer?.toMany[inverse], state.hasEdit(of: object.objectID)
+        else { return }
+        if state.isLoaded { other.toMany[inverse]?.unload() }
+        other.toMany[inverse]?.forgetEdit(of: object.objectID)
     }
 
     /// Notes who leads to an object by an edit: it may have been gone since, and forgotten that.
@@ -238,6 +257,7 @@ extension ManagedObjectContext {
             noteLink(target, inverse, object)
         }
         noteLink(object, index, target)
+        settlePair(object, index, target)
     }
 
     /// A to-one side lets go of what it is linked to.
@@ -255,6 +275,21 @@ extension ManagedObjectContext {
         noteUnlink(object, index, target)
         if let inverse = relationship(object, index).inverse {
             noteUnlink(target, inverse, object)
+        }
+        settlePair(object, index, target)
+    }
+
+    /// What is undone on the side of a pair that knows what is stored is no edit on the other one, which cannot tell.
+    private func settlePair(_ object: ManagedObject, _ index: Int, _ target: ManagedObject) {
+        let relationship = relationship(object, index)
+        guard case .pairs = relationship.storage, let inverse = relationship.inverse,
+            let state = object.rarer?.toMany[index],
+            let other = target.rarer?.toMany[inverse], state.isLoaded != other.isLoaded
+        else { return }
+        if state.isLoaded, !state.hasEdit(of: target.objectID) {
+            forgetPairEdit(of: object, index, target.objectID)
+        } else if other.isLoaded, !other.hasEdit(of: object.objectID) {
+            forgetPairEdit(of: target, inverse, object.objectID)
         }
     }
 

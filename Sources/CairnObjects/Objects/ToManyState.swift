@@ -43,6 +43,9 @@ struct ToManyState {
 
     var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || hasOrderChange }
 
+    /// Whether an object was added or removed.
+    func hasEdit(of id: ObjectID) -> Bool { added.contains(id) || removed.contains(id) }
+
     /// Whether the order is another one than the stored one with those at the end who came.
     var hasOrderChange: Bool {
         guard let order, order.isMoved else { return false }
@@ -133,6 +136,12 @@ struct ToManyState {
     mutating func keepEdits(isAdded: (ObjectID) -> Bool, isRemoved: (ObjectID) -> Bool) {
         added = added.filter(isAdded)
         removed = removed.filter(isRemoved)
+    }
+
+    /// An object was neither added nor removed, which is known from elsewhere; the stored members are unknown.
+    mutating func forgetEdit(of id: ObjectID) {
+        added.remove(id)
+        removed.remove(id)
     }
 
     mutating func add(_ id: ObjectID) {
