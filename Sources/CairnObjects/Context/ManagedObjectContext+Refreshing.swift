@@ -161,12 +161,15 @@ extension ManagedObjectContext {
                 keepMemberEdits(of: object, index)
                 guard let state = object.toMany[index] else { continue }
                 let root = schema.entities[relationship.destination]
+                // Where neither side knows what is stored, this would be an edit in its turn.
                 for member in objects(with: Array(state.added), under: root) {
                     unlink(object, index, member)
+                    forgetPairEdit(of: object, index, member.objectID)
                 }
                 for member in objects(with: Array(state.removed), under: root)
                 where !member.isDeleted && !member.isGone {
                     link(object, index, member)
+                    forgetPairEdit(of: object, index, member.objectID)
                 }
             }
         }

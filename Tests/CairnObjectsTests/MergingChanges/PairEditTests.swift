@@ -102,4 +102,16 @@ struct PairEditTests {
         #expect(pair.one.members("friends") == (areFriends ? [pair.friend] : []))
         try pair.expect(areFriends)
     }
+
+    @Test(
+        "What is taken back where nobody knows the members is no edit of either side",
+        arguments: Backend.allCases, [true, false])
+    func takenBack(_ backend: Backend, _ areFriends: Bool) throws {
+        let pair = try Pair(backend, areFriends: areFriends)
+        pair.befriend(!areFriends)
+        pair.mine.refresh(pair.one, mergeChanges: true)
+        pair.mine.refresh(pair.one, mergeChanges: false)
+        try pair.store(!areFriends)
+        try pair.expect(!areFriends)
+    }
 }
