@@ -4,7 +4,8 @@
 //   2. A row of another version goes under the object, whose edits stay on top.
 //   3. Without a row the object is as good as deleted: it keeps its values until the context saves. What here leads to it, as
 //      an edit, leads nowhere, or to the one that it was folded into; new objects that a cascade rule would delete with it are deleted.
-//      If it turns out to be stored again, it is there again, with its edits.
+//      If it turns out to be stored again, it is there again, with its edits; what they lead to has let go of it meanwhile, and is
+//      linked again.
 //   4. To-many relationships that may lead elsewhere by now, and were read, are forgotten, and read again when somebody
 //      asks: at once if somebody watches the context, who is told which have changed. If it is known to whom the written objects
 //      led, and lead, only those are looked at; else all of the hierarchies that were written.
@@ -81,6 +82,8 @@ private struct ChangeMerge {
     /// Objects of the context that may have changed.
     private var touched: [ManagedObject] = []
     private var known: Set<ManagedObject> = []
+    /// Objects that are there again, with edits.
+    private var returned: [ManagedObject] = []
     /// What was deleted, if it is known what differs in the rows.
     private var deleted: Set<ObjectID> = []
     /// New objects that the context does not have, if somebody is to be told of them.
@@ -218,6 +221,7 @@ private struct ChangeMerge {
             let gone = try bringUpToDate(state)
             context.noteRedirects(of: gone, in: state)
             delete(gone, state)
+            for object in returned { linkAgain(object) }
             letGo(of: try vanishedTargets(state), state)
             try renewMembers(state)
             try announce(state)
@@ -267,7 +271,7 @@ private struct ChangeMerge {
     }
 
     /// Somebody has stored an object again that others had deleted: it is one as any other.
-    private func bringBack(_ object: ManagedObject, _ row: Row) {
+    private mutating func bringBack(_ object: ManagedObject, _ row: Row) {
         if object.isGone { object.revive() }
         object.willChangeAll()
         object.isDeleted = false
@@ -277,9 +281,31 @@ private struct ChangeMerge {
         put(row, under: object)
         object.unloadMembers()
         object.didChangeAll()
-        if object.hasEdits { return }
+        if object.hasEdits { return returned.append(object) }
         object.isUpdated = false
         context.changed.remove(object)
+    }
+
+    /// Makes the edits of an object's references once more, so that the other sides know of them: nobody told those while it was
+    /// as good as deleted. What is no more by now they lead to no more.
+    private func linkAgain(_ object: ManagedObject) {
+        for (index, relationship) in object.entity.relationships.enumerated() {
+            guard case .column(let column) = relationship.storage, let edit = object.edit(column)
+            else { continue }
+            let target = edit.reference.flatMap { livingTarget($0, of: relationship) }
+            object.setEdit(column, nil)
+            context.setTarget(of: object, index, target)
+        }
+    }
+
+    /// What an edit leads to; nil if it is known to be no more.
+    private func livingTarget(_ id: ObjectID, of relationship: SchemaRelationship)
+        -> ManagedObject?
+    {
+        if !isKnownAbove(id), context.registry.object(for: id) == nil { return nil }
+        let root = context.schema.entities[relationship.destination]
+        let target = context.object(with: id, under: root)
+        return target.isDeleted || target.isGone ? nil : target
     }
 
     private mutating func noteRefreshed(_ object: ManagedObject) {

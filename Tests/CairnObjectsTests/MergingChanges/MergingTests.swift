@@ -277,6 +277,44 @@ struct MergingTests {
     }
 
     @Test(
+        "What edits of an object lead to that others have deleted and stored again leads back to it",
+        arguments: Backend.allCases)
+    func linkedAgain(_ backend: Backend) throws {
+        let stack = try Stack(Models.people, backend)
+        let ids = try stack.store { context in
+            ["a", "b", "c", "d"].map { context.make("Person", ["name": $0]) }
+        }
+        let (mine, other, slow) = (stack.context(), stack.context(), stack.context(.overwrite))
+        mine.automaticallyMergesChangesFromParent = true
+        let people = ids.map { mine.object(with: $0) }
+        #expect(people[1].members("children").isEmpty)
+        people[0]["parent"] = people[1]
+        people[0]["spouse"] = people[2]
+        people[0]["mentor"] = people[3]
+        slow.object(with: ids[0])["name"] = "again"
+        other.delete(other.object(with: ids[0]))
+        try other.save()
+        mine.processPendingChanges()
+        #expect(people[0].isDeleted && people[1].members("children").isEmpty)
+        #expect(people[2].object("spouse") == nil)
+        // What is no more by then is led to no more.
+        other.delete(other.object(with: ids[3]))
+        try other.save()
+        mine.processPendingChanges()
+        try slow.save()
+        mine.processPendingChanges()
+        for person in [people, ids.map { stack.context().object(with: $0) }] {
+            #expect(!person[0].isDeleted && person[0].string("name") == "again")
+            #expect(person[0].object("parent")?.objectID == ids[1])
+            #expect(person[1].objectIDs(forRelationshipNamed: "children") == [ids[0]])
+            #expect(person[0].object("spouse")?.objectID == ids[2])
+            #expect(person[2].object("spouse")?.objectID == ids[0])
+            #expect(person[0].object("mentor") == nil)
+            try mine.save()
+        }
+    }
+
+    @Test(
         "A save does not delete what others have deleted and stored again, merged or not",
         arguments: ways)
     private func notDeletedAgain(_ backend: Backend, _ way: Way) throws {
