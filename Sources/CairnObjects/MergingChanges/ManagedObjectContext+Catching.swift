@@ -171,7 +171,7 @@ private struct ChangeMerge {
                     if let changes = byEntity[entity],
                         changes.updated.contains(object.reference)
                             || changes.deleted.contains(object.reference)
-                            || object.flags.contains(.deletedElsewhere)
+                            || isAway(object)
                                 && changes.inserted.contains(object.reference)
                     {
                         take(object)
@@ -199,11 +199,14 @@ private struct ChangeMerge {
     private func isKnownAbove(_ id: ObjectID) -> Bool { !id.isTemporary || context.parent != nil }
 
     private mutating func take(_ object: ManagedObject) {
-        guard !object.isInserted, isKnownAbove(object.objectID),
-            !object.isGone || object.flags.contains(.deletedElsewhere),
-            known.insert(object).inserted
+        guard !object.isInserted, isKnownAbove(object.objectID), known.insert(object).inserted
         else { return }
         touched.append(object)
+    }
+
+    /// Whether an object was found to be no more, and may be there again.
+    private func isAway(_ object: ManagedObject) -> Bool {
+        object.isGone || object.flags.contains(.deletedElsewhere)
     }
 
     // MARK: Merging
@@ -244,11 +247,11 @@ private struct ChangeMerge {
             let rows = try state.rows(objects.map(\.objectID))
             for (object, row) in zip(objects, rows) {
                 guard let row else {
-                    if object.flags.contains(.deletedElsewhere) { continue }
+                    if isAway(object) { continue }
                     if object.isDeleted { object.isDisplaced = true } else { gone.append(object) }
                     continue
                 }
-                if object.flags.contains(.deletedElsewhere) {
+                if isAway(object) {
                     bringBack(object, row)
                     noteRefreshed(object)
                     continue

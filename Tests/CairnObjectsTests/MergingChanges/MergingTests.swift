@@ -315,6 +315,38 @@ struct MergingTests {
     }
 
     @Test(
+        "What was found to be no more is a member again as soon as others have stored it again",
+        arguments: Backend.allCases, [true, false])
+    func memberAgain(_ backend: Backend, _ isWatched: Bool) throws {
+        let stack = try Stack(Models.people, backend)
+        let ids = try stack.store { context in
+            ["a", "b"].map { context.make("Person", ["name": $0]) }
+        }
+        let (mine, slow) = (stack.context(), stack.context(.overwrite))
+        let recorder = isWatched ? NotificationRecorder(mine) : nil
+        mine.automaticallyMergesChangesFromParent = true
+        let people = ids.map { mine.object(with: $0) }
+        #expect(people[0].members("friends").isEmpty && people[1].string("name") == "b")
+        slow.object(with: ids[1])["friends"] = Set([slow.object(with: ids[0])])
+        slow.object(with: ids[1])["name"] = "again"
+        let other = stack.context()
+        other.delete(other.object(with: ids[1]))
+        try other.save()
+        mine.processPendingChanges()
+        #expect(people[1].string("name") == "b" && people[1].isDeleted)
+        mine.rollback()
+        // Nobody in the context says any more that it is deleted; that there is no row does.
+        #expect(people[1].string("name") == nil && people[1].isDeleted)
+        try slow.save()
+        mine.processPendingChanges()
+        #expect(people[0].members("friends") == [people[1]])
+        #expect(!people[1].isDeleted && people[1].string("name") == "again")
+        #expect(people[1].members("friends") == [people[0]])
+        #expect(!mine.hasChanges)
+        withExtendedLifetime(recorder) {}
+    }
+
+    @Test(
         "A save does not delete what others have deleted and stored again, merged or not",
         arguments: ways)
     private func notDeletedAgain(_ backend: Backend, _ way: Way) throws {

@@ -49,6 +49,7 @@ struct RandomMergingTests {
     /// Walks that have ended otherwise once.
     private static let known: [UInt64] = [
         752_345_167, 895_823_932, 554_016_374, 734_762_984, 267_206_809, 543_286_656, 79_094_570,
+        13_917_687,
     ]
 
     @Test(
