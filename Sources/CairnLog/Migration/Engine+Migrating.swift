@@ -58,6 +58,8 @@ extension Engine {
             try allowRedirects()
         }
         try allowMigration()
+        // What the log has said is issued stays so, also if it is more than the last commit says (F-622).
+        let numbers = withTurnAnyway { $0.nextNumbers }
         var result = MigrationResult()
         do throws(StoreError) {
             (_, result.commit) = try commit(author: nil, contextName: nil, isSilent: true) {
@@ -79,7 +81,7 @@ extension Engine {
             // Whatever failed, the engine goes on with the trees that it has.
             withTurnAnyway { turn in
                 repair(&turn)
-                turn.nextNumbers = turn.head.state.nextNumbers
+                turn.nextNumbers = numbers
             }
             throw error
         }

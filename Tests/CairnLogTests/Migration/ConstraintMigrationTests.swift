@@ -202,6 +202,33 @@ struct ConstraintMigrationTests {
         _ = try store.check(before, model)
     }
 
+    @Test("What failed commits have used up stays used up when a migration fails, too (F-622)")
+    func failedNumbers() throws {
+        let store = Store()
+        let next = Self.user([["uniqueId"]])
+        var model = next
+        model.entities.append(Store.entity("Extra", [.init("name", .string)]))
+        let before = try store.with(model) { store in
+            for name in ["Extra", "User"] {
+                let key = name == "User" ? "uniqueId" : "name"
+                _ = try store.execute(BatchInsertRequest(entityName: name, objects: [[key: "a"]]))
+            }
+            var request = BatchInsertRequest(
+                entityName: "User", objects: [["uniqueId": "c"], ["uniqueId": "a"]])
+            request.failsOnConflict = true
+            #expect(throws: StoreError.self) { try store.execute(request) }
+            return try Store.content(store)
+        }
+        for _ in 0..<2 {
+            #expect {
+                try store.migrate(to: next) { options in
+                    options.migrationProgress = { $0.stage != .removing }
+                }
+            } throws: { ($0 as? StoreError)?.code == .migrationCancelled }
+            _ = try store.check(before, model)
+        }
+    }
+
     @Test("Many duplicated keys are found in one pass, with as many objects as they are")
     func many() throws {
         let (store, _) = try Self.filled((0..<5_000).map { "k\($0 / 2 % 2_000)" })
