@@ -73,9 +73,12 @@ extension Engine {
         }
     }
 
-    /// Takes a checkpoint if opening had to build fetch indexes, so that the next one need not.
+    /// Takes a checkpoint if opening had to build fetch indexes, so that the next one need not. Only for who says which there
+    /// are to be: others would take from the checkpoint what an app has beside those of the stored model.
     func keepBuiltIndexes() {
-        guard lacksFetchIndexes, !isReadOnly, sizes.checkpointBytes != .max else { return }
+        guard !isReadOnly, sizes.checkpointBytes != .max,
+            lacksFetchIndexes.exchange(false, ordering: .relaxed)
+        else { return }
         do {
             if registry.read({ $0.commitEnd.lsn }) <= checkpoint.withLock({ $0.lsn }) {
                 // One of the same state would have to take the place of the other.

@@ -128,8 +128,9 @@ final class Engine: Sendable {
     let recordedHistory = Mutex((commit: UInt64(0), time: 0.0))
     /// What recovery found.
     let recovery: RecoveryReport
-    /// Whether the checkpoint that it was opened from lacks fetch indexes, so that they were built.
-    let lacksFetchIndexes: Bool
+    /// Whether the checkpoint that it was opened from lacks fetch indexes, so that they were built, and no other was taken for
+    /// that.
+    let lacksFetchIndexes: Atomic<Bool>
     /// Where the log ended when it was last looked whether checkpoint or compaction are due; the largest number before.
     private let lookedAt = Atomic<UInt64>(.max)
     /// Where the log ended when it was opened, if a close frame was its last, and the numbers that this says.
@@ -174,10 +175,10 @@ final class Engine: Sendable {
         staging = StagingArea(adoptedBytes: opened.sideBytes)
         scheduler = options.makeScheduler()
         housekeeper = options.makeScheduler()
-        lacksFetchIndexes =
+        lacksFetchIndexes = Atomic(
             opened.base.map { base in
                 !FetchIndexBuilder.has(base, allOf: opened.catalog)
-            } ?? false
+            } ?? false)
         checkpoint = Mutex(
             CheckpointProgress(
                 lsn: opened.base?.commitEnd.lsn ?? 0, volume: opened.base?.commitEnd.lsn ?? 0,

@@ -71,6 +71,7 @@ final class EngineRegistry: Sendable {
             case .engine(let engine):
                 // Here nothing is locked.
                 engine.changes.deliver()
+                if schema != nil { engine.keepBuiltIndexes() }
                 return engine
             case .closing(let engine): try wait(for: engine)
             case .removed: attempts += 1
@@ -269,7 +270,6 @@ final class EngineRegistry: Sendable {
             try? engine.close()
             throw error
         }
-        engine.keepBuiltIndexes()
         return engine
     }
 
