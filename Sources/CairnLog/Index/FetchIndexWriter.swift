@@ -71,7 +71,7 @@ final class FetchIndexWriter {
     }
 
     /// Rows of a block are born, or die.
-    func add(_ block: CachedBlock, _ slots: some Sequence<Int>, entity: Int, isInsert: Bool)
+    func add(_ block: CachedBlock, _ slots: some Collection<Int>, entity: Int, isInsert: Bool)
         throws(StoreError)
     {
         for index in catalog.fetchIndexesOfEntity[entity] {
@@ -81,9 +81,9 @@ final class FetchIndexWriter {
 
     /// The same in one index.
     func add(
-        _ block: CachedBlock, _ slots: some Sequence<Int>, entity: Int, index: Int, isInsert: Bool
+        _ block: CachedBlock, _ slots: some Collection<Int>, entity: Int, index: Int, isInsert: Bool
     ) throws(StoreError) {
-        guard let changes = changes[index] else { return }
+        guard let changes = changes[index], !slots.isEmpty else { return }
         let parts = catalog.fetchIndexes[index].parts
         var columns: [DecodedColumn?] = []
         for part in parts {

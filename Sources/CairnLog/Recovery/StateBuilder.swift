@@ -320,9 +320,10 @@ private struct BaseRows: ~Copyable {
         }
         for reference in entity.references {
             let isTouched = patch?.touches(reference: reference, of: entity, state.catalog) ?? true
+            let rows = isTouched ? gone : ended
             let column = entity.columns[state.catalog.references[reference].column]
-            guard let cells = try block.column(column) else { continue }
-            for slot in isTouched ? gone : ended where !cells.isNil(at: slot) {
+            guard !rows.isEmpty, let cells = try block.column(column) else { continue }
+            for slot in rows where !cells.isNil(at: slot) {
                 guard
                     state.inverses[reference].remove(
                         source: numbers.number(slot), target: cells.number(slot), in: &pages)
@@ -419,9 +420,9 @@ private struct BlockRows: ~Copyable {
         }
         for reference in entity.references {
             let isTouched = patch?.touches(reference: reference, of: entity, state.catalog) ?? true
-            let column = entity.columns[state.catalog.references[reference].column]
-            guard let cells = try block.column(column) else { continue }
             let rows = isTouched ? living : new
+            let column = entity.columns[state.catalog.references[reference].column]
+            guard !rows.slots.isEmpty, let cells = try block.column(column) else { continue }
             for (slot, number) in zip(rows.slots, rows.numbers) where !cells.isNil(at: slot) {
                 guard let target = UInt32(exactly: cells.integer(at: slot)), target != 0 else {
                     throw damage("a reference leads to an impossible number", block)
@@ -479,6 +480,7 @@ private struct BlockRows: ~Copyable {
         _ rows: Rows, of block: CachedBlock, _ entity: Catalog.StoredEntity, _ unique: Int,
         _ state: inout EngineState, _ pages: inout PageTransaction
     ) throws(StoreError) {
+        if rows.slots.isEmpty { return }
         keys.removeAll(keepingCapacity: true)
         let definition = state.catalog.uniques[unique]
         try gatherKeys(of: block, rows, entity, definition.form, seed: state.hashSeed)
@@ -489,7 +491,7 @@ private struct BlockRows: ~Copyable {
             // As many of the rows to come are taken to have a key as have one here.
             let family = state.catalog.family(of: definition.entity)
             let all = family.reduce(0) { $0 + live[$1] }
-            let total = rows.slots.isEmpty ? 0 : all * keys.count / rows.slots.count
+            let total = all * keys.count / rows.slots.count
             // A few more than there are come in by small steps.
             let count = state.uniques[unique].count
             if total > count + count / 8 { state.uniques[unique].reserve(total, in: &pages) }
