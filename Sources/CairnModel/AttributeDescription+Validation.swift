@@ -98,6 +98,8 @@ extension AttributeDescription {
                 date.timeIntervalSinceReferenceDate.isFinite
                     ? failure(of: value, fail, below: .dateTooSoon, above: .dateTooLate)
                     : fail(.invalidDate, "it is no moment at all")
+            case .decimal(let number) where number.isNaN:
+                fail(.invalidDate, "it is not a number (NaN)")
             default: failure(of: value, fail, below: .numberTooSmall, above: .numberTooLarge)
             }
         if let beyond { return beyond }

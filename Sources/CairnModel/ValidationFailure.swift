@@ -22,7 +22,7 @@ public struct ValidationFailure: Error, Sendable, Hashable, CustomStringConverti
         public static let dateTooLate = Code(rawValue: 1630)
         /// A date is before the earliest one.
         public static let dateTooSoon = Code(rawValue: 1640)
-        /// A date is no moment at all.
+        /// A date is no moment at all, or a decimal number no number.
         public static let invalidDate = Code(rawValue: 1650)
         /// A string has too many characters.
         public static let stringTooLong = Code(rawValue: 1660)

@@ -159,7 +159,7 @@ extension Decimal: AttributeValue {
     /// Puts the value into a cell.
     public func _store(in column: inout ColumnBuffer, row: Int) {
         if isNaN {
-            column.setNil(row: row)
+            column.setNoNumber(row: row)
         } else {
             withUnsafeTemporaryAllocation(byteCount: DecimalCoding.longest, alignment: 1) {
                 buffer in
@@ -169,7 +169,7 @@ extension Decimal: AttributeValue {
         }
     }
     /// The value as it crosses the borders of a store.
-    public var attributeValue: Value { isNaN ? .null : .decimal(self) }
+    public var attributeValue: Value { .decimal(self) }
 }
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {

@@ -215,6 +215,12 @@ extension BatchUpdatePlan.Rule {
                     detail: "the \(value.kindName) \(value) is not a value of type \(type.rawValue)"
                 ))
         }
+        // What is calculated from stored values is nil where it is no number.
+        if !isCalculated, exact.isNoMomentOrNumber,
+            let failure = column.validate(exact, conditions: [])
+        {
+            throw StoreError(failure, entity: entity)
+        }
         if isRuled, let failure = column.validate(exact, conditions: conditions) {
             throw StoreError(failure, entity: entity)
         }
@@ -249,5 +255,16 @@ extension StoreError {
         self.init(
             Code(rawValue: failure.code.rawValue), failure.message,
             context: .init(entity: entity, key: failure.key, row: row, value: failure.value))
+    }
+}
+
+extension Value {
+    /// Whether it is a date that is no moment or a decimal number that is none, which no store keeps.
+    fileprivate var isNoMomentOrNumber: Bool {
+        switch self {
+        case .date(let date): !date.timeIntervalSinceReferenceDate.isFinite
+        case .decimal(let number): number.isNaN
+        default: false
+        }
     }
 }

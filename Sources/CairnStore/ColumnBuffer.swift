@@ -57,6 +57,8 @@ public struct ColumnBuffer {
     private let reserved: UnsafeMutablePointer<Int>
     /// The row whose bytes were too many, or -1.
     package private(set) var oversizedRow = -1
+    /// The first row that was given a decimal number that is NaN, and so became nil, or -1.
+    package private(set) var noNumberRow = -1
     /// Whether untouched cells have the attribute's default value; true only after sealing.
     @usableFromInline package var hasDefault = false
 
@@ -91,6 +93,7 @@ public struct ColumnBuffer {
         states.update(repeating: State.untouched, count: rows)
         used = 0
         oversizedRow = -1
+        noNumberRow = -1
         hasDefault = false
         if capacity > rowCapacity * Self.usualLength * 8 {
             replaceData(capacity: rowCapacity * Self.usualLength)
@@ -204,6 +207,13 @@ public struct ColumnBuffer {
     @inlinable package func isNil(row: Int) -> Bool {
         let state = states[row]
         return state == 2 || (state == 0 && !hasDefault)
+    }
+
+    /// Sets a cell to nil for a number that has no bytes, and notes it: a batch refuses it.
+    @usableFromInline mutating func setNoNumber(row: Int) {
+        // A row that was given another value since is out of it.
+        if noNumberRow < 0 || states[noNumberRow] != State.null { noNumberRow = row }
+        setNil(row: row)
     }
 
     /// Makes room for so many bytes more; false if the column would become too large, which is noted.

@@ -74,7 +74,10 @@ public struct RowCells: Equatable, @unchecked Sendable {
                 return URL(string: text).map(Value.uri) ?? .null
             case .binary, .transformable: return .binary(withTail(word) { Data($0) })
             case .decimal:
-                return withTail(word) { DecimalCoding.decode($0).map(Value.decimal) ?? .null }
+                return withTail(word) {
+                    $0.isEmpty
+                        ? .decimal(.nan) : DecimalCoding.decode($0).map(Value.decimal) ?? .null
+                }
             case .uuid: return withTail(word) { UUIDCoding.decode($0).map(Value.uuid) ?? .null }
             case .undefined, .objectID, .composite: return .null
             }

@@ -116,7 +116,9 @@ package struct RowCellsBuilder: ~Copyable {
         case .binary(let value):
             value.withUnsafeBytes { set(column, bytes: $0) }
         case .decimal(let value):
-            DecimalCoding.encode(value).withUnsafeBytes { set(column, bytes: $0) }
+            // NaN, which only an unsaved object can have, is no bytes.
+            let bytes = value.isNaN ? [] : DecimalCoding.encode(value)
+            bytes.withUnsafeBytes { set(column, bytes: $0) }
         case .uuid(let value):
             withUnsafeBytes(of: value.uuid) { set(column, bytes: $0) }
         }

@@ -60,8 +60,7 @@ extension Value {
         switch object {
         case is NSNull: self = .null
         case let value as NSDecimalNumber:
-            let decimal = value.decimalValue
-            self = decimal.isNaN ? .null : .decimal(decimal)
+            self = .decimal(value.decimalValue)
         case let value as NSNumber: self.init(number: value)
         case is NSString:
             guard let value = object as? String else { return nil }

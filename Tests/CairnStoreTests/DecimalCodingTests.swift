@@ -130,17 +130,20 @@ struct DecimalCodingTests {
         }
     }
 
-    @Test("NaN is nil in a cell")
+    @Test("NaN is refused, with its place")
     func notANumber() throws {
         let entity = try Samples.entity([.init("exact", .decimal)])
         let column = try entity.column("exact", as: Decimal.self)
         let given = Given(1)
-        let batch = try fill(
-            BatchInsertRequest(entity: entity) { row in
-                row[column] = .nan
-                return given.isOver()
-            }, entity)
-        #expect(try Samples.value(batch, "exact", row: 0) == .null)
+        let error = #expect(throws: StoreError.self) {
+            try fill(
+                BatchInsertRequest(entity: entity) { row in
+                    row[column] = .nan
+                    return given.isOver()
+                }, entity)
+        }
+        #expect(error?.code.rawValue == 1650)
+        #expect(error?.context.key == "exact")
     }
 
     @Test(

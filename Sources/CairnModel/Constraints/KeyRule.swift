@@ -252,6 +252,7 @@ extension Value {
         case .double(let value): value.isNaN
         case .float(let value): value.isNaN
         case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
+        case .decimal(let value): value.isNaN
         default: false
         }
     }

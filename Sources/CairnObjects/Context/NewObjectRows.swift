@@ -119,6 +119,9 @@ struct NewObjectRows: NewRowSource {
                 withUnsafeBytes(of: (slots.word(column), slots.secondWord(column))) {
                     columns[column].setFixed16($0, row: row)
                 }
+            case .decimal where slots.data(column).pointee.isEmpty:
+                // NaN, which validation refuses where it is asked.
+                columns[column].setNil(row: row)
             case .binary, .decimal:
                 slots.data(column).pointee.withUnsafeBytes {
                     columns[column].setBytes($0, row: row)

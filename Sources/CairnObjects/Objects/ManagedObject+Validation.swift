@@ -81,6 +81,9 @@ extension ManagedObject {
         if case .date(let date) = value, !date.timeIntervalSinceReferenceDate.isFinite {
             return check(.invalidDate, true, "the date is no moment at all")
         }
+        if case .decimal(let number) = value, number.isNaN {
+            return check(.invalidDate, true, "the decimal number is not a number (NaN)")
+        }
         if let least = attribute.minimumValue, let order = order(value, least) {
             check(
                 isDate(value) ? .dateTooEarly : .numberTooSmall, order < 0,

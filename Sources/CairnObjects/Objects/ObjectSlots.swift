@@ -227,11 +227,8 @@ extension ObjectSlots {
         case .uri(let value): set(column, string: value.absoluteString)
         case .binary(let value): set(column, data: value)
         case .decimal(let value):
-            if value.isNaN {
-                setNil(column)
-            } else {
-                set(column, data: Data(DecimalCoding.encode(value)))
-            }
+            // NaN has no encoding, and no number has an empty one: so the object keeps it until validation refuses it.
+            set(column, data: value.isNaN ? Data() : Data(DecimalCoding.encode(value)))
         }
     }
 
@@ -262,7 +259,8 @@ extension ObjectSlots {
         case .binary: return .binary(data(column).pointee)
         case .decimal:
             return data(column).pointee.withUnsafeBytes {
-                DecimalCoding.decode($0).map(Value.decimal) ?? .null
+                $0.isEmpty
+                    ? .decimal(.nan) : DecimalCoding.decode($0).map(Value.decimal) ?? .null
             }
         }
     }

@@ -11,7 +11,7 @@ extension StoreError.Code {
     public static let dateTooLate = StoreError.Code(rawValue: 1630)
     /// A date is earlier than the model allows.
     public static let dateTooEarly = StoreError.Code(rawValue: 1640)
-    /// A date is no moment at all.
+    /// A date is no moment at all, or a decimal number no number.
     public static let invalidDate = StoreError.Code(rawValue: 1650)
     /// A string has more characters than the model allows.
     public static let stringTooLong = StoreError.Code(rawValue: 1660)
