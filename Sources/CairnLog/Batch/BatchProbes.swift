@@ -12,7 +12,6 @@
 //
 // Threads: used by the holder of the turn alone.
 
-import CCairn
 import CairnFormat
 import CairnStore
 
@@ -411,7 +410,7 @@ struct BatchProbes: ~Copyable {
         if constraints[constraint].isBytes {
             return KeyBuffer.hash(column.pointee.bytes(row: row), seed: seed)
         }
-        return cairn_hash64_words(column.pointee.word(row), 0, 8, seed)
+        return StoredHash.of(word: column.pointee.word(row), seed: seed)
     }
 
     /// Lets go of all blocks.

@@ -9,7 +9,6 @@
 // Invariants: no row is in a run unless it has the key of its object.
 // Threads: one owner; batches are read alone.
 
-import CCairn
 import CairnFormat
 import CairnStore
 
@@ -255,7 +254,7 @@ struct ListComparer: ~Copyable {
         let hash =
             column.kind.isBytes
             ? KeyBuffer.hash(column.bytes(row: row), seed: state.hashSeed)
-            : cairn_hash64_words(column.word(row), 0, 8, state.hashSeed)
+            : StoredHash.of(word: column.word(row), seed: state.hashSeed)
         var cursor = state.uniques[comparison.unique].firstCandidate(hash: hash)
         while let number = cursor.next() {
             let cell = state.directories[comparison.tree][number]

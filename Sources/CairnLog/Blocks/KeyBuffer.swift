@@ -8,7 +8,6 @@
 // Invariant: two rows have equal key bytes of a constraint exactly if it holds them to be equal.
 // Threads: owned by one commit or one fetch.
 
-import CCairn
 import CairnFormat
 import CairnModel
 import CairnStore
@@ -30,11 +29,11 @@ struct KeyBuffer: ~Copyable {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
     /// The key's hash under the seed of the process.
-    @inline(__always) func hash(seed: UInt64) -> UInt64 { cairn_hash64(base, count, seed) }
+    @inline(__always) func hash(seed: UInt64) -> UInt64 { StoredHash.of(bytes, seed: seed) }
 
     /// The hash of a key of one text or bytes, which is the value's bytes themselves.
     @inline(__always) static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
-        cairn_hash64(bytes.baseAddress, bytes.count, seed)
+        StoredHash.of(bytes, seed: seed)
     }
 
     @inline(__always) mutating func clear() { count = 0 }

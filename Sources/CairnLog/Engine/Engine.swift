@@ -167,7 +167,7 @@ final class Engine: Sendable {
             opened.report.wasClosed && !opened.report.wasCreated ? (opened.end, nextNumbers) : nil
         let state = try StateBuilder.build(
             opened, cache: cache, largeValues: largeValues, pool: pool,
-            hashSeed: opened.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes,
+            hashSeed: opened.hashSeed ?? StoredHash.newSeed(bits: sizes.hashBits), sizes: sizes,
             monitor: RecoveryMonitor(.buildingState, options))
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         compaction = Mutex(CompactionProgress(opened, floor: options.sizes.compactionFloor))

@@ -164,6 +164,9 @@ package struct StoreSizes: Sendable {
     /// Whether stores are made, or made anew when they are opened, with places for the order of ordered relationships.
     /// Those of earlier times have none.
     package var keepsOrder = true
+    /// How many bits are left of the hash of every key of a state that is made without a checkpoint, so that keys that share one
+    /// are common; 32 = all that are stored. A checkpoint keeps it.
+    package var hashBits = 32
 
     /// The sizes of a real store.
     package init() {}

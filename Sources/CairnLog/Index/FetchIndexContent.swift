@@ -2,8 +2,6 @@
 //
 // Threads: a value; see `PageTransaction`.
 
-import CCairn
-
 /// A fetch index of a state.
 struct FetchIndexContent: Sendable {
     var ordered = OrderedIndex()
@@ -13,7 +11,7 @@ struct FetchIndexContent: Sendable {
     /// The hash of a key under which its postings are.
     @inline(__always)
     static func hash(_ key: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
-        cairn_hash64(key.baseAddress, key.count, seed)
+        StoredHash.of(key, seed: seed)
     }
 
     /// Carries out changes and forgets them; false if the index contradicts them.
@@ -23,21 +21,33 @@ struct FetchIndexContent: Sendable {
         changes.settle()
         var isRight = ordered.apply(changes, in: &pages) == 0
         if hasPostings {
-            let all = changes.all
-            for index in 0..<all.count {
-                let entry = all.entry(index)
-                let length = entry.count &- 4
-                let hash = Self.hash(UnsafeRawBufferPointer(rebasing: entry[..<length]), seed: seed)
-                let number = UInt32(
-                    bigEndian: entry.loadUnaligned(fromByteOffset: length, as: UInt32.self))
-                let isDone =
-                    all.isInsert(index)
-                    ? postings.insert(hash: hash, number: number, in: &pages)
-                    : postings.remove(hash: hash, number: number, in: &pages)
-                if !isDone { isRight = false }
+            // The old and the new key of a row may share a hash, whichever of them comes first: what leaves goes before what comes.
+            for isInsert in [false, true]
+            where !applyToPostings(changes.all, isInsert: isInsert, seed: seed, in: &pages) {
+                isRight = false
             }
         }
         changes.removeAll()
+        return isRight
+    }
+
+    /// Carries out those changes that enter, or those that leave; false if the postings contradict them.
+    private mutating func applyToPostings(
+        _ changes: IndexChanges.Slice, isInsert: Bool, seed: UInt64, in pages: inout PageTransaction
+    ) -> Bool {
+        var isRight = true
+        for index in 0..<changes.count where changes.isInsert(index) == isInsert {
+            let entry = changes.entry(index)
+            let length = entry.count &- 4
+            let hash = Self.hash(UnsafeRawBufferPointer(rebasing: entry[..<length]), seed: seed)
+            let number = UInt32(
+                bigEndian: entry.loadUnaligned(fromByteOffset: length, as: UInt32.self))
+            let isDone =
+                isInsert
+                ? postings.insert(hash: hash, number: number, in: &pages)
+                : postings.remove(hash: hash, number: number, in: &pages)
+            if !isDone { isRight = false }
+        }
         return isRight
     }
 

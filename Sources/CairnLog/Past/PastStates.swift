@@ -186,7 +186,7 @@ extension Engine {
         try prepare(&log, for: number)
         let state = try StateBuilder.build(
             log, cache: cache, largeValues: largeValues, pool: log.pool,
-            hashSeed: log.hashSeed ?? UInt64.random(in: .min ... .max), sizes: sizes)
+            hashSeed: log.hashSeed ?? StoredHash.newSeed(bits: sizes.hashBits), sizes: sizes)
         return StateRegistry(state, epoch: number, pool: log.pool)
     }
 

@@ -9,7 +9,6 @@
 //
 // Threads: one search in one thread.
 
-import CCairn
 import CairnFormat
 import CairnModel
 import CairnStore
@@ -119,7 +118,7 @@ struct KeyListSearch: ~Copyable {
         case .string(var text):
             text.withUTF8 { KeyBuffer.hash(UnsafeRawBufferPointer($0), seed: seed) }
         case .integer(let number):
-            cairn_hash64_words(UInt64(bitPattern: number), 0, 8, seed)
+            StoredHash.of(word: UInt64(bitPattern: number), seed: seed)
         default: nil
         }
     }

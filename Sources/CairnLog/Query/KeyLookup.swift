@@ -10,7 +10,6 @@
 //
 // Threads: one lookup in one thread.
 
-import CCairn
 import CairnFormat
 import CairnModel
 import CairnStore
@@ -187,7 +186,7 @@ struct KeyLookup: ~Copyable {
         let column = batch.columns.baseAddress.unsafelyUnwrapped + single.column
         if column.pointee.isNil(row: row) { return nil }
         if single.isBytes { return KeyBuffer.hash(column.pointee.bytes(row: row), seed: seed) }
-        return cairn_hash64_words(column.pointee.word(row), 0, 8, seed)
+        return StoredHash.of(word: column.pointee.word(row), seed: seed)
     }
 
     /// Whether a candidate has a key.

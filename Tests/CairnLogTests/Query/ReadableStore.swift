@@ -99,11 +99,12 @@ struct ReadableStore {
         }
     }
 
-    init(cacheBytes: Int? = nil) throws {
+    init(cacheBytes: Int? = nil, hashBits: Int = 32) throws {
         disk = MemoryFileSystem()
         var options = SampleStore.options(on: disk, durability: .relaxed)
         options.sizes.largeValueBytes = 200
         options.cacheBytes = cacheBytes
+        options.sizes.hashBits = hashBits
         let schema = try Schema(Self.model)
         store = try LogStore.open(at: "/store", schema: schema, options: options)
         thing = schema.entities[0]

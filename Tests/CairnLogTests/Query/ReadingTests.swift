@@ -213,10 +213,58 @@ struct ReadingTests {
         try shop.store.close()
     }
 
+    @Test("Of keys that share a hash each leads to its own row, and one that nothing has to none")
+    func sharedHashes() throws {
+        var random = RandomSource(seed: 11)
+        let shop = try ReadableStore(hashBits: 1)
+        let columns = try ReadableStore.Columns(shop.thing)
+        let rows: [[String: Any]] = (0..<24).map {
+            [
+                "key": "key \($0)", "count": $0, "mark": ReadableStore.uuid($0),
+                "group": "group", "place": $0,
+            ]
+        }
+        _ = try shop.store.execute(
+            BatchInsertRequest(entityName: "Thing", objects: rows.shuffled(using: &random)))
+        let snapshot = try shop.store.snapshot()
+        func found(
+            _ key: ColumnSet, _ set: @escaping (Int, borrowing RowWriter) -> Void
+        ) throws -> [String] {
+            var next = 0
+            var found: [String] = []
+            try snapshot.lookUp(
+                StoreLookup(shop.thing, by: key),
+                keys: { row in
+                    if next == 48 { return true }
+                    set(next, row)
+                    next += 1
+                    return false
+                }
+            ) { row in found.append("\(row.position) \(row[columns.key] ?? "nil")") }
+            return found
+        }
+        // The second half of the keys is nobody's.
+        let wanted = (0..<24).map { "\($0) key \($0)" }
+        #expect(try found(ColumnSet(columns.key)) { $1[columns.key] = "key \($0)" } == wanted)
+        #expect(try found(ColumnSet(columns.count)) { $1[columns.count] = Int64($0) } == wanted)
+        #expect(
+            try found(ColumnSet(columns.mark)) { $1[columns.mark] = ReadableStore.uuid($0) }
+                == wanted)
+        #expect(
+            try found(ColumnSet(columns.place, columns.group)) { number, row in
+                row[columns.group] = "group"
+                row[columns.place] = Int32(number)
+            } == wanted)
+        #expect(try shop.store.check().findings.isEmpty)
+        try shop.store.close()
+    }
+
     @Test("Asking the index for a key, or a list of keys, finds what looking at every row finds")
     func keys() throws {
         try Rounds.run("fetching by keys", everyDay: 4, whole: 100) { random in
-            let shop = try ReadableStore(cacheBytes: random.oneIn(3) ? 0 : nil)
+            let shop = try ReadableStore(
+                cacheBytes: random.oneIn(3) ? 0 : nil,
+                hashBits: [11, 32].randomElement(using: &random) ?? 32)
             try shop.fill(&random)
             let snapshot = try shop.store.snapshot()
             for _ in 0..<20 {
