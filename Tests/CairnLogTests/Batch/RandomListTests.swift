@@ -58,6 +58,7 @@ struct RandomListTests {
             let disk = MemoryFileSystem()
             var options = SampleStore.options(on: disk, durability: .relaxed)
             options.sizes.rowsPerBlock = [4, 30, 1024][Int.random(in: 0..<3, using: &random)]
+            options.sizes.hashBits = [5, 10, 32].randomElement(using: &random) ?? 32
             if random.oneIn(3) { options.cacheBytes = 0 }
             let schema = try Schema(Self.model)
             var store = try LogStore.open(at: "/store", schema: schema, options: options)

@@ -147,6 +147,7 @@ struct RewrittenBlocksTests {
         try Rounds.run("blocks written anew", everyDay: 8, whole: 400) { random in
             var sizes = StoreSizes()
             sizes.rowsPerBlock = [4, 16, 64].randomElement(using: &random) ?? 16
+            sizes.hashBits = [5, 10, 32].randomElement(using: &random) ?? 32
             sizes.writeBufferBytes = [256, 4096, 4 << 20].randomElement(using: &random) ?? 256
             if random.oneIn(2) { sizes.largeValueBytes = 60 }
             let cache = random.oneIn(3) ? 0 : 1 << 20

@@ -89,6 +89,7 @@ struct ScannedDeletionTests {
         try Rounds.run("scanned deletions", everyDay: 8, whole: 400) { random in
             var sizes = StoreSizes()
             sizes.rowsPerBlock = [2, 4, 64].randomElement(using: &random) ?? 4
+            sizes.hashBits = [5, 10, 32].randomElement(using: &random) ?? 32
             let cache = random.oneIn(3) ? 0 : 1 << 20
             let isIndexed = random.oneIn(3)
             let scanning = try Subject(threads: 3, isIndexed: isIndexed, sizes, cache: cache)

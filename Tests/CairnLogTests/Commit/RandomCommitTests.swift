@@ -58,6 +58,7 @@ struct RandomCommitTests {
             options = SampleStore.options(on: disk, durability: .relaxed)
             options.sizes.segmentBytes = [6000, 30_000].randomElement(using: &random)!
             options.sizes.rowsPerBlock = [4, 16, 1024].randomElement(using: &random)!
+            options.sizes.hashBits = [5, 10, 32].randomElement(using: &random) ?? 32
             options.sizes.bytesPerBlock = [600, 128 << 10].randomElement(using: &random)!
             options.sizes.mergedBlocks = [3, 32].randomElement(using: &random)!
             options.sizes.largeValueBytes = 100

@@ -15,12 +15,15 @@ struct FollowedPatchesTests {
         let writer: LogStore
         let reader: LogStore
 
-        init() throws {
+        init(hashBits: Int = 32) throws {
             let disk = MemoryFileSystem()
+            var options = PatchedSample.options(on: disk)
+            options.sizes.hashBits = hashBits
             writer = try LogStore.open(
-                at: "/store", schema: try FollowedPatchesTests.schema(),
-                options: PatchedSample.options(on: disk))
-            reader = try LogStore.open(at: "/store", options: FollowingStores.reading(disk))
+                at: "/store", schema: try FollowedPatchesTests.schema(), options: options)
+            var reading = FollowingStores.reading(disk)
+            reading.sizes.hashBits = hashBits
+            reader = try LogStore.open(at: "/store", options: reading)
         }
 
         func follow() throws {
@@ -122,7 +125,7 @@ struct FollowedPatchesTests {
     func random() throws {
         var random = RandomSource()
         for _ in 0..<Campaign.count(6, whole: 200) {
-            let pair = try Pair()
+            let pair = try Pair(hashBits: [5, 10, 32].randomElement(using: &random) ?? 32)
             try Self.insert(pair.writer, 0..<60)
             var next = 60
             for _ in 0..<40 {
