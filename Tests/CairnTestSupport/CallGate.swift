@@ -18,21 +18,21 @@ package final class CallGate: @unchecked Sendable {
         condition.lock()
         isReached = true
         condition.broadcast()
-        while !isOpen { condition.wait() }
+        condition.wait("a call at a gate", for: "the test to open it") { isOpen }
         condition.unlock()
     }
 
     /// Waits until the call is at the gate.
-    package func waitUntilReached() {
+    package func waitUntilReached(_ file: StaticString = #fileID, _ line: UInt = #line) {
         condition.lock()
-        while !isReached { condition.wait() }
+        condition.wait("\(file):\(line)", for: "a call to reach the gate") { isReached }
         condition.unlock()
     }
 
     /// Waits until somebody opens it.
-    package func waitUntilOpen() {
+    package func waitUntilOpen(_ file: StaticString = #fileID, _ line: UInt = #line) {
         condition.lock()
-        while !isOpen { condition.wait() }
+        condition.wait("\(file):\(line)", for: "somebody to open the gate") { isOpen }
         condition.unlock()
     }
 

@@ -25,16 +25,19 @@ package final class TestThreads: @unchecked Sendable {
     }
 
     /// Waits until all threads have ended.
-    package func join() {
+    package func join(_ file: StaticString = #fileID, _ line: UInt = #line) {
         condition.lock()
-        while running > 0 { condition.wait() }
+        condition.wait("\(file):\(line)", for: "its threads to end") { running == 0 }
         condition.unlock()
     }
 
     /// Runs a closure on that many threads at once, and waits for them.
-    package static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+    package static func run(
+        _ count: Int, _ file: StaticString = #fileID, _ line: UInt = #line,
+        _ body: @escaping @Sendable (Int) -> Void
+    ) {
         let threads = TestThreads()
         for index in 0..<count { threads.start { body(index) } }
-        threads.join()
+        threads.join(file, line)
     }
 }

@@ -94,7 +94,7 @@ struct SettingMetadataTests {
         for round in 0..<2 { try CompactionTests.update(store, 0..<20, round) }
         try store.writeMetadata()
         gate.open()
-        copied.wait()
+        copied.wait(for: "the copy")
         if let error = failure.withLock({ $0 }) { throw error }
         #expect(try store.metadata()["page"] == .integer(7))
         let copy = try Self.open(disk)
