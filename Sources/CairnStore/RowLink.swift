@@ -105,7 +105,8 @@ private enum RowLinkCoding {
         case .string(let value): add(6, value.utf8)
         case .uri(let value): add(7, value.absoluteString.utf8)
         case .binary(let value): add(8, value)
-        case .decimal(let value): add(9, DecimalCoding.encode(value))
+        // NaN, which is no key, is no bytes: it must not come back as zero.
+        case .decimal(let value): add(9, value.isNaN ? [] : DecimalCoding.encode(value))
         case .uuid(let value): withUnsafeBytes(of: value.uuid) { add(10, $0) }
         case .objectID(let id):
             var content: [UInt8] = []
@@ -153,7 +154,9 @@ private enum RowLinkCoding {
             case 7:
                 return URL(string: String(decoding: content, as: UTF8.self)).map(Value.uri) ?? .null
             case 8: return .binary(Data(content))
-            case 9: return DecimalCoding.decode(content).map(Value.decimal) ?? .null
+            case 9:
+                return content.isEmpty
+                    ? .decimal(.nan) : DecimalCoding.decode(content).map(Value.decimal) ?? .null
             case 10: return UUIDCoding.decode(content).map(Value.uuid) ?? .null
             case 11:
                 var inner = Reader(bytes: content)

@@ -174,7 +174,10 @@ extension KeyBuffer {
             var text = value.absoluteString
             text.withUTF8 { part(UnsafeRawBufferPointer($0), compound) }
         case .binary(let value): value.withUnsafeBytes { part($0, compound) }
-        case .decimal(let value): DecimalCoding.encode(value).withUnsafeBytes { part($0, compound) }
+        case .decimal(let value):
+            // Its bytes would be those of zero.
+            if value.isNaN { return false }
+            DecimalCoding.encode(value).withUnsafeBytes { part($0, compound) }
         case .uuid(let value): withUnsafeBytes(of: value.uuid) { part($0, compound) }
         }
         return true

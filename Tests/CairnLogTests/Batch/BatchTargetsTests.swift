@@ -95,6 +95,29 @@ struct BatchTargetsTests {
     }
 
     @Test(
+        "NaN is no target's key, and never leads to the object whose key is zero",
+        arguments: [AttributeType.decimal, .double])
+    func noNumber(type: AttributeType) throws {
+        let rate = EntityDescription(
+            "Rate", attributes: [.init("value", type)], uniquenessConstraints: [["value"]])
+        var item = EntityDescription("Item", attributes: [.init("name", .string)])
+        item.relationships = [RelationshipDescription("rate", to: "Rate")]
+        let store = try LogStore.open(
+            at: "/store", schema: try Schema(ManagedObjectModel(entities: [rate, item])),
+            options: SampleStore.options(on: MemoryFileSystem(), durability: .relaxed))
+        try Self.put(store, "Rate", [["value": 0]])
+        let none = type == .decimal ? RowTarget.key(Decimal.nan) : .key(Double.nan)
+        let error = Self.error {
+            try Self.put(store, "Item", [["name": "a", "rate": none]])
+        }
+        #expect(error != nil)
+        #expect(try Self.count(store, "Item", "TRUEPREDICATE") == 0)
+        try Self.put(store, "Item", [["name": "a", "rate": RowTarget.key(Decimal(0))]])
+        #expect(try Self.count(store, "Item", "rate.value == 0") == 1)
+        try store.close()
+    }
+
+    @Test(
         "Rows of one batch that name each other are written once, whichever comes first",
         arguments: [false, true])
     func once(derivesElsewhere: Bool) throws {
