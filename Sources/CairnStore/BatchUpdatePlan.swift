@@ -216,7 +216,7 @@ extension BatchUpdatePlan.Rule {
                 ))
         }
         // What is calculated from stored values is nil where it is no number.
-        if !isCalculated, exact.isNoMomentOrNumber,
+        if !isCalculated, case .decimal(let number) = exact, number.isNaN,
             let failure = column.validate(exact, conditions: [])
         {
             throw StoreError(failure, entity: entity)
@@ -255,16 +255,5 @@ extension StoreError {
         self.init(
             Code(rawValue: failure.code.rawValue), failure.message,
             context: .init(entity: entity, key: failure.key, row: row, value: failure.value))
-    }
-}
-
-extension Value {
-    /// Whether it is a date that is no moment or a decimal number that is none, which no store keeps.
-    fileprivate var isNoMomentOrNumber: Bool {
-        switch self {
-        case .date(let date): !date.timeIntervalSinceReferenceDate.isFinite
-        case .decimal(let number): number.isNaN
-        default: false
-        }
     }
 }

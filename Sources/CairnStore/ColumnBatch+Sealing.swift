@@ -16,8 +16,8 @@ extension ColumnBatch {
     ///     turn out to be new must then be asked by `missingColumn(row:)`.
     ///   - validates: whether the model's limits, lengths, patterns and validation predicates hold.
     /// - Throws: `StoreError`: `.missingMandatory` for a mandatory attribute that is nil,
-    ///   `.invalidRequest` for an integer out of range, 1650 for a date that is no moment and a decimal number that is NaN; if there are several, `.multiple` with the first
-    ///   hundred of them, in the order of the rows.
+    ///   `.invalidRequest` for an integer out of range, 1650 for a decimal number that is NaN; if there are
+    ///   several, `.multiple` with the first hundred of them, in the order of the rows.
     package func seal(firstRow: Int, setOnly: Bool = false, validates: Bool = true)
         throws(StoreError)
     {
@@ -26,8 +26,10 @@ extension ColumnBatch {
             if columns[index].oversizedRow >= 0 {
                 errors.append(oversizedError(column: index, firstRow: firstRow))
             }
-            if columns[index].noNumberRow >= 0 || rule.isDate {
-                checkNumbers(index, firstRow: firstRow, errors: &errors)
+            if columns[index].noNumberRow >= 0,
+                let error = noNumberError(column: index, firstRow: firstRow)
+            {
+                errors.append(error)
             }
             if let limits = rule.limits {
                 checkRange(index, limits, firstRow: firstRow, errors: &errors)
@@ -88,45 +90,17 @@ extension ColumnBatch {
                 row: firstRow + columns[column].oversizedRow))
     }
 
-    /// A decimal number that is NaN has left its cell nil, and a date that is no moment is there as it is.
-    private func checkNumbers(_ index: Int, firstRow: Int, errors: inout [StoreError]) {
-        let noNumber = columns[index].noNumberRow
-        // The row may have been given another value since.
-        if noNumber >= 0, columns[index].states[noNumber] == ColumnBuffer.State.null {
-            errors.append(
-                noNumberError(
-                    index, row: firstRow + noNumber, .decimal(.nan),
-                    "the decimal number is not a number (NaN)"))
-        }
-        guard rules[index].isDate else { return }
-        let (states, values) = (columns[index].states, columns[index].values)
-        var failures = 0
-        for row in 0..<rows {
-            let isFinite = values.load(fromByteOffset: row &* 8, as: Double.self).isFinite
-            failures &+= !isFinite && states[row] == ColumnBuffer.State.set ? 1 : 0
-        }
-        if failures == 0 { return }
-        var left = min(failures, Self.errorLimit)
-        for row in 0..<rows where left > 0 && states[row] == ColumnBuffer.State.set {
-            let seconds = values.load(fromByteOffset: row &* 8, as: Double.self)
-            if seconds.isFinite { continue }
-            left -= 1
-            errors.append(
-                noNumberError(
-                    index, row: firstRow + row,
-                    .date(Date(timeIntervalSinceReferenceDate: seconds)),
-                    "the date is no moment at all"))
-        }
-    }
-
+    /// The error for a decimal number that is NaN, if a row still has it; its cell is nil.
     @inline(never)
-    private func noNumberError(_ column: Int, row: Int, _ value: Value, _ message: String)
-        -> StoreError
-    {
-        StoreError(
-            StoreError.Code(rawValue: ValidationFailure.Code.invalidDate.rawValue), message,
+    private func noNumberError(column: Int, firstRow: Int) -> StoreError? {
+        let row = columns[column].noNumberRow
+        guard columns[column].states[row] == ColumnBuffer.State.null else { return nil }
+        return StoreError(
+            StoreError.Code(rawValue: ValidationFailure.Code.invalidDate.rawValue),
+            "the decimal number is not a number (NaN)",
             context: .init(
-                entity: entity.name, key: entity.columns[column].name, row: row, value: value))
+                entity: entity.name, key: entity.columns[column].name, row: firstRow + row,
+                value: .decimal(.nan)))
     }
 
     private func checkRange(
@@ -191,6 +165,10 @@ extension ColumnBatch {
         var left = Self.errorLimit
         for row in 0..<rows where states[row] != ColumnBuffer.State.set {
             if states[row] == ColumnBuffer.State.untouched && mayBeUntouched { continue }
+            // Why it is nil has been said.
+            if row == columns[index].noNumberRow && states[row] == ColumnBuffer.State.null {
+                continue
+            }
             errors.append(missingError(column: index, row: row, firstRow: firstRow))
             left -= 1
             if left == 0 { return }
@@ -227,8 +205,6 @@ struct ColumnRule {
     let limits: ClosedRange<Int64>?
     let isMandatory: Bool
     let hasDefault: Bool
-    /// Whether its values are dates that a program gives.
-    let isDate: Bool
     /// Whether the model has more to say of its values.
     let isRuled: Bool
 
@@ -237,11 +213,6 @@ struct ColumnRule {
         limits = column.integerLimits
         isMandatory = column.mustBeGiven
         hasDefault = !column.defaultValue.isNull
-        if case .attribute(.date) = column.kind {
-            isDate = !column.isDerived
-        } else {
-            isDate = false
-        }
     }
 }
 

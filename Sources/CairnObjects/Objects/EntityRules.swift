@@ -12,7 +12,7 @@ final class EntityRules: Sendable {
     let mandatory: [UInt64]
     /// Those of them that a new object has no value in before it is given one.
     let mandatoryWithoutDefault: [UInt64]
-    /// Columns with limits, patterns or dates: their values are looked at.
+    /// Columns with limits, patterns, dates or decimal numbers, which may be none: their values are looked at.
     let limited: [Int]
     /// To-many relationships with limits of their members' number.
     let counted: [Int]
@@ -40,13 +40,7 @@ final class EntityRules: Sendable {
                 }
             }
             guard let attribute = column.attribute else { continue }
-            if attribute.type == .date || attribute.minimumValue != nil
-                || attribute.maximumValue != nil || attribute.minimumLength != nil
-                || attribute.maximumLength != nil || attribute.regularExpression != nil
-                || !attribute.validationPredicates.isEmpty
-            {
-                limited.append(index)
-            }
+            if column.hasRules || attribute.type == .decimal { limited.append(index) }
             // The schema has refused what cannot be asked.
             if let list = try? attribute.valueConditions(), !list.isEmpty {
                 conditions[index] = list

@@ -16,18 +16,15 @@ final class PricedItem: ManagedObject {
 
 @Suite("Numbers and dates that are none")
 struct NoNumberTests {
-    private func refusal(_ body: () throws -> Void) -> StoreError? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return error as? StoreError
-        }
+    private static func stack() throws -> Stack {
+        try Stack(
+            ManagedObjectModel(for: PricedItem.self), .log,
+            classes: ObjectClasses(for: PricedItem.self))
     }
 
     @Test("An object shows NaN as it was set, and is not saved with it")
     func objects() throws {
-        let stack = try Stack(ManagedObjectModel(for: PricedItem.self), .log)
+        let stack = try Self.stack()
         let context = stack.context()
         let item = context.insert(PricedItem.self)
         item.name = "anchor"
@@ -35,7 +32,7 @@ struct NoNumberTests {
         item.discount = .nan
         #expect(item.price.isNaN)
         #expect(item.discount?.isNaN == true)
-        let error = refusal { try context.save() }
+        let error = storeError { try context.save() }
         #expect(error?.code == .multiple)
         #expect(error?.details.map(\.code) == [.invalidDate, .invalidDate])
         #expect(Set(error?.details.compactMap(\.context.key) ?? []) == ["price", "discount"])
@@ -44,7 +41,7 @@ struct NoNumberTests {
         item.discount = nil
         try context.save()
         item["discount"] = Decimal.nan
-        #expect(refusal { try context.save() }?.code == .invalidDate)
+        #expect(storeError { try context.save() }?.code == .invalidDate)
         context.rollback()
         #expect(item.discount == nil)
         #expect(item.price == 7)
@@ -52,7 +49,7 @@ struct NoNumberTests {
 
     @Test("A child context does not hand NaN to its parent, and sees one that the parent has")
     func childContexts() throws {
-        let stack = try Stack(ManagedObjectModel(for: PricedItem.self), .log)
+        let stack = try Self.stack()
         let context = stack.context()
         let item = context.insert(PricedItem.self)
         item.discount = .nan
@@ -61,25 +58,25 @@ struct NoNumberTests {
         #expect(same.discount?.isNaN == true)
         same.discount = 3
         same.price = .nan
-        #expect(refusal { try child.save() }?.code == .invalidDate)
+        #expect(storeError { try child.save() }?.code == .invalidDate)
         #expect(item.price == 0)
     }
 
     @Test("A batch insert refuses NaN, from dictionaries and from a closure, and names row and key")
     func batchInserts() throws {
-        let stack = try Stack(ManagedObjectModel(for: PricedItem.self), .log)
+        let stack = try Self.stack()
         let context = stack.context()
         let rows: [[String: Any]] = [
             ["name": "a", "price": Decimal(1)], ["name": "b", "price": Decimal.nan],
         ]
-        let error = refusal {
+        let error = storeError {
             try context.execute(BatchInsertRequest(entityName: "PricedItem", objects: rows))
         }
         #expect(error?.code == .invalidDate)
         #expect(error?.context.row == 1)
         #expect(error?.context.key == "price")
 
-        let filled = refusal {
+        let filled = storeError {
             try context.execute(
                 BatchInsertRequest(PricedItem.self, from: ["a", "b", "c"]) { row, name in
                     row.name = name
@@ -94,11 +91,11 @@ struct NoNumberTests {
 
     @Test("A batch insert refuses a date that is no moment")
     func batchDates() throws {
-        let stack = try Stack(ManagedObjectModel(for: PricedItem.self), .log)
+        let stack = try Self.stack()
         let context = stack.context()
         for seconds in [Double.nan, .infinity, -.infinity] {
             let since = Date(timeIntervalSinceReferenceDate: seconds)
-            let error = refusal {
+            let error = storeError {
                 try context.execute(
                     BatchInsertRequest(
                         entityName: "PricedItem", objects: [["name": "a", "since": since]]))
@@ -110,7 +107,7 @@ struct NoNumberTests {
 
     @Test("A batch update refuses both as constants")
     func batchUpdates() throws {
-        let stack = try Stack(ManagedObjectModel(for: PricedItem.self), .log)
+        let stack = try Self.stack()
         let context = stack.context()
         let item = context.insert(PricedItem.self)
         item.discount = 1
@@ -120,7 +117,7 @@ struct NoNumberTests {
             ("since", .date(Date(timeIntervalSinceReferenceDate: .nan))),
         ]
         for (key, value) in none {
-            let error = refusal {
+            let error = storeError {
                 try context.execute(
                     BatchUpdateRequest(
                         entityName: "PricedItem", propertiesToUpdate: [key: .value(value)]))
