@@ -1,6 +1,7 @@
 // What the engine does beside its committers.
 
 import CairnFileSystem
+import CairnFormat
 import CairnStore
 import Synchronization
 
@@ -28,6 +29,21 @@ extension Engine {
         // The store may have been closed meanwhile, and another one be in its folder.
         isReleased.withLock { isReleased in
             if !isReleased { disk.mark(state.end, commit: state.commit) }
+        }
+    }
+
+    /// Makes a store that was begun as unfinished, or a copy, one that others may open: all of it is durable before the mark
+    /// says so.
+    func finishStore() throws(StoreError) {
+        try synchronize()
+        let state = registry.published()
+        do {
+            try files.finish(
+                MarkRecord(
+                    store: storeID, commit: state.commit, lsn: state.end.lsn,
+                    chain: state.end.chain, segment: state.end.segment))
+        } catch {
+            throw StoreError(error)
         }
     }
 

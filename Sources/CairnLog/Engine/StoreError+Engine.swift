@@ -26,6 +26,14 @@ extension StoreError {
             context: Context(path: path, segment: segment, offset: offset))
     }
 
+    /// A folder that holds no store, though there are files of one.                              F-220
+    static func unfinished(_ folder: FilePath) -> StoreError {
+        StoreError(
+            .openFailed,
+            "the folder holds a copy or a salvaged store that was not finished, or a store that was being removed (F-220): remove the folder, and copy or salvage again",
+            context: .init(path: "\(folder)"))
+    }
+
     /// What another version has written.
     init(
         ofOtherVersion error: FormatError, at path: String, segment: UInt32, offset: UInt64? = nil

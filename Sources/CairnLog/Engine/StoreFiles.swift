@@ -8,6 +8,7 @@
 import CairnFileSystem
 import CairnFormat
 import CairnStore
+import Synchronization
 import SystemPackage
 
 /// The files of a store.
@@ -15,6 +16,8 @@ final class StoreFiles: Sendable {
     let folder: FilePath
     let fileSystem: any FileSystem
     let lock: any File
+    /// Whether there is no store yet, so that no mark may say that there is one.
+    private let isUnfinished = Atomic(false)
 
     init(folder: FilePath, fileSystem: any FileSystem, lock: any File) {
         self.folder = folder
@@ -58,6 +61,7 @@ final class StoreFiles: Sendable {
 
     /// Writes the mark. A failure costs nothing: the mark is a hint that may be old.
     func writeMark(_ mark: MarkRecord) {
+        if isUnfinished.load(ordering: .acquiring) { return }
         var writer = ByteWriter(capacity: MarkRecord.size)
         mark.encode(to: &writer)
         try? lock.write(writer.bytes, at: 0)
@@ -69,6 +73,20 @@ final class StoreFiles: Sendable {
         mark.encode(to: &writer)
         try lock.write(writer.bytes, at: 0)
         try lock.synchronizeData()
+    }
+
+    /// Says that there is no store in the folder yet, whatever is written into it (F-220), until `finish(_:)`.
+    func beginUnfinished(_ store: StoreID) throws(FileSystemError) {
+        isUnfinished.store(true, ordering: .releasing)
+        try writeMarkDurably(
+            MarkRecord(
+                store: store, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
+    }
+
+    /// Says that the store is there, and how far it is durable. It is not to be lost once somebody was told of it.
+    func finish(_ mark: MarkRecord) throws(FileSystemError) {
+        try writeMarkDurably(mark)
+        isUnfinished.store(false, ordering: .releasing)
     }
 
     // MARK: Segments

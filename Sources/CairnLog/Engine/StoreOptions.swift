@@ -90,6 +90,8 @@ public struct LogStoreOptions: Sendable {
     package var clock: any StoreClock = SystemClock()
     /// The identity of a new store; nil = a random one.
     package var storeIdentifier: UUID?
+    /// Whether a store that is made counts as none until `Engine.finishStore()` says that it is whole.
+    package var isUnfinished = false
     /// Who writes, as the history says it; nil: this process.
     package var historyProcess: (number: UInt32, program: String)?
     /// The sizes of things.

@@ -97,20 +97,11 @@ struct StoreCopy {
                 try copy.setMetadata(found.values, identifier: identifier)
                 try copy.writeMetadata()
             }
-            let end = copy.registry.published()
-            // The copy is not to be lost once somebody was told of it.
-            try files.writeMarkDurably(
-                MarkRecord(
-                    store: copy.storeID, commit: end.commit, lsn: end.end.lsn,
-                    chain: end.end.chain, segment: end.end.segment))
+            try copy.finishStore()
         } catch {
-            let failure = error as? StoreError ?? StoreError(.inputOutput, "\(error)")
-            copy.queue.poison(failure)
+            copy.queue.poison(error)
             // Whoever is told that it failed is not to find a store.
-            try? files.writeMarkDurably(
-                MarkRecord(
-                    store: copy.storeID, commit: 0, lsn: 0, chain: 0, segment: 0,
-                    role: .unfinishedCopy))
+            try? files.beginUnfinished(copy.storeID)
             try? copy.close()
             throw error
         }

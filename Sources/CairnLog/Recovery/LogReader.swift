@@ -75,10 +75,7 @@ struct LogReader {
     private mutating func read(from pool: PagePool?) throws(StoreError) -> Outcome {
         let isUnfinishedCopy = mark?.role == .unfinishedCopy
         if isUnfinishedCopy, mark?.lsn == 0 {
-            throw StoreError(
-                .openFailed,
-                "the folder holds a copy that was not finished, or a store that was being removed (F-220)",
-                context: .init(path: "\(files.folder)"))
+            throw .unfinished(files.folder)
         }
         var search = SegmentSearch(files, lastMain: isUnfinishedCopy ? mark?.segment : nil)
         let found = try search.run()

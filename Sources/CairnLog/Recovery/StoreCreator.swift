@@ -20,12 +20,13 @@ struct StoreCreator {
 
     /// Makes a store where there is none.
     func create(_ schema: Schema) throws(StoreError) -> OpenedLog {
-        do {
+        let storeID = StoreID(options.storeIdentifier ?? UUID())
+        do throws(FileSystemError) {
             try files.removeSegments { _ in true }
+            if options.isUnfinished { try files.beginUnfinished(storeID) }
         } catch {
             throw StoreError(error)
         }
-        let storeID = StoreID(options.storeIdentifier ?? UUID())
         return try begin(storeID, schema, after: nil, live: LiveSet())
     }
 

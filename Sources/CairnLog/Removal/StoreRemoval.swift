@@ -158,9 +158,7 @@ struct StoreRemoval {
         _ = try files.lock.read(into: before.mutable, at: 0)
         var isBegun = false
         do {
-            try files.writeMarkDurably(
-                MarkRecord(
-                    store: storeID, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
+            try files.beginUnfinished(storeID)
             MigrationFolder(of: folder, fileSystem).clear()
             for name in try fileSystem.list(folder) where name != SegmentName.lock {
                 guard Self.isOurs(name) else { continue }

@@ -4,7 +4,8 @@
 //   2. What there is of content is decided (SalvageContent).
 //   3. It is written into a new store (SalvageWriter), which is removed again if that fails.
 //
-// Invariants: nothing of the damaged store is written, locked or removed.
+// Invariants: nothing of the damaged store is written, locked or removed; the new folder holds no store before it
+// holds all of it (F-220).
 // Threads: one salvage in one thread.
 
 import CairnFileSystem
@@ -149,6 +150,8 @@ struct StoreSalvage {
         options.createsIfMissing = true
         // Nobody relies on a part of it: it is made durable at the end.
         options.durability = .relaxed
+        // A salvage that is cut off leaves no store: a part of one would be taken for all that was left.
+        options.isUnfinished = true
         options.storeIdentifier =
             self.options.keepsIdentifier ? content.inventory.folder.storeID?.uuid : nil
         let store: LogStore
@@ -165,7 +168,7 @@ struct StoreSalvage {
                 content, store.engine, keepsIdentifier: self.options.keepsIdentifier
             ).run(progress: progress)
             report.identifier = store.identity.identifier
-            // This makes all of it durable.
+            try store.engine.finishStore()
             try store.close()
             return report
         } catch {
@@ -175,7 +178,6 @@ struct StoreSalvage {
         }
     }
 
-    /// A part of a store would be taken for all that was left.
     private func removeDestination() {
         try? StoreRemoval(folder: destination, fileSystem: fileSystem, force: false).remove()
     }

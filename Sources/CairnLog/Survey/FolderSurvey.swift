@@ -159,11 +159,7 @@ struct FolderSurvey {
     /// What lies above the mark of a copy that was not finished means nothing.                           F-220
     private mutating func leaveOutCopied(_ record: MarkRecord) {
         guard record.lsn > 0 else {
-            problems.append(
-                StoreError(
-                    .openFailed,
-                    "the folder holds a copy that was not finished, or a store that was being removed (F-220)",
-                    context: .init(path: "\(folder)")))
+            problems.append(.unfinished(folder))
             return
         }
         for (index, segment) in segments.enumerated() {

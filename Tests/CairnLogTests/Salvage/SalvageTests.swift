@@ -390,6 +390,42 @@ struct SalvageTests {
         }
     }
 
+    @Test("The power fails at any call: there is no new store, or all of it")
+    func powerFails() throws {
+        var random = RandomSource()
+        let damaged: FilePath = "/damaged"
+        let history = try SampleStore.history(steps: 7)
+        let disk = PowerLossDisk()
+        try history.closed.write(to: disk, damaged)
+        var options = SalvageOptions()
+        options.store = SampleStore.options(on: disk)
+        _ = try LogStore.salvage(at: "\(damaged)", to: "/store", options: options)
+        var refusals = 0
+        for count in 0...disk.changeCount {
+            for _ in 0..<Campaign.count(4, whole: 200) {
+                let image = disk.image(after: count, &random)
+                let comment = "change \(count), seed \(random.seed)"
+                for isReadOnly in [true, false] {
+                    var options = SampleStore.options(
+                        on: try image?.disk() ?? MemoryFileSystem())
+                    options.isReadOnly = isReadOnly
+                    options.createsIfMissing = false
+                    do {
+                        let store = try LogStore.open(at: "/store", options: options)
+                        let text = try SampleStore.text(store)
+                        #expect(text == history.contents.last, "\(comment): a part of it")
+                        try store.close()
+                    } catch {
+                        #expect((error as? StoreError)?.code == .openFailed, "\(comment): \(error)")
+                        #expect(count < disk.changeCount, "\(comment): it was finished")
+                        refusals += 1
+                    }
+                }
+            }
+        }
+        #expect(refusals > 0)
+    }
+
     @Test("Places that the disk cannot read are lost alone")
     func unreadable() throws {
         let image = try SampleStore.history(steps: 7).closed
