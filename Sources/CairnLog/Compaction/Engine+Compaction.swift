@@ -217,6 +217,11 @@ extension Engine {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
         // A run that is under way waits for the turn.
         try checkReentry()
+        if compactor.isHeldByThisThread {
+            throw StoreError(
+                .invalidRequest,
+                "compact() is called from its own progress closure, where it would wait for itself")
+        }
         var result = CompactionResult()
         result.bytesBefore = segmentBytes
         try compactor.withLock { run throws(StoreError) in
@@ -413,11 +418,14 @@ extension LogStore {
     /// print(result.bytesBefore, "bytes before,", result.bytesAfter, "bytes after")
     /// ```
     ///
+    /// What a migration left as it was is written as the model says now when it is moved. Segments in which nearly everything
+    /// is alive stay as they are: reading them goes on converting.
+    ///
     /// Snapshots and past states keep what they need: as long as there are some, it may be more after than before.
     ///
-    /// - Parameter progress: told the bytes written so far, from time to time. It must not compact the store itself; if it
-    ///   closes it, the compaction ends with `.unusable`.
-    /// - Throws: `StoreError`: `.readOnly`, `.noSpace`, `.damaged` with the place if a segment cannot be read whole;
+    /// - Parameter progress: told the bytes written so far, from time to time. If it closes the store, the compaction ends with
+    ///   `.unusable`.
+    /// - Throws: `StoreError`: `.readOnly`, `.invalidRequest` in its own progress closure, `.noSpace`, `.damaged` with the place if a segment cannot be read whole;
     ///   what was moved until then is moved, and nothing is lost.
     /// - Complexity: O(live bytes of the segments concerned).
     public func compact(progress: ((UInt64) -> Void)? = nil) throws(StoreError) -> CompactionResult

@@ -136,8 +136,6 @@ final class Engine: Sendable {
     /// Where the log ended when it was opened, if a close frame was its last, and the numbers that this says.
     private let openedAt: (end: LogEnd, nextNumbers: [UInt32])?
     private let turn: LongLock<Turn>
-    /// The thread that has the turn, so that asking for it again throws instead of waiting for itself.
-    private let holder = Atomic<UInt>(0)
 
     init(_ opened: OpenedLog, options: LogStoreOptions) throws(StoreError) {
         files = opened.files
@@ -293,19 +291,14 @@ final class Engine: Sendable {
     /// Runs a closure while nobody else can write.
     func withTurn<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R {
         try checkReentry()
-        let me = UInt(bitPattern: Self.threadID)
         queue.committers.add(1, ordering: .relaxed)
         defer { queue.committers.subtract(1, ordering: .relaxed) }
-        return try turn.withLock { turn throws(StoreError) in
-            holder.store(me, ordering: .relaxed)
-            defer { holder.store(0, ordering: .relaxed) }
-            return try body(&turn)
-        }
+        return try turn.withLock { turn throws(StoreError) in try body(&turn) }
     }
 
     /// Throws in a thread that has the turn: what waits for others could wait for it.
     func checkReentry() throws(StoreError) {
-        guard holder.load(ordering: .relaxed) != UInt(bitPattern: Self.threadID) else {
+        guard !turn.isHeldByThisThread else {
             throw StoreError(
                 .invalidRequest,
                 "the store is written to from within a batch insert's closure, which would wait for itself"
@@ -316,15 +309,6 @@ final class Engine: Sendable {
     /// The same for work of the engine's own, which nothing calls back.
     func withTurnAnyway<R>(_ body: (inout Turn) -> R) -> R {
         turn.withLock { body(&$0) }
-    }
-
-    /// A number that no other running thread has.
-    private static var threadID: Int {
-        #if canImport(Darwin)
-            Int(bitPattern: pthread_self())
-        #else
-            Int(bitPattern: UInt(bitPattern: Int(pthread_self())))
-        #endif
     }
 
     private func make<R>(

@@ -12,10 +12,15 @@ import Synchronization
 struct LongLock<Value: ~Copyable>: ~Copyable {
     private let mutex: Mutex<Value>
     private let passed = Atomic<UInt>(0)
+    /// The thread that has the value; 0 if none.
+    private let holder = Atomic<UInt>(0)
 
     init(_ value: consuming sending Value) {
         mutex = Mutex(value)
     }
+
+    /// Whether the thread that asks has the value: waiting for it would never end.
+    var isHeldByThisThread: Bool { holder.load(ordering: .relaxed) == SystemThread.current }
 
     /// Runs a closure while no other thread has the value.
     borrowing func withLock<R: ~Copyable, E: Error>(
@@ -23,7 +28,11 @@ struct LongLock<Value: ~Copyable>: ~Copyable {
     ) throws(E) -> sending R {
         try mutex.withLock { value throws(E) in
             let turn = passed.load(ordering: .acquiring)
-            defer { passed.store(turn &+ 1, ordering: .releasing) }
+            holder.store(SystemThread.current, ordering: .relaxed)
+            defer {
+                holder.store(0, ordering: .relaxed)
+                passed.store(turn &+ 1, ordering: .releasing)
+            }
             return try body(&value)
         }
     }
@@ -34,7 +43,11 @@ struct LongLock<Value: ~Copyable>: ~Copyable {
     ) throws(E) -> sending R? {
         try mutex.withLockIfAvailable { value throws(E) in
             let turn = passed.load(ordering: .acquiring)
-            defer { passed.store(turn &+ 1, ordering: .releasing) }
+            holder.store(SystemThread.current, ordering: .relaxed)
+            defer {
+                holder.store(0, ordering: .relaxed)
+                passed.store(turn &+ 1, ordering: .releasing)
+            }
             return try body(&value)
         }
     }

@@ -15,6 +15,15 @@
 final class SystemThread: Sendable {
     private let body: @Sendable () -> Void
 
+    /// A number that no other running thread has.
+    static var current: UInt {
+        #if canImport(Darwin)
+            UInt(bitPattern: Int(bitPattern: pthread_self()))
+        #else
+            UInt(bitPattern: Int(pthread_self()))
+        #endif
+    }
+
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     /// Runs a closure in a new thread, which ends with it; false if the system has no thread to give.

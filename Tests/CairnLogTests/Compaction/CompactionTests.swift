@@ -117,6 +117,24 @@ struct CompactionTests {
         }
     }
 
+    @Test("Compacting from a compaction's own progress closure is refused, and it goes on")
+    func fromItsOwnProgress() throws {
+        let store = try Self.open(MemoryFileSystem())
+        try Self.fill(store)
+        let text = try SampleStore.text(store)
+        var codes: [StoreError.Code?] = []
+        let result = try store.compact { _ in
+            let error = #expect(throws: StoreError.self) { try store.compact() }
+            codes.append(error?.code)
+        }
+        #expect(!codes.isEmpty && codes.allSatisfy { $0 == .invalidRequest })
+        #expect(result.bytesAfter < result.bytesBefore)
+        #expect(try SampleStore.text(store) == text)
+        // Afterwards it may be asked for again.
+        _ = try store.compact()
+        try store.close()
+    }
+
     @Test("What was compacted takes commits, is compacted again, and opens each time")
     func again() throws {
         let disk = MemoryFileSystem()
