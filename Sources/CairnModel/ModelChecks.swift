@@ -8,6 +8,13 @@
 struct ModelChecks {
     let model: ManagedObjectModel
     let entities: [SchemaEntity]
+    private let names: Set<String>
+
+    init(model: ManagedObjectModel, entities: [SchemaEntity]) {
+        self.model = model
+        self.entities = entities
+        names = Set(entities.map(\.name))
+    }
 
     func run() throws(ModelError) {
         for entity in entities {
@@ -40,7 +47,7 @@ struct ModelChecks {
     }
 
     private func require(_ entity: String, _ role: String, element: String) throws(ModelError) {
-        guard entities.contains(where: { $0.name == entity }) else {
+        guard names.contains(entity) else {
             throw ModelError(
                 .unknownName, "\(role) \(entity) is not in the model", element: element)
         }

@@ -12,6 +12,12 @@ struct SchemaResolver {
     let model: ManagedObjectModel
     private var parents: [Int?] = []
     private var indexes: [String: Int] = [:]
+    /// By entity: its columns by name, inherited ones too.
+    private var columnIndexes: [[String: Int]] = []
+    /// By entity: its relationships by name, inherited ones too.
+    private var relationshipIndexes: [[String: Int]] = []
+    /// By entity: its relationships by the inverse that they name.
+    private var inverseClaims: [[String: [Int]]] = []
 
     init(_ model: ManagedObjectModel) {
         self.model = model
@@ -31,17 +37,20 @@ struct SchemaResolver {
         var columns = [[SchemaColumn]](repeating: [], count: model.entities.count)
         var relationships = [[(RelationshipDescription, Int)]](
             repeating: [], count: model.entities.count)
+        columnIndexes = Array(repeating: [:], count: model.entities.count)
         for index in order {
             if let parent = parents[index] {
                 attributes[index] = attributes[parent]
                 columns[index] = columns[parent]
+                columnIndexes[index] = columnIndexes[parent]
                 relationships[index] = relationships[parent]
             }
             try addProperties(
                 of: index, attributes: &attributes[index], columns: &columns[index],
                 relationships: &relationships[index])
         }
-        let (links, pairs) = try link(relationships, columns: columns, order: order)
+        numberRelationships(relationships)
+        let (links, pairs) = try link(relationships, order: order)
         var constraints = [[SchemaConstraint]](repeating: [], count: model.entities.count)
         for index in order {
             constraints[index] = parents[index].map { constraints[$0] } ?? []
@@ -142,7 +151,7 @@ struct SchemaResolver {
 
     // MARK: Properties
 
-    private func addProperties(
+    private mutating func addProperties(
         of index: Int, attributes: inout [SchemaAttribute], columns: inout [SchemaColumn],
         relationships: inout [(RelationshipDescription, Int)]
     ) throws(ModelError) {
@@ -172,12 +181,11 @@ struct SchemaResolver {
                     element: "\(entity.name).\(relationship.name)")
             }
             if !relationship.isToMany && !relationship.isTransient {
-                try claimColumn(relationship.name, in: columns, entity: entity)
-                columns.append(
+                try add(
                     SchemaColumn(
                         name: relationship.name, kind: .reference(root: root(of: destination)),
                         attribute: nil, relationship: relationships.count, declaringEntity: index,
-                        isOptional: relationship.isOptional, defaultValue: .null))
+                        isOptional: relationship.isOptional, defaultValue: .null), to: &columns)
             }
             relationships.append((relationship, index))
         }
@@ -200,14 +208,16 @@ struct SchemaResolver {
     }
 
     /// An attribute may be named `a.b` and so meet the element `b` of a composite attribute `a`.
-    private func claimColumn(_ name: String, in columns: [SchemaColumn], entity: EntityDescription)
+    private mutating func add(_ column: SchemaColumn, to columns: inout [SchemaColumn])
         throws(ModelError)
     {
-        guard !columns.contains(where: { $0.name == name }) else {
+        let entity = column.declaringEntity
+        guard columnIndexes[entity].updateValue(columns.count, forKey: column.name) == nil else {
             throw ModelError(
                 .duplicateName, "the entity has two columns of this name",
-                element: "\(entity.name).\(name)")
+                element: "\(model.entities[entity].name).\(column.name)")
         }
+        columns.append(column)
     }
 
     private func pattern(of attribute: AttributeDescription, path: String) throws(ModelError)
@@ -223,7 +233,7 @@ struct SchemaResolver {
         }
     }
 
-    private func addColumns(
+    private mutating func addColumns(
         of attribute: AttributeDescription, path: String, optional: Bool, pattern: StringPattern?,
         entity: Int, to columns: inout [SchemaColumn]
     ) throws(ModelError) {
@@ -255,19 +265,32 @@ struct SchemaResolver {
                         element: element)
                 }
             }
-            try claimColumn(path, in: columns, entity: model.entities[entity])
-            columns.append(
+            try add(
                 SchemaColumn(
                     name: path, kind: .attribute(attribute.type), attribute: attribute,
                     relationship: nil, declaringEntity: entity, isOptional: optional,
-                    defaultValue: attribute.defaultValue, pattern: pattern))
+                    defaultValue: attribute.defaultValue, pattern: pattern), to: &columns)
         }
     }
 
     // MARK: Relationships
 
+    private mutating func numberRelationships(_ relationships: [[(RelationshipDescription, Int)]]) {
+        relationshipIndexes = relationships.map { all in
+            Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.0.name, $0) })
+        }
+        inverseClaims = relationships.map { all in
+            var claims: [String: [Int]] = [:]
+            for (position, (relationship, _)) in all.enumerated() {
+                guard let name = relationship.inverseName else { continue }
+                claims[name, default: []].append(position)
+            }
+            return claims
+        }
+    }
+
     private func link(
-        _ relationships: [[(RelationshipDescription, Int)]], columns: [[SchemaColumn]], order: [Int]
+        _ relationships: [[(RelationshipDescription, Int)]], order: [Int]
     ) throws(ModelError) -> ([[SchemaRelationship]], [SchemaPairs]) {
         var links = [[SchemaRelationship]](repeating: [], count: relationships.count)
         var pairs: [SchemaPairs] = []
@@ -284,16 +307,13 @@ struct SchemaResolver {
                 if description.isTransient {
                     storage = .transient
                 } else if !description.isToMany {
-                    guard
-                        let column = columns[index].firstIndex(where: {
-                            $0.name == description.name
-                        })
-                    else { preconditionFailure("a stored to-one relationship has a column") }
+                    guard let column = columnIndexes[index][description.name] else {
+                        preconditionFailure("a stored to-one relationship has a column")
+                    }
                     storage = .column(column)
                 } else if let inverse, !relationships[destination][inverse].0.isToMany {
                     let name = relationships[destination][inverse].0.name
-                    guard let column = columns[destination].firstIndex(where: { $0.name == name })
-                    else {
+                    guard let column = columnIndexes[destination][name] else {
                         throw ModelError(
                             .mismatchedInverse,
                             "the inverse \(name) is transient, this side is not",
@@ -353,11 +373,9 @@ struct SchemaResolver {
     ) throws(ModelError) -> Int? {
         let element = "\(model.entities[index].name).\(description.name)"
         guard let name = description.inverseName else {
-            let claims = relationships[destination].indices.filter { position in
+            let claims = (inverseClaims[destination][description.name] ?? []).filter { position in
                 let (other, _) = relationships[destination][position]
-                guard other.inverseName == description.name,
-                    let back = indexes[other.destinationEntityName]
-                else { return false }
+                guard let back = indexes[other.destinationEntityName] else { return false }
                 return isSame(back, orAncestorOrDescendantOf: index)
             }
             guard claims.count <= 1 else {
@@ -369,8 +387,7 @@ struct SchemaResolver {
             }
             return claims.first
         }
-        guard let position = relationships[destination].firstIndex(where: { $0.0.name == name })
-        else {
+        guard let position = relationshipIndexes[destination][name] else {
             throw ModelError(
                 .mismatchedInverse,
                 "the inverse \(name) is not a relationship of \(model.entities[destination].name)",
@@ -381,7 +398,7 @@ struct SchemaResolver {
             let back = indexes[other.destinationEntityName],
             isSame(back, orAncestorOrDescendantOf: index),
             // An inverse that does not name this side must at least see it.
-            relationships[back].contains(where: { $0.0.name == description.name })
+            relationshipIndexes[back][description.name] != nil
         else {
             throw ModelError(
                 .mismatchedInverse,
@@ -420,7 +437,7 @@ struct SchemaResolver {
             }
             var positions: [Int] = []
             for name in names {
-                guard let position = columns.firstIndex(where: { $0.name == name }) else {
+                guard let position = columnIndexes[index][name] else {
                     throw ModelError(
                         .invalidConstraint,
                         "\(name) is not a stored attribute or to-one relationship of the entity",
@@ -440,8 +457,11 @@ struct SchemaResolver {
             let keyRule =
                 rule.isPlain
                 ? nil : try self.keyRule(rule, positions, of: entity, columns, element: element)
+            let set = Set(positions)
             let isRepeated = constraints.contains { constraint in
-                guard Set(constraint.columns) == Set(positions) else { return false }
+                // Neither names a column twice.
+                guard constraint.columns.count == set.count, set.isSuperset(of: constraint.columns)
+                else { return false }
                 guard let other = constraint.options else { return rule.isPlain }
                 return other.hasSameOptions(as: rule)
             }

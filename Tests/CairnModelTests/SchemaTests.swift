@@ -345,4 +345,33 @@ struct SchemaTests {
         #expect(schema.entities[0].columns.map(\.isOptional) == [false, true])
         #expect(model.entity(named: "Airport")?.uniquenessConstraints == [["icao"]])
     }
+
+    @Test(
+        "A model of very many entities and relationships is resolved in a time that grows as they do",
+        .timeLimit(.minutes(1)))
+    func wide() throws {
+        let count = 20_000
+        var hub = EntityDescription("Hub", attributes: [.init("name", .string)])
+        var entities: [EntityDescription] = []
+        for number in 0..<count {
+            hub.relationships.append(
+                RelationshipDescription("members\(number)", to: "Member\(number)", toMany: true))
+            hub.relationships.append(
+                RelationshipDescription("first\(number)", to: "Member\(number)"))
+            var member = EntityDescription("Member\(number)", attributes: [.init("name", .string)])
+            member.relationships = [
+                RelationshipDescription("hub", to: "Hub", inverse: "members\(number)")
+            ]
+            member.fetchedProperties = [
+                .init("others", entityName: "Member\(count - 1 - number)", predicateFormat: nil)
+            ]
+            entities.append(member)
+        }
+        let schema = try Schema(ManagedObjectModel(entities: entities + [hub]))
+        let all = schema.entities[count].relationships
+        #expect(all.count == 2 * count)
+        #expect(all[2 * count - 2].storage == .inverseColumn(entity: count - 1, column: 1))
+        #expect(all[2 * count - 1].storage == .column(count))
+        #expect(schema.entities[count - 1].relationships[0].inverse == 2 * count - 2)
+    }
 }

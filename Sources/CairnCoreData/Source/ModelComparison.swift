@@ -13,7 +13,7 @@ enum ModelComparison {
     static func differences(_ given: Schema, from own: ManagedObjectModel) -> [String] {
         var differences: [String] = []
         for entity in own.entities {
-            guard let other = given.model.entity(named: entity.name) else {
+            guard let other = given.entity(named: entity.name)?.description else {
                 differences.append("it has no entity \(entity.name)")
                 continue
             }

@@ -72,10 +72,8 @@ extension Schema {
 
     /// The names of the entities of which the other schema stores something else.
     package func entitiesStoredOtherwise(than other: Schema) -> [String] {
-        let theirs = other.storage
-        return storage.filter { entity in
-            theirs.first { $0.name == entity.name } != entity
-        }.map(\.name)
+        let theirs = Dictionary(other.storage.map { ($0.name, $0) }) { first, _ in first }
+        return storage.filter { theirs[$0.name] != $0 }.map(\.name)
     }
 
     /// The renaming identifiers that say more than names, by what has them.
