@@ -60,6 +60,13 @@ extension SchemaAttribute {
 }
 
 extension AttributeDescription {
+    /// Refuses a regular expression that a schema would refuse.
+    ///
+    /// - Throws: What is wrong with it, and where.
+    package func checkRegularExpression() throws {
+        if let regularExpression { _ = try StringPattern(regularExpression) }
+    }
+
     /// What is wrong with a value for this attribute; nil if nothing is.
     ///
     /// The regular expression is compiled at every call: a ``SchemaColumn`` or ``SchemaAttribute`` has it

@@ -20,7 +20,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var minimumLength: Int?
     /// The greatest number of characters of a string.
     public var maximumLength: Int?
-    /// A regular expression that the whole string must match.
+    /// A regular expression that the whole string must match: one that can be answered in a time bounded by the lengths of both, so
+    /// without references to groups (`\1`).
     public var regularExpression: String?
     /// What else a value must hold; see ``setValidationPredicates(_:withValidationWarnings:)``.
     var validationRules: [ValidationRule] = []

@@ -256,15 +256,12 @@ struct ArchivedModel {
             }
         }
         attribute.setValidationPredicates(kept, withValidationWarnings: words)
-        if let pattern = attribute.regularExpression {
-            do {
-                _ = try Regex(pattern)
-            } catch {
-                attribute.regularExpression = nil
-                remarks.append(
-                    "the pattern of the model's \(path) is left out: it is no regular expression: \(error)"
-                )
-            }
+        do {
+            try attribute.checkRegularExpression()
+        } catch {
+            attribute.regularExpression = nil
+            remarks.append(
+                "the pattern of the model's \(path) cannot be used and is left out: \(error)")
         }
     }
 
@@ -400,8 +397,21 @@ struct ArchivedModel {
             }
             entity.indexes.append(index)
         }
-        // Fetch indexes say what the old forms say as well.
-        if !own.isEmpty { return entity.indexes.removeAll { $0.form == .indexed } }
+        if !own.isEmpty {
+            // Fetch indexes say what the old mark says as well, where one begins with the property.
+            let first = Set(
+                entity.indexes.lazy.filter {
+                    $0.form == .fetchIndex && $0.partialIndexPredicate == nil
+                }
+                .compactMap { $0.elements.first?.propertyName })
+            entity.indexes.removeAll { index in
+                index.form == .indexed
+                    && index.elements.allSatisfy { element in
+                        element.propertyName.map(first.contains) == true
+                    }
+            }
+            return
+        }
         for compound in archived.list("NSCompoundIndexes") {
             let members =
                 archived.object(of: compound)?.elements ?? archived.resolved(compound).array ?? []

@@ -1,0 +1,180 @@
+// A regular expression as a list of steps: what Thompson made of it.
+//
+//   1. The list is built from the end: each part knows where the text goes on behind it.
+//   2. A part that is repeated up to a number of times is there as often. What would become too long is refused, and so is
+//      what would take too long to build although it comes to nothing.
+//   3. What is looked for ahead or behind is a program of its own. That it holds at a place is known before the program that
+//      asks for it runs: ahead is read from the end of the text, behind from its start. So programs for what lies ahead are
+//      built the other way round.
+//
+// Threads: immutable, so any.
+
+/// The steps of a regular expression, or of what it looks for ahead or behind.
+struct PatternProgram: Sendable {
+    enum Step: Sendable {
+        /// Takes one character of a set.
+        case take(set: Int, next: Int)
+        /// Goes on at both.
+        case both(Int, Int)
+        /// Goes on if a condition on the place is so.
+        case condition(bit: UInt8, holds: Bool, next: Int)
+        /// The text may end here.
+        case accept
+    }
+
+    fileprivate(set) var steps: [Step] = [.accept]
+    fileprivate(set) var start = 0
+    /// The conditions on places that it asks for.
+    fileprivate(set) var conditions: UInt64 = 0
+    /// Whether it is read from the end of the text.
+    let isBackward: Bool
+    /// Whether it may begin at every place: it is what is looked for, not the whole.
+    let isFloating: Bool
+}
+
+/// All programs of a regular expression, and the sets of characters that they ask for.
+struct PatternPrograms: Sendable {
+    /// The most steps of a program, and the most that are there for one repetition.
+    static let mostSteps = 20_000
+    static let mostRepeated = 5_000
+    /// What is looked for ahead and behind has bits in one mask.
+    private static let mostLooks = 64 - Int(PatternAnchor.count)
+
+    /// What is looked for, each only with those before it, and the whole at last.
+    private(set) var programs: [PatternProgram] = []
+    private(set) var sets: [PatternSet] = []
+    /// The conditions on places that any program asks for.
+    private(set) var conditions: UInt64 = 0
+    private var known: [PatternSet: Int] = [:]
+    /// How many parts were built.
+    private var work = 0
+
+    /// - Throws: `PatternError` if it is too long.
+    init(_ node: PatternNode) throws(PatternError) {
+        let whole = try program(of: node, isBackward: false, isFloating: false)
+        programs.append(whole)
+        for program in programs { conditions |= program.conditions }
+        // What a place is like is asked of the characters beside it.
+        for set in [PatternSet.word, .newline] { _ = number(of: set) }
+    }
+
+    /// The number of a set.
+    private mutating func number(of set: PatternSet) -> Int {
+        if let number = known[set] { return number }
+        known[set] = sets.count
+        sets.append(set)
+        return sets.count - 1
+    }
+
+    /// The number of a set that is always there.
+    func numberKnown(of set: PatternSet) -> Int { known[set] ?? 0 }
+
+    private mutating func program(of node: PatternNode, isBackward: Bool, isFloating: Bool)
+        throws(PatternError) -> PatternProgram
+    {
+        var program = PatternProgram(isBackward: isBackward, isFloating: isFloating)
+        program.start = try add(node, before: 0, to: &program)
+        return program
+    }
+
+    /// Adds the steps of a part that goes on at another step; where it begins.
+    private mutating func add(
+        _ node: PatternNode, before next: Int, to program: inout PatternProgram
+    ) throws(PatternError) -> Int {
+        work += 1
+        if work > 4 * Self.mostSteps || program.steps.count > Self.mostSteps { throw .tooLong }
+        switch node {
+        case .empty: return next
+        case .set(let set):
+            return program.add(.take(set: number(of: set), next: next))
+        case .sequence(let parts):
+            var next = next
+            if program.isBackward {
+                for part in parts { next = try add(part, before: next, to: &program) }
+            } else {
+                for part in parts.reversed() { next = try add(part, before: next, to: &program) }
+            }
+            return next
+        case .choice(let parts):
+            var entry: Int?
+            for part in parts.reversed() {
+                let one = try add(part, before: next, to: &program)
+                entry = entry.map { program.add(.both(one, $0)) } ?? one
+            }
+            return entry ?? next
+        case .repeated(let part, let least, let most):
+            return try add(part, least, most, before: next, to: &program)
+        case .anchor(let anchor, let holds):
+            program.conditions |= 1 << anchor.bit
+            return program.add(.condition(bit: anchor.bit, holds: holds, next: next))
+        case .look(let part, let ahead, let holds):
+            let bit = try look(for: part, ahead: ahead)
+            program.conditions |= 1 << bit
+            return program.add(.condition(bit: bit, holds: holds, next: next))
+        }
+    }
+
+    private mutating func look(for part: PatternNode, ahead: Bool) throws(PatternError) -> UInt8 {
+        let program = try program(of: part, isBackward: ahead, isFloating: true)
+        guard programs.count < Self.mostLooks else {
+            throw PatternError(
+                message: "it looks ahead or behind more than \(Self.mostLooks) times", offset: nil)
+        }
+        programs.append(program)
+        return PatternAnchor.count + UInt8(programs.count - 1)
+    }
+
+    private mutating func add(
+        _ part: PatternNode, _ least: Int, _ most: Int?, before next: Int,
+        to program: inout PatternProgram
+    ) throws(PatternError) -> Int {
+        let before = program.steps.count
+        var entry = next
+        var rest = least
+        func check(_ program: PatternProgram) throws(PatternError) {
+            if program.steps.count - before > Self.mostRepeated { throw .tooLong }
+        }
+        if let most {
+            for _ in least..<most {
+                entry = program.add(
+                    .both(try add(part, before: entry, to: &program), next))
+                try check(program)
+            }
+        } else {
+            let loop = program.add(.both(next, next))
+            let body = try add(part, before: loop, to: &program)
+            program.steps[loop] = .both(body, next)
+            entry = loop
+            if rest > 0 {
+                entry = body
+                rest -= 1
+            }
+        }
+        for _ in 0..<rest {
+            entry = try add(part, before: entry, to: &program)
+            try check(program)
+        }
+        return entry
+    }
+}
+
+extension PatternProgram {
+    fileprivate init(isBackward: Bool, isFloating: Bool) {
+        self.isBackward = isBackward
+        self.isFloating = isFloating
+    }
+
+    fileprivate mutating func add(_ step: Step) -> Int {
+        steps.append(step)
+        return steps.count - 1
+    }
+}
+
+extension PatternError {
+    fileprivate static var tooLong: PatternError {
+        PatternError(
+            message:
+                "it has more than \(PatternPrograms.mostSteps) places, or more than \(PatternPrograms.mostRepeated) by one repetition: repeat less often",
+            offset: nil)
+    }
+}
