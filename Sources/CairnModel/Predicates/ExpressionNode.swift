@@ -61,7 +61,7 @@ public enum ExpressionNode: Sendable, Hashable, Codable {
         indirect case at(ExpressionNode)
     }
 
-    /// What is made of the members of a collection.
+    /// What is made of the members of a collection; nil if there is none, because a to-one relationship on the way to it is nil.
     public enum CollectionOperator: String, Sendable, Hashable, CaseIterable, Codable {
         /// How many members there are.
         case count

@@ -40,7 +40,7 @@ package struct TableAggregate: Sendable, Hashable {
 
 extension ExpressionNode.Function {
     /// Whether it makes one value of many.
-    var isStatistical: Bool {
+    package var isStatistical: Bool {
         switch self {
         case .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation: true
         default: false

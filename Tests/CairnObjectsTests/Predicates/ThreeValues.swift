@@ -100,7 +100,9 @@ struct ThreeValues {
             return try withoutPredicates(try answer(test) == true ? one : other)
         case .subquery(let collection, let variable, let condition):
             let outer = variables[variable]
-            let kept = try value(collection).members.filter { member in
+            let whole = try value(collection)
+            if whole.isNull { return .constant(.null) }
+            let kept = try whole.members.filter { member in
                 variables[variable] = member
                 return try answer(condition) == true
             }

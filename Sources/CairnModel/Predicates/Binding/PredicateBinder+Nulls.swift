@@ -166,9 +166,10 @@ extension PredicateBinder {
         }
         // One text in another.
         guard kind.isCollection else { return isKnown(isNot, comparison) }
-        let isEmpty = PredicateNode.compare(
-            .collection(.count, of: whole, path: nil), .equal, .constant(.integer(0)))
-        let isFull = Self.joined([isNot] + tests(member) + noNil(in: whole), isAnd: true)
+        let count = ExpressionNode.collection(.count, of: whole, path: nil)
+        let isEmpty = PredicateNode.compare(count, .equal, .constant(.integer(0)))
+        let isFull = Self.joined(
+            [isNot] + tests(member) + tests(count) + noNil(in: whole), isAnd: true)
         return Self.joined([isEmpty, isFull], isAnd: false)
     }
 
@@ -213,8 +214,11 @@ extension PredicateBinder {
         }
         let full = Self.joined([node] + tests, isAnd: true)
         guard isNotEmpty else { return full }
-        let isEmpty = PredicateNode.compare(
-            .collection(.count, of: comparison.left, path: nil), .equal, .constant(.integer(0)))
+        // There are none either where no way leads to them.
+        let isEmpty = PredicateNode.not(
+            .compare(
+                .collection(.count, of: comparison.left, path: nil), .greater,
+                .constant(.integer(0))))
         return Self.joined([isEmpty, full], isAnd: false)
     }
 
@@ -260,21 +264,42 @@ extension PredicateBinder {
         case .constant(let value): return value.isNull ? [.constant(false)] : []
         case .list, .evaluatedObject, .anyKey, .subquery, .set, .aggregate: return []
         case .keyPath(let path) where isOfEveryObject(path): return []
-        case .collection(let operation, _, _):
+        case .collection(let operation, let base, _):
             switch operation {
             case .average, .minimum, .maximum: break
-            default: return []
+            default: if isAlwaysThere(base) { return [] }
             }
         case .function(let function, _):
             switch function {
             case .count, .sum, .now, .random: return []
             default: break
             }
-        case .index(_, .size): return []
+        case .index(let base, .size) where isAlwaysThere(base): return []
         case .assignment(_, let base): return tests(base)
         default: break
         }
         return [.compare(node, .notEqual, .constant(.null))]
+    }
+
+    /// Whether a collection, bound, is there for every object: no to-one relationship that may be nil leads to it.
+    private func isAlwaysThere(_ collection: ExpressionNode) -> Bool {
+        switch collection {
+        case .keyPath(let path): isToMany(path, .object(entity))
+        case .path(.variable(let name), let path):
+            variables[name].map { isToMany(path, $0.member) } ?? false
+        case .subquery(let base, _, _): isAlwaysThere(base)
+        case .list, .anyKey, .set, .aggregate: true
+        default: false
+        }
+    }
+
+    /// Whether the first step of a path is a to-many relationship: what lies behind it is a collection in any case.
+    private func isToMany(_ path: String, _ kind: ExpressionKind) -> Bool {
+        guard case .object(let entity) = kind,
+            let index = entity.relationshipIndex(
+                named: String(path.prefix { $0 != "." }))
+        else { return false }
+        return entity.relationships[index].description.isToMany
     }
 
     /// Whether a key is one that every object answers, and no property has its name: then it is never nil.

@@ -1,6 +1,7 @@
 // Evaluates expressions for one object.
 //
-// Nothing throws and nothing traps: what has no result is nil. Integers that overflow go on as decimals and
+// Nothing throws and nothing traps: what has no result is nil. A collection to which no way leads, because a to-one relationship
+// before it is nil, is nil itself and not empty: so are its count, and the members that meet a condition. Integers that overflow go on as decimals and
 // doubles (see `Number`); what is divided by zero is nil; what is asked of the wrong kind of value is nil.
 
 import FoundationEssentials
@@ -30,9 +31,11 @@ extension PredicateEvaluator {
         case .conditional(let test, let one, let other):
             return evaluate(holds(test, &scope) ? one : other, &scope)
         case .subquery(let collection, let variable, let condition):
+            let whole = evaluate(collection, &scope)
+            if whole.isNull { return .null }
             var inner = scope
             return .collection(
-                evaluate(collection, &scope).members.filter { member in
+                whole.members.filter { member in
                     inner.variables[variable] = member
                     return holds(condition, &inner)
                 })
@@ -57,7 +60,9 @@ extension PredicateEvaluator {
     private func index(
         _ index: ExpressionNode.Index, _ base: ExpressionNode, _ scope: inout EvaluationScope
     ) -> EvaluatedValue {
-        let members = evaluate(base, &scope).members
+        let whole = evaluate(base, &scope)
+        if whole.isNull { return .null }
+        let members = whole.members
         switch index {
         case .first: return members.first ?? .null
         case .last: return members.last ?? .null
@@ -73,6 +78,7 @@ extension PredicateEvaluator {
     private func collect(
         _ operation: ExpressionNode.CollectionOperator, _ base: EvaluatedValue, _ path: String?
     ) -> EvaluatedValue {
+        if base.isNull { return .null }
         let counted = path.map { base.value(at: $0) } ?? base
         let members = counted.members
         switch operation {

@@ -14,8 +14,19 @@ extension PredicateExpressions.Variable: LowerableExpression {
 
 extension PredicateExpressions.KeyPath: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
+        if let captured { return PredicateLowering.known(captured.value) }
         let root = try lowering.lower(root)
         switch (root, kind) {
+        case (.captured(let whole), _):
+            guard let part = whole[keyPath: keyPath as AnyKeyPath] else { break }
+            return PredicateLowering.known(part)
+        case (.constant(.string(let text)), .collectionCount):
+            return .constant(.integer(Int64(text.count)))
+        case (.constant(.string(let text)), .collectionIsEmpty):
+            return .constant(.boolean(text.isEmpty))
+        case (.list(let values), .collectionCount):
+            return .constant(.integer(Int64(values.count)))
+        case (.list(let values), .collectionIsEmpty): return .constant(.boolean(values.isEmpty))
         case (.collection(let node), .collectionCount):
             return .value(.collection(.count, of: node, path: nil))
         case (.collection(let node), .collectionIsEmpty):
@@ -25,31 +36,16 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
             return .value(.function(.length, [node]))
         case (.value(let node), .collectionIsEmpty):
             return .condition(.compare(node, .equal, .constant(.string(""))))
-        default: return try lowering.property(keyPath, of: root)
+        default: break
         }
+        return try lowering.property(keyPath, of: root)
     }
 }
 
 extension PredicateExpressions.Value: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
-        if let constant = Value(typed: value) { return .constant(constant) }
-        if let range = value as? any LowerableRange, let lowered = range.lowered { return lowered }
-        if let list = value as? any Sequence, let values = Self.values(list) {
-            return .list(values)
-        }
-        throw lowering.unsupported("a constant of type \(type(of: value))")
+        PredicateLowering.known(value)
     }
-
-    private static func values(_ list: some Sequence) -> [CairnModel.Value]? {
-        var values: [CairnModel.Value] = []
-        for element in list {
-            guard let value = CairnModel.Value(typed: element) else { return nil }
-            values.append(value)
-        }
-        return values
-    }
-
-    private typealias Value = CairnModel.Value
 }
 
 extension PredicateExpressions.NilLiteral: LowerableExpression {
@@ -90,13 +86,13 @@ extension PredicateExpressions.Comparison: LowerableExpression {
 
 extension PredicateExpressions.Conjunction: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
-        .condition(.and([try lowering.condition(lhs), try lowering.condition(rhs)]))
+        .condition(try lowering.condition(lhs) && lowering.condition(rhs))
     }
 }
 
 extension PredicateExpressions.Disjunction: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
-        .condition(.or([try lowering.condition(lhs), try lowering.condition(rhs)]))
+        .condition(try lowering.condition(lhs) || lowering.condition(rhs))
     }
 }
 
@@ -133,7 +129,7 @@ extension PredicateLowering {
         guard let one = try lower(left).node, let other = try lower(right).node else {
             throw unsupported("arithmetic with what is no number")
         }
-        return .value(.function(function, [one, other]))
+        return Self.calculated(function, one, other)
     }
 }
 
@@ -173,7 +169,7 @@ extension PredicateExpressions.UnaryMinus: LowerableExpression {
         guard let node = try lowering.lower(wrapped).node else {
             throw lowering.unsupported("a minus sign before what is no number")
         }
-        return .value(.function(.subtract, [.constant(.integer(0)), node]))
+        return PredicateLowering.calculated(.subtract, .constant(.integer(0)), node)
     }
 }
 
@@ -188,17 +184,9 @@ extension PredicateExpressions.ForcedUnwrap: LowerableExpression {
 extension PredicateExpressions.OptionalFlatMap: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
         let wrapped = try lowering.lower(wrapped)
+        if case .constant(.null) = wrapped { return .constant(.null) }
         lowering.bind(variable.key, to: wrapped)
-        let result = try lowering.lower(transform)
-        guard case .condition(let condition) = result else { return result }
-        switch wrapped {
-        case .value(let node), .object(let node):
-            return .optionalCondition(
-                condition, present: .compare(node, .notEqual, .constant(.null)))
-        case .constant(let value):
-            return .optionalCondition(condition, present: .constant(!value.isNull))
-        default: throw lowering.unsupported("a condition on an optional that is no property")
-        }
+        return try lowering.optional(lowering.lower(transform), of: wrapped)
     }
 }
 
@@ -208,10 +196,16 @@ extension PredicateExpressions.NilCoalesce: LowerableExpression {
         case (.value(let node), .constant(let other)): return .coalesced(node, other)
         case (.constant(let value), .constant(let other)):
             return .constant(value.isNull ? other : value)
+        case (.constant(let value), let other): return value.isNull ? other : .constant(value)
         case (.optionalCondition(let condition, let present), .constant(.boolean(let other))):
             return .condition(
                 other ? .or([.not(present), condition]) : .and([present, condition]))
-        case (.value(let node), let right):
+        case (.optionalCondition(let condition, let present), .condition(let other)):
+            return .condition(.or([.and([present, condition]), .and([.not(present), other])]))
+        case (.object(let node), .object(let other)):
+            return .object(
+                .conditional(.compare(node, .notEqual, .constant(.null)), node, other))
+        case (.value(let node), let right), (.object(let node), let right):
             guard let other = right.node else { fallthrough }
             return .value(
                 .conditional(.compare(node, .notEqual, .constant(.null)), node, other))
@@ -322,28 +316,5 @@ extension PredicateLowering {
             case .constant(let most) = try self.lower(upper)
         else { throw unsupported("a range whose ends are no constants") }
         return .range(least, most, includesUpper: includesUpper)
-    }
-}
-
-/// A range that was captured.
-private protocol LowerableRange {
-    var lowered: LoweredExpression? { get }
-}
-
-extension Range: LowerableRange {
-    fileprivate var lowered: LoweredExpression? {
-        guard let lower = Value(typed: lowerBound), let upper = Value(typed: upperBound) else {
-            return nil
-        }
-        return .range(lower, upper, includesUpper: false)
-    }
-}
-
-extension ClosedRange: LowerableRange {
-    fileprivate var lowered: LoweredExpression? {
-        guard let lower = Value(typed: lowerBound), let upper = Value(typed: upperBound) else {
-            return nil
-        }
-        return .range(lower, upper, includesUpper: true)
     }
 }
