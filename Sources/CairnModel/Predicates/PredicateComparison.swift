@@ -43,7 +43,8 @@ extension PredicateNode {
             case any = "ANY"
         }
 
-        /// How texts are compared; the raw values are those that archived predicates have.
+        /// How texts are compared: without any of these scalar by scalar, so that two ways to write a letter are two texts, as they
+        /// are for keys; with `c`, `d` or `l` they are one. The raw values are those that archived predicates have.
         public struct Options: OptionSet, Sendable, Hashable, Codable {
             /// The bits.
             public let rawValue: UInt8
@@ -57,7 +58,7 @@ extension PredicateNode {
             public static let diacriticInsensitive = Options(rawValue: 2)
             /// `n`: both sides have been normalised already; they are compared by their bytes.
             public static let normalized = Options(rawValue: 4)
-            /// `l`: in the order of people, not of bytes.
+            /// `l`: as people read and order texts, not by bytes: two ways to write a letter are one.
             public static let localeSensitive = Options(rawValue: 8)
         }
 
@@ -173,7 +174,7 @@ extension ExpressionNode {
 
 extension PredicateNode.Comparison.Operator {
     /// The operator that says the same with the sides changed; nil if there is none.
-    var turned: Self? {
+    package var turned: Self? {
         switch self {
         case .less: .greater
         case .lessOrEqual: .greaterOrEqual

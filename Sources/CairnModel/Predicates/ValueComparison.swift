@@ -2,8 +2,9 @@
 //
 //   1. Nil equals nil and nothing else; every other comparison with nil is false.
 //   2. Numbers of all types and truth values are compared by size, exactly; dates with dates.
-//   3. Texts are compared by their bytes. With options both are folded first: [c] and [d] in the same way in
-//      every locale; [l] orders by letters first and by their case and accents after that.
+//   3. Texts are compared by their bytes, which is scalar by scalar: two ways to write a letter are two texts, as they are for
+//      keys and indexes. With options both are folded first, which makes them one: [c] and [d] in the same way in every locale;
+//      [l] orders by letters first and by their case and accents after that.
 //   4. Values of kinds that have nothing to do with each other are not equal and have no order.
 //   5. What is no number equals nothing, and nothing is less or greater.
 //
@@ -61,8 +62,11 @@ package struct ValueComparison: Sendable {
     package func folded(_ text: String) -> String {
         let isCaseless = options.contains(.caseInsensitive)
         let isPlain = options.contains(.diacriticInsensitive)
+        let isOfPeople = options.contains(.localeSensitive)
         // What is normalised already is taken as it is.
-        guard isCaseless || isPlain, !options.contains(.normalized) else { return text }
+        guard isCaseless || isPlain || isOfPeople, !options.contains(.normalized) else {
+            return text
+        }
         return text.folded(case: isCaseless, diacritics: isPlain)
     }
 
@@ -71,9 +75,7 @@ package struct ValueComparison: Sendable {
         switch (left, right) {
         case (.null, .null): return true
         case (.null, _), (_, .null): return false
-        case (.string(let a), .string(let b)):
-            if options.contains(.localeSensitive) { return folded(a) == folded(b) }
-            return folded(a).hasSameBytes(as: folded(b))
+        case (.string(let a), .string(let b)): return folded(a).hasSameBytes(as: folded(b))
         case (.binary(let a), .binary(let b)): return a == b
         case (.uuid(let a), .uuid(let b)): return a == b
         case (.uri(let a), .uri(let b)): return a.absoluteString == b.absoluteString
@@ -95,7 +97,6 @@ package struct ValueComparison: Sendable {
                     a.folded(case: true, diacritics: true).utf8,
                     b.folded(case: true, diacritics: true).utf8)
                 if letters != 0 { return letters }
-                return a == b ? 0 : Self.bytes(a.utf8, b.utf8)
             }
             return Self.bytes(a.utf8, b.utf8)
         case (.binary(let a), .binary(let b)): return Self.bytes(a, b)

@@ -1,6 +1,7 @@
 // Answers a predicate for one object in memory: the meaning that every other way to answer must have.
 //
-//   1. Patterns that are constant are compiled once. What is no pattern is an error then.
+//   1. Patterns that are constant are compiled once. What is no pattern is an error then. One that is given for each object
+//      anew is kept for the next object; one that is none matches nothing.
 //   2. Both sides of a comparison are evaluated, and compared as `ValueComparison` says; of a collection on
 //      the left side, with ANY and ALL, member by member.
 //   3. Logic is two-valued: every comparison is true or false.
@@ -11,6 +12,7 @@
 // Threads: immutable, so any; one evaluation in one thread.
 
 package import FoundationEssentials
+import Synchronization
 
 /// A predicate, ready to be asked.
 package struct PredicateEvaluator: Sendable {
@@ -19,15 +21,16 @@ package struct PredicateEvaluator: Sendable {
     /// What `now()` gives in all of its answers.
     let moment: Date
     private let patterns: [PatternKey: StringPattern]
+    private let calculated = CalculatedPatterns()
 
-    private struct PatternKey: Hashable {
+    fileprivate struct PatternKey: Hashable {
         let pattern: String
         let options: PredicateNode.Comparison.Options
     }
 
     /// Makes a predicate ready.
     ///
-    /// - Throws: `PredicateFormatError` naming a regular expression that is none.
+    /// - Throws: `PredicateFormatError` naming a regular expression that is none, or that no bounded time is enough for.
     package init(_ predicate: PredicateNode, now: Date = Date()) throws(PredicateFormatError) {
         self.predicate = predicate
         moment = now
@@ -160,34 +163,48 @@ package struct PredicateEvaluator: Sendable {
     // MARK: Patterns
 
     private func matches(_ text: String, _ source: String, _ comparison: ValueComparison) -> Bool {
-        let known = patterns[PatternKey(pattern: source, options: comparison.options)]
-        guard let pattern = known ?? (try? Self.compile(source, comparison.options)) else {
-            return false
-        }
+        let key = PatternKey(pattern: source, options: comparison.options)
+        guard let pattern = patterns[key] ?? calculated.pattern(key) else { return false }
         // Case is the pattern's own concern: its letters may be part of what is no letter.
-        return pattern.matchesWhole(
-            comparison.options.contains(.diacriticInsensitive)
-                ? text.folded(case: false, diacritics: true) : text)
+        return pattern.matchesWhole(Self.folded(text, comparison.options))
     }
 
-    private static func compile(
+    /// A pattern, or a text that is held against one.
+    private static func folded(_ text: String, _ options: PredicateNode.Comparison.Options)
+        -> String
+    {
+        options.isDisjoint(with: [.diacriticInsensitive, .localeSensitive])
+            ? text
+            : text.folded(case: false, diacritics: options.contains(.diacriticInsensitive))
+    }
+
+    fileprivate static func compile(
         _ source: String, _ options: PredicateNode.Comparison.Options
     ) throws(PredicateFormatError) -> StringPattern {
-        // What is nested without end would fill the stack of whoever reads it.
-        guard
-            source.utf8.count(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "[") }) <= 200
-        else { throw PredicateFormatError("the regular expression has too many brackets") }
-        let plain =
-            options.contains(.diacriticInsensitive)
-            ? source.folded(case: false, diacritics: true) : source
-        do {
+        do throws(PatternError) {
             return try StringPattern(
-                plain, ignoresCase: options.contains(.caseInsensitive))
+                folded(source, options), ignoresCase: options.contains(.caseInsensitive))
         } catch {
             throw PredicateFormatError(key: nil) {
                 "\($0(source)) cannot be used as a regular expression"
                     + ($0.showsValues ? ": \(error)" : "")
             }
+        }
+    }
+}
+
+/// The last patterns that were not constant; nil for what is none.
+private final class CalculatedPatterns: Sendable {
+    private let known = Mutex<[PredicateEvaluator.PatternKey: StringPattern?]>([:])
+    private static let most = 64
+
+    func pattern(_ key: PredicateEvaluator.PatternKey) -> StringPattern? {
+        known.withLock { known in
+            if let pattern = known[key] { return pattern }
+            let pattern = try? PredicateEvaluator.compile(key.pattern, key.options)
+            if known.count >= Self.most { known.removeAll() }
+            known[key] = .some(pattern)
+            return pattern
         }
     }
 }
