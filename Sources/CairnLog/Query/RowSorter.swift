@@ -1,4 +1,4 @@
-// Sorts hits by columns: nil first when ascending, text by its bytes, ties by number.
+// Sorts hits by columns: nil first when ascending unless the key says otherwise, text by its bytes, ties by number.
 //
 // The keys of all hits are read once, block by block, into one array for each sort key; then positions are
 // sorted. Ordered numbers become integers whose order is theirs, so that comparing them is one instruction; texts become
@@ -24,13 +24,16 @@ struct RowSorter {
     func sort(_ hits: inout [FetchRunner.Hit], by sort: [SortKey]) throws(StoreError) {
         // Rows of one block together, so that each block is looked at once.
         hits.sort { $0.cell.handle.raw < $1.cell.handle.raw }
-        var keys: [(keys: Keys, isAscending: Bool)] = []
-        for path in try paths(sort) { keys.append((try read(path, hits), path.isAscending)) }
+        var keys: [(keys: Keys, isAscending: Bool, nilOrder: Int)] = []
+        for path in try paths(sort) {
+            keys.append(
+                (try read(path, hits), path.isAscending, path.nilIsGreatest ? 1 : -1))
+        }
         let numbers = hits.map(\.number)
         var order = Array(hits.indices)
         order.sort { left, right in
-            for (key, isAscending) in keys {
-                let comparison = Self.compare(key, left, right)
+            for (key, isAscending, nilOrder) in keys {
+                let comparison = Self.compare(key, left, right, nilOrder)
                 if comparison != 0 { return isAscending ? comparison < 0 : comparison > 0 }
             }
             return numbers[left] < numbers[right]
@@ -38,18 +41,19 @@ struct RowSorter {
         hits = order.map { [hits] in hits[$0] }
     }
 
-    private static func compare(_ keys: Keys, _ left: Int, _ right: Int) -> Int {
+    private static func compare(_ keys: Keys, _ left: Int, _ right: Int, _ nilOrder: Int) -> Int {
         switch keys {
-        case .words(let words): compare(words[left], words[right])
-        case .decimals(let values): compare(values[left], values[right])
+        case .words(let words): compare(words[left], words[right], nilOrder)
+        case .decimals(let values): compare(values[left], values[right], nilOrder)
         }
     }
 
-    private static func compare<T: Comparable>(_ left: T?, _ right: T?) -> Int {
+    /// - Parameter nilOrder: how nil stands to a value: -1 before it, 1 behind it.
+    private static func compare<T: Comparable>(_ left: T?, _ right: T?, _ nilOrder: Int) -> Int {
         switch (left, right) {
         case (nil, nil): 0
-        case (nil, _): -1
-        case (_, nil): 1
+        case (nil, _): nilOrder
+        case (_, nil): -nilOrder
         case (let a?, let b?): a < b ? -1 : a > b ? 1 : 0
         }
     }

@@ -1,6 +1,6 @@
 // The first sort key of the worst row that a limit still lets through: what lies beyond it is not collected.
 //
-// Rows whose first key is equal to the bound are kept, since the other keys decide. Nil is below everything. Keys that lie
+// Rows whose first key is equal to the bound are kept, since the other keys decide. Nil is before everything or behind it. Keys that lie
 // outside their column are never beyond. Decimals, keys across relationships and texts that are not compared by their bytes
 // have no bound.
 //
@@ -23,6 +23,8 @@ struct SortBound {
 
     private let column: Int
     private let isAscending: Bool
+    /// Whether nil comes before all values.
+    private let isNilFirst: Bool
     /// How many rows are wanted.
     let wanted: Int
     private var key: Key?
@@ -39,6 +41,7 @@ struct SortBound {
         self.column = column
         self.wanted = wanted
         isAscending = first.isAscending
+        isNilFirst = first.isAscending != first.nilIsGreatest
     }
 
     /// Whether so many rows have been collected that it is time to sort them, and to let the worst go.
@@ -72,20 +75,20 @@ struct SortBound {
         var kept = 0
         switch key {
         case .null:
-            // Ascending, everything but nil is beyond it; descending, nothing is.
-            if !isAscending { return count }
+            // If nil comes first, everything but nil is beyond it; else nothing is.
+            if !isNilFirst { return count }
             guard let cells else { return count }
             for index in 0..<count {
                 slots[kept] = slots[index]
                 kept &+= cells.isNil(at: Int(slots[index])) ? 1 : 0
             }
         case .word(let bound):
-            guard let cells else { return isAscending ? count : 0 }
+            guard let cells else { return isNilFirst ? count : 0 }
             for index in 0..<count {
                 let slot = Int(slots[index])
                 let stays: Bool
                 if cells.isNil(at: slot) {
-                    stays = isAscending
+                    stays = isNilFirst
                 } else {
                     let word = RowSorter.word(cells, slot, kind)
                     stays = isAscending ? word <= bound : word >= bound
@@ -94,13 +97,13 @@ struct SortBound {
                 kept &+= stays ? 1 : 0
             }
         case .bytes(let bound):
-            guard let cells else { return isAscending ? count : 0 }
+            guard let cells else { return isNilFirst ? count : 0 }
             bound.withUnsafeBytes { bound in
                 for index in 0..<count {
                     let slot = Int(slots[index])
                     let stays: Bool
                     if cells.isNil(at: slot) {
-                        stays = isAscending
+                        stays = isNilFirst
                     } else if cells.isExternal(at: slot) {
                         stays = true
                     } else {

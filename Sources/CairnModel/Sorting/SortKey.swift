@@ -13,16 +13,27 @@ public struct SortKey: Sendable, Hashable, Codable {
     /// The key path: a stored property, the (dotted) leaf of a composite attribute, or one of these across to-one
     /// relationships. Nil on the way gives nil.
     public var key: String
-    /// Whether small values come first; nil counts as smallest.
+    /// Whether small values come first; nil counts as smallest, unless ``nulls`` says otherwise.
     public var isAscending: Bool
     /// How texts are compared. For all but texts only `.binary` is possible.
     public var comparison: Comparison
+    /// Where objects without a value come; nil: first if ascending, and last if not, as in Core Data. A fetch index has that
+    /// order only: with the other one the objects are sorted.
+    public var nulls: NullsPosition?
 
     /// Sorts by the value at a key path.
-    public init(_ key: String, ascending: Bool = true, comparison: Comparison = .binary) {
+    ///
+    /// ```swift
+    /// SortKey("price", nulls: .last)      // cheap ones first, and those without a price at the end
+    /// ```
+    public init(
+        _ key: String, ascending: Bool = true, comparison: Comparison = .binary,
+        nulls: NullsPosition? = nil
+    ) {
         self.key = key
         self.isAscending = ascending
         self.comparison = comparison
+        self.nulls = nulls
     }
 
     /// Sorts by the value at a key path, in the way of one of Core Data's selectors: see ``Comparison``.
@@ -35,6 +46,23 @@ public struct SortKey: Sendable, Hashable, Codable {
                 "a store cannot sort by the selector \(selector): it knows \(known)", key: key)
         }
         self.init(key, ascending: ascending, comparison: comparison)
+    }
+
+    /// Where objects without a value come.
+    public enum NullsPosition: String, Sendable, Hashable, CaseIterable, Codable {
+        /// Before all others.
+        case first
+        /// After all others.
+        case last
+    }
+
+    /// Whether nil counts as greatest, and not as smallest.
+    package var nilIsGreatest: Bool { nulls == (isAscending ? .last : .first) }
+
+    /// The key in one word, or few, for people: `-price nulls first`.
+    package var outline: String {
+        "\(isAscending ? "" : "-")\(key)"
+            + (nilIsGreatest ? " nulls \(isAscending ? "last" : "first")" : "")
     }
 
     /// How texts are compared. All orders are the same in every locale, in memory and in the store.

@@ -27,6 +27,8 @@ package struct SortPath: Sendable {
     package let column: Int
     package let comparison: SortKey.Comparison
     package let isAscending: Bool
+    /// Whether nil counts as greatest, and not as smallest.
+    package let nilIsGreatest: Bool
 
     /// Follows a key.
     ///
@@ -62,6 +64,13 @@ package struct SortPath: Sendable {
         self.entity = current.index
         comparison = key.comparison
         isAscending = key.isAscending
+        nilIsGreatest = key.nilIsGreatest
+    }
+
+    /// Whether an object comes before another by their keys; nil if these are equal.
+    package func precedes(_ left: Value, _ right: Value) -> Bool? {
+        let order = SortingOrder.compare(left, right, nilIsGreatest: nilIsGreatest)
+        return order == 0 ? nil : (order < 0) == isAscending
     }
 
     /// What an object is sorted by, to be compared by `SortingOrder`.

@@ -34,6 +34,12 @@ package enum SortingOrder {
         }
     }
 
+    /// The same where nil may come after everything.
+    package static func compare(_ left: Value, _ right: Value, nilIsGreatest: Bool) -> Int {
+        let order = compare(left, right)
+        return nilIsGreatest && (left.isNull || right.isNull) ? -order : order
+    }
+
     /// Of two values of different types.
     private static func order(_ left: Value, _ right: Value) -> Int {
         guard left.numberType != 0, right.numberType != 0 else {

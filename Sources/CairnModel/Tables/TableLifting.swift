@@ -170,7 +170,8 @@ struct TableLifting {
             }
         }
         return TablePlan.SortTerm(
-            expression: expression, isAscending: key.isAscending, comparison: key.comparison)
+            expression: expression, isAscending: key.isAscending, comparison: key.comparison,
+            nulls: key.nulls, nilIsGreatest: key.nilIsGreatest)
     }
 
     private func isMode(_ node: ExpressionNode) -> Bool {

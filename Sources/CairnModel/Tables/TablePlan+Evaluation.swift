@@ -97,10 +97,10 @@ extension TablePlan {
             let keys = rows.orders.map(sortKeys)
             let order = values.indices.sorted { left, right in
                 for (index, value) in keys[left].enumerated() {
-                    let order = SortingOrder.compare(value, keys[right][index])
-                    if order != 0 {
-                        return (order < 0) == (index < sort.count ? sort[index].isAscending : true)
-                    }
+                    let term = index < sort.count ? sort[index] : nil
+                    let order = SortingOrder.compare(
+                        value, keys[right][index], nilIsGreatest: term?.nilIsGreatest ?? false)
+                    if order != 0 { return (order < 0) == (term?.isAscending ?? true) }
                 }
                 return left < right
             }

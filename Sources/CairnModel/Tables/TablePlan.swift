@@ -18,6 +18,9 @@ package struct TablePlan: Sendable {
         package let isAscending: Bool
         /// How texts are compared.
         package let comparison: SortKey.Comparison
+        /// Where nil comes.
+        package let nulls: SortKey.NullsPosition?
+        package let nilIsGreatest: Bool
     }
 
     package let entity: SchemaEntity
@@ -61,7 +64,8 @@ package struct TablePlan: Sendable {
         }
         for column in terms.columns { try column.expression.checkNesting() }
         for key in terms.groupBy { try key.checkNesting() }
-        try terms.having?.checkNesting()
+        var terms = terms
+        if let having = terms.having { terms.having = try having.walkable() }
         for key in sort { try ExpressionNode.keyPath(key.key).checkNesting() }
         var lifting = TableLifting(terms, entity, schema, nullSemantics)
         try lifting.bindKeys()

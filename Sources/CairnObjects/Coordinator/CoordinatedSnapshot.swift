@@ -140,8 +140,9 @@ final class CoordinatedSnapshot: StoreSnapshot {
         // What each store gives is in order already, which sorting makes use of.
         entries.sort { left, right in
             for (index, key) in paths.enumerated() {
-                let order = SortingOrder.compare(left.keys[index], right.keys[index])
-                if order != 0 { return (order < 0) == key.isAscending }
+                if let precedes = key.precedes(left.keys[index], right.keys[index]) {
+                    return precedes
+                }
             }
             return SortingOrder.compare(left.id, right.id) < 0
         }

@@ -20,11 +20,11 @@ struct ListedObject {
 
 /// The order of a list.
 struct ListOrder {
-    private let isAscending: [Bool]
+    private let sort: [SortPath]
     /// How often two objects were compared.
     private(set) var comparisons = 0
 
-    init(_ sort: [SortPath]) { isAscending = sort.map(\.isAscending) }
+    init(_ sort: [SortPath]) { self.sort = sort }
 
     /// Whether one object comes before another.
     mutating func precedes(
@@ -32,15 +32,14 @@ struct ListOrder {
         _ right: ContiguousArray<Value>, _ rightID: ObjectID
     ) -> Bool {
         comparisons += 1
-        for index in isAscending.indices {
-            let order = SortingOrder.compare(left[index], right[index])
-            if order != 0 { return (order < 0) == isAscending[index] }
+        for index in sort.indices {
+            if let precedes = sort[index].precedes(left[index], right[index]) { return precedes }
         }
         return SortingOrder.compare(leftID, rightID) < 0
     }
 
     /// Whether two objects are sorted by the same values.
     func areEqual(_ left: ContiguousArray<Value>, _ right: ContiguousArray<Value>) -> Bool {
-        isAscending.indices.allSatisfy { SortingOrder.compare(left[$0], right[$0]) == 0 }
+        sort.indices.allSatisfy { SortingOrder.compare(left[$0], right[$0]) == 0 }
     }
 }

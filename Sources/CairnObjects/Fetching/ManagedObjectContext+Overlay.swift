@@ -123,8 +123,9 @@ extension ManagedObjectContext {
         }
         func precedes(_ left: FetchedEntry, _ right: FetchedEntry) -> Bool {
             for (index, key) in question.sort.enumerated() {
-                let order = SortingOrder.compare(left.keys[index], right.keys[index])
-                if order != 0 { return (order < 0) == key.isAscending }
+                if let precedes = key.precedes(left.keys[index], right.keys[index]) {
+                    return precedes
+                }
             }
             return SortingOrder.compare(left.id, right.id) < 0
         }

@@ -85,8 +85,7 @@ struct HistoryFilter {
     /// Whether one comes before another by what they are sorted by.
     func precedes(_ left: [Value], _ right: [Value]) -> Bool {
         for (index, key) in sort.enumerated() {
-            let order = SortingOrder.compare(left[index], right[index])
-            if order != 0 { return (order < 0) == key.isAscending }
+            if let precedes = key.precedes(left[index], right[index]) { return precedes }
         }
         return false
     }

@@ -62,8 +62,7 @@ public struct FetchEvent: Sendable {
             if let having { text += " having \(showsValues ? having : having.withoutValues)" }
             if nullSemantics == .sql { text += " with the nil of SQL" }
             if !sort.isEmpty {
-                let keys = sort.map { "\($0.isAscending ? "" : "-")\($0.key)" }
-                text += " sorted by \(keys.joined(separator: ", "))"
+                text += " sorted by \(sort.map(\.outline).joined(separator: ", "))"
             }
             if let limit { text += " limit \(limit)" }
             if offset > 0 { text += " offset \(offset)" }

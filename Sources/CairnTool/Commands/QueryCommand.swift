@@ -31,7 +31,9 @@ struct QueryCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The order; - puts large values first.", valueName: "key,-key"))
+        help: ArgumentHelp(
+            "The order; - puts large values first. 'nulls first' or 'nulls last' behind a key says where objects without a value come.",
+            valueName: "key,-key"))
     var sort: String?
 
     @Option(parsing: .unconditional, help: "The greatest number of objects.")
@@ -119,11 +121,20 @@ struct QueryCommand: ParsableCommand {
     }
 
     private static func sortKey(_ part: String) throws -> SortKey {
-        guard part.hasPrefix("-") else { return SortKey(part) }
-        guard part != "-" else {
+        var name = part[...]
+        var nulls: SortKey.NullsPosition?
+        let words = part.split(separator: " ")
+        if words.count > 2, words[words.count - 2].lowercased() == "nulls",
+            let position = SortKey.NullsPosition(rawValue: words[words.count - 1].lowercased())
+        {
+            nulls = position
+            name = part[..<words[words.count - 3].endIndex]
+        }
+        guard name.hasPrefix("-") else { return SortKey(String(name), nulls: nulls) }
+        guard name != "-" else {
             throw Failure("--sort: a key is missing behind the -", code: .usage)
         }
-        return SortKey(String(part.dropFirst()), ascending: false)
+        return SortKey(String(name.dropFirst()), ascending: false, nulls: nulls)
     }
 }
 

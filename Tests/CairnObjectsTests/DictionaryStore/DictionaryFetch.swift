@@ -40,7 +40,11 @@ extension DictionaryState {
         try objects.rethrow()
         found.sort { left, right in
             for (index, key) in request.sort.enumerated() {
-                let order = plainOrder(left.keys[index], right.keys[index])
+                let (one, other) = (left.keys[index], right.keys[index])
+                if let nulls = key.nulls, one.isNull != other.isNull {
+                    return one.isNull == (nulls == .first)
+                }
+                let order = plainOrder(one, other)
                 if order != 0 { return (order < 0) == key.isAscending }
             }
             return left.row.id.reference < right.row.id.reference

@@ -211,6 +211,49 @@ struct SortingTests {
         #expect(try context.fetch(request).map { $0.string("name") } == ["of c", "new"])
     }
 
+    @Test(
+        "Objects without a value come first or last as the key says, in every direction",
+        arguments: Backend.allCases)
+    func nulls(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        try stack.store { context in
+            [("b", 2), ("x", nil), ("a", 1), ("y", nil), ("c", 3)].map {
+                context.make("Product", ["name": $0.0, "stock": $0.1])
+            }
+        }
+        let expected: [(ascending: Bool, nulls: SortKey.NullsPosition?, names: String)] = [
+            (true, nil, "xyabc"), (true, .first, "xyabc"), (true, .last, "abcxy"),
+            (false, nil, "cbaxy"), (false, .first, "xycba"), (false, .last, "cbaxy"),
+        ]
+        for (isAscending, nulls, names) in expected {
+            var request = FetchRequest(entityName: "Product")
+            request.sortDescriptors = [
+                SortKey("stock", ascending: isAscending, nulls: nulls), SortKey("name"),
+            ]
+            func found(_ context: ManagedObjectContext) throws -> String {
+                try context.fetch(request).compactMap { $0.string("name") }.joined()
+            }
+            #expect(try found(stack.context()) == names)
+            for limit in 1...4 {
+                request.fetchLimit = limit
+                #expect(try found(stack.context()) == names.prefix(limit))
+            }
+            request.fetchLimit = 0
+            // Beside changes that are not saved.
+            let context = stack.context()
+            try context.find("Product", "name", .string("x"))[0]["stock"] = 0
+            try context.find("Product", "name", .string("c"))[0]["stock"] = nil
+            let nilFirst = nulls.map { $0 == .first } ?? isAscending
+            let rest = isAscending ? "xab" : "bax"
+            #expect(try found(context) == (nilFirst ? "cy\(rest)" : "\(rest)cy"))
+            let key = try JSONDecoder().decode(
+                SortKey.self, from: JSONEncoder().encode(request.sortDescriptors[0]))
+            #expect(key == request.sortDescriptors[0])
+        }
+        let plain = try JSONEncoder().encode(SortKey("a"))
+        #expect(!String(decoding: plain, as: UTF8.self).contains("nulls"))
+    }
+
     @Test("Leaves of composite attributes are sorted by", arguments: Backend.allCases)
     func composites(_ backend: Backend) throws {
         let stack = try Stack(Models.values, backend)
@@ -337,6 +380,7 @@ struct SortingTests {
                 request.sortDescriptors = (0..<Int.random(in: 1...3, using: &random)).map { _ in
                     var key = keys.randomElement(using: &random) ?? keys[0]
                     key.isAscending = Bool.random(using: &random)
+                    key.nulls = [nil, .first, .last].randomElement(using: &random) ?? nil
                     return key
                 }
                 request.fetchLimit = Int.random(in: 0...70, using: &random)

@@ -106,7 +106,11 @@ enum PlainAnswer {
         }
         let sorted = keyed.sorted { left, right in
             for (index, key) in fetch.sort.enumerated() {
-                let order = SortingOrder.compare(left.keys[index], right.keys[index])
+                let (one, other) = (left.keys[index], right.keys[index])
+                if let nulls = key.nulls, one.isNull != other.isNull {
+                    return one.isNull == (nulls == .first)
+                }
+                let order = SortingOrder.compare(one, other)
                 if order != 0 { return (order < 0) == key.isAscending }
             }
             return SortingOrder.compare(left.id, right.id) < 0

@@ -14,7 +14,8 @@ struct RandomSort {
             let isForward = random.oneIn(2)
             return index.elements.compactMap { element in
                 element.propertyName.map {
-                    SortKey($0, ascending: element.isAscending == isForward)
+                    SortKey(
+                        $0, ascending: element.isAscending == isForward, nulls: nulls(&random))
                 }
             }
         }
@@ -33,10 +34,15 @@ struct RandomSort {
         }
         guard let column = entity.columns.randomElement(using: &random) else { return nil }
         var key = SortKey(
-            (names + [column.name]).joined(separator: "."), ascending: random.oneIn(2))
+            (names + [column.name]).joined(separator: "."), ascending: random.oneIn(2),
+            nulls: nulls(&random))
         if column.kind == .attribute(.string) {
             key.comparison = RandomValue.pick(SortKey.Comparison.allCases, &random)
         }
         return key
+    }
+
+    private func nulls(_ random: inout RandomSource) -> SortKey.NullsPosition? {
+        random.oneIn(3) ? RandomValue.pick(SortKey.NullsPosition.allCases, &random) : nil
     }
 }

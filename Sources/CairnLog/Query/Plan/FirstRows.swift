@@ -12,7 +12,7 @@ enum FirstRows {
         -> (hits: [FetchRunner.Hit], plan: PlanName)?
     {
         guard fetch.predicate == nil, fetch.sort.count == 1, let limit = fetch.limit, limit > 0,
-            fetch.sort[0].comparison == .binary,
+            fetch.sort[0].comparison == .binary, !fetch.sort[0].nilIsGreatest,
             state.catalog.schema.entities.indices.contains(fetch.entity)
         else { return nil }
         let catalog = state.catalog

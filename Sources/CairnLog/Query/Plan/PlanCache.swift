@@ -54,7 +54,7 @@ final class PlanCache: Sendable {
         }
         for key in fetch.sort {
             for byte in key.key.utf8 { mix(byte) }
-            mix(key.isAscending ? 1 : 0)
+            mix((key.isAscending ? 1 : 0) + (key.nilIsGreatest ? 2 : 0))
         }
         return Int(truncatingIfNeeded: ((hash ^ hash >> 32) &* 0x9E37_79B9_7F4A_7C15) >> 58)
     }

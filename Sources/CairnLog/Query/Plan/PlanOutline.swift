@@ -268,8 +268,10 @@ private struct PlanConditions {
     private static func order(
         _ index: Catalog.FetchIndexDefinition, fixed: Int, _ sort: [SortKey]
     ) -> (direction: OrderedCursor.Direction, tied: Int)? {
-        // An index has texts in the order of their bytes.
-        guard !sort.isEmpty, sort.allSatisfy({ $0.comparison == .binary }) else { return nil }
+        // An index has texts in the order of their bytes, and nil below everything.
+        guard !sort.isEmpty,
+            sort.allSatisfy({ $0.comparison == .binary && !$0.nilIsGreatest })
+        else { return nil }
         let fixedNames = Set(index.names.prefix(fixed))
         let keys = sort.filter { !fixedNames.contains($0.key) }
         let tied = fixed + keys.count

@@ -69,7 +69,7 @@ struct QueryExplanation {
     }
 
     private static func words(_ sort: [SortKey]) -> String {
-        sort.map { "\($0.isAscending ? "" : "-")\($0.key)" }.joined(separator: ", ")
+        sort.map(\.outline).joined(separator: ", ")
     }
 
     /// How many blocks with rows entities have.
