@@ -89,10 +89,10 @@ extension PredicateNode {
     fileprivate func bound(toValuesOf type: AttributeType) throws(PredicateFormatError)
         -> PredicateNode
     {
-        try checkNesting()
+        let node = try walkable()
         var binder = PredicateBinder(schema: Self.noSchema, entity: Self.noSchema.entities[0])
         binder.value = type == .undefined ? .unknown : .attribute(type)
-        return try binder.bindWhole(self)
+        return try binder.bindWhole(node)
     }
 
     /// Where no key of an entity means anything.

@@ -23,7 +23,7 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// Writes changes, all or nothing.
     ///
     /// - Throws: `StoreError`: `.mergeConflict` or `.constraintConflict` with all conflicts under the
-    ///   error policy, `.missingMandatory` if a merge left a mandatory property nil, `.noSpace`,
+    ///   error policy, `.saveConflicts` with conflicts that the merge policy is to be asked about, `.missingMandatory` if a merge left a mandatory property nil, `.noSpace`,
     ///   `.inputOutput`.
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome
 
@@ -146,4 +146,16 @@ extension PersistentStore {
 extension StoreSnapshot {
     /// None: such a store does not remember it.
     public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? { nil }
+}
+
+extension PersistentStore {
+    /// Writes changes; conflicts that the store throws are an outcome as those that it gives back.
+    package func saving(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
+        do throws(StoreError) {
+            return try save(request)
+        } catch {
+            guard error.code == .saveConflicts, !error.conflicts.isEmpty else { throw error }
+            return .conflicts(error.conflicts)
+        }
+    }
 }

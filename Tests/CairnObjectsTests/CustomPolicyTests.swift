@@ -45,6 +45,59 @@ struct CustomPolicyTests {
         #expect(rows[0]["isFavorite"] as? Bool == true && rows[0]["price"] as? Double == 3)
     }
 
+    /// Throws the conflicts that it meets, as stores of one's own in Core Data do.
+    private final class ThrowingStore: PersistentStore {
+        private let base: any PersistentStore
+
+        init(_ base: any PersistentStore) { self.base = base }
+
+        var identity: StoreIdentity { base.identity }
+        var schema: Schema { base.schema }
+        var isReadOnly: Bool { base.isReadOnly }
+        func snapshot() throws(StoreError) -> any StoreSnapshot { try base.snapshot() }
+        func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
+            let outcome = try base.save(request)
+            guard case .conflicts(let conflicts) = outcome else { return outcome }
+            throw StoreError(.saveConflicts, "there are conflicts", conflicts: conflicts)
+        }
+        func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+            try base.execute(request)
+        }
+        func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+            try base.execute(request)
+        }
+        func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+            try base.execute(request)
+        }
+        func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
+            try base.obtainPermanentIDs(forEntities: entities)
+        }
+        func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation
+        {
+            base.observeChanges(receive)
+        }
+        func close() throws(StoreError) { try base.close() }
+    }
+
+    @Test("Conflicts that a store throws as 134050 are brought to the policy")
+    func thrownConflicts() throws {
+        #expect(StoreError.Code.saveConflicts.rawValue == 134_050)
+        let stack = try Stack(Models.shop, .log)
+        try stack.store {
+            [$0.make("Product", ["serialCode": "A", "name": "known", "note": "kept"])]
+        }
+        let context = ManagedObjectContext(store: ThrowingStore(stack.store))
+        context.mergePolicy = Filling(merge: .mergeByPropertyObjectTrump)
+        context.make("Product", ["serialCode": "A", "price": 3.0])
+        try context.save()
+        let rows = try stack.context().all("Product")
+        #expect(rows.map { $0.string("note") } == ["kept"])
+        #expect(rows[0]["price"] as? Double == 3)
+        // Without conflicts it is an error as any other.
+        let error = StoreError(.saveConflicts, "there are conflicts")
+        #expect(error.conflicts.isEmpty && error.description.contains("134050"))
+    }
+
     private final class Idle: MergePolicy {
         override func resolve(mergeConflicts list: [Any]) throws {}
     }

@@ -44,9 +44,9 @@ struct FilterCompiler {
     func compile(_ predicate: PredicateNode) throws(StoreError) -> Filter {
         var bound = predicate
         do throws(PredicateFormatError) {
-            try predicate.checkNesting()
-            if !isPlain(predicate) {
-                bound = try predicate.boundForStore(to: description, in: catalog.schema)
+            bound = try predicate.walkable()
+            if !isPlain(bound) {
+                bound = try bound.boundForStore(to: description, in: catalog.schema)
             }
         } catch {
             throw self.error(error)

@@ -36,7 +36,7 @@ package final class KeyRule: Sendable {
         self.rule = rule
         let isFolded = rule.isCaseInsensitive || rule.isDiacriticInsensitive
         folds = keys.map { isFolded && columns[$0].kind == .attribute(.string) }
-        guard let predicate = rule.predicate else {
+        guard let written = rule.predicate else {
             conditionColumns = []
             valueColumns = []
             condition = nil
@@ -44,9 +44,9 @@ package final class KeyRule: Sendable {
             self.entity = nil
             return
         }
-        try predicate.checkNesting()
+        let predicate = try written.walkable()
         // The store keeps the text, so one that does not read back would be a store that does not open.
-        guard (try? PredicateParser.parse(predicate.predicateFormat)) == predicate else {
+        guard (try? PredicateParser.parse(written.predicateFormat)) == written else {
             throw PredicateFormatError("its text does not say the same when it is read back")
         }
         guard predicate != .constant(false) else {

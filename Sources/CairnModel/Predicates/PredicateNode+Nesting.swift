@@ -2,16 +2,48 @@
 //
 // Whoever walks a tree calls itself for each level, and a condition across relationships for each step of its path: a tree
 // from nowhere must not fill the stack. Texts cannot be as deep, the parser sees to that; trees that code builds can.
+//
+// AND in AND says no more than one AND: a loop that adds to a condition may do so as often as it likes.
 
 extension PredicateNode {
     /// What is deeper is refused.
     package static let deepest = 512
 
-    /// Refuses what is too deep to be walked.
+    /// A tree that says the same and can be walked: of one that is too deep, with AND in AND and OR in OR as one.
     ///
-    /// - Throws: `PredicateFormatError`.
-    package func checkNesting() throws(PredicateFormatError) {
-        if isDeeper(than: Self.deepest) { throw .tooDeep }
+    /// - Throws: `PredicateFormatError` if it is too deep even so.
+    package func walkable() throws(PredicateFormatError) -> PredicateNode {
+        guard isDeeper(than: Self.deepest) else { return self }
+        let flat = joined(Self.deepest)
+        if flat.isDeeper(than: Self.deepest) { throw .tooDeep }
+        return flat
+    }
+
+    /// The same with joins in joins as one, as many levels down.
+    private func joined(_ levels: Int) -> PredicateNode {
+        guard levels > 0 else { return self }
+        return switch self {
+        case .constant, .comparison: self
+        case .and(let parts): .and(Self.joined(parts, isAnd: true, levels - 1))
+        case .or(let parts): .or(Self.joined(parts, isAnd: false, levels - 1))
+        case .not(let part): .not(part.joined(levels - 1))
+        }
+    }
+
+    private static func joined(_ parts: [PredicateNode], isAnd: Bool, _ levels: Int)
+        -> [PredicateNode]
+    {
+        var result: [PredicateNode] = []
+        // A list and no call for each level: there may be any number.
+        var rest = Array(parts.reversed())
+        while let part = rest.popLast() {
+            switch part {
+            case .and(let inner) where isAnd: rest += inner.reversed()
+            case .or(let inner) where !isAnd: rest += inner.reversed()
+            default: result.append(part.joined(levels))
+            }
+        }
+        return result
     }
 
     /// Whether it has more levels.

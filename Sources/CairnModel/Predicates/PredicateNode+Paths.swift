@@ -6,8 +6,8 @@ extension PredicateNode {
     /// The same predicate with other paths from the object; nil if there is none for one of them.
     package func replacingPaths(_ replace: (String) -> String?) -> PredicateNode? {
         // What is too deep to be walked is refused by whoever asks it.
-        guard (try? checkNesting()) != nil else { return self }
-        return try? replaced(replace)
+        guard let node = try? walkable() else { return self }
+        return try? node.replaced(replace)
     }
 
     fileprivate func replaced(_ replace: (String) -> String?) throws(NoPath) -> PredicateNode {

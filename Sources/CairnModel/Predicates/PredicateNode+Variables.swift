@@ -14,9 +14,9 @@ extension PredicateNode {
     public func substituting(variables: [String: ExpressionNode]) throws(PredicateFormatError)
         -> PredicateNode
     {
-        try checkNesting()
+        let node = try walkable()
         var substitution = Substitution(values: variables)
-        return try substitution.apply(to: self)
+        return try substitution.apply(to: node)
     }
 
     /// The same predicate with expressions in the place of its variables, and of paths that begin at one of them, as
@@ -28,10 +28,10 @@ extension PredicateNode {
         variables: [String: ExpressionNode],
         paths path: @escaping (_ variable: String, _ path: String) -> ExpressionNode?
     ) throws(PredicateFormatError) -> PredicateNode {
-        try checkNesting()
+        let node = try walkable()
         var substitution = Substitution(values: variables)
         substitution.path = path
-        return try substitution.apply(to: self)
+        return try substitution.apply(to: node)
     }
 
     /// The same predicate with values in the place of its variables.

@@ -23,11 +23,15 @@ public enum FetchedResultsChangeType: UInt, Sendable, Hashable, CaseIterable {
 /// places, and came, by rising new ones; objects: deleted, inserted, moved, updated; the snapshot; the difference, if the list
 /// has no sections; ``controllerDidChangeContent(_:)``. Only at the first of these the list is still as it was.
 ///
+/// A save that gives new objects their permanent ids, and changes nothing else of the list, is told by the snapshot and the
+/// difference alone: what is shown is as it was.
+///
 /// Old places are those before the change, new ones those after it. Whoever takes out everything deleted and moved at
 /// its old place, then puts in everything inserted and moved at its new one, places rising, has the new list.
 /// A section that stands elsewhere is deleted and inserted, and its objects are moved.
 ///
-/// A delegate on the main actor conforms there: `final class ListView: @MainActor FetchedResultsControllerDelegate`.
+/// A class on the main actor conforms to ``MainFetchedResultsControllerDelegate`` instead, and is set as
+/// ``FetchedResultsController/mainDelegate``.
 public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
     /// The class of the objects.
     associatedtype Result: ManagedObject

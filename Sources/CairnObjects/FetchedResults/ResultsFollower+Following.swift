@@ -2,7 +2,8 @@
 //
 //   1. Those are added that depend on objects that were written.
 //   2. What has become of each is found out, and compared with what the list knows. If nothing differs, that was all.
-//   3. Whoever listens is told that the list changes.
+//   3. Whoever listens is told that the list changes; not if new objects have got their permanent ids, and nothing else has
+//      happened: then the list looks as it did.
 //   4. All that left or belong elsewhere are taken out, then all that came or belong elsewhere are put in.
 //   5. What that is for a reader is told.
 //
@@ -44,10 +45,47 @@ extension ResultsFollower {
             objects = []
         }
         guard !entries.isEmpty else { return }
-        listener.willChange()
-        // Who is told may have had the list fetched again, or forgotten.
-        guard self.list === list else { return }
+        if !areRenamed(entries, objects, list) {
+            listener.willChange()
+            // Who is told may have had the list fetched again, or forgotten.
+            guard self.list === list else { return }
+        }
         try apply(entries, objects, list)
+    }
+
+    /// Whether new objects have got their permanent ids, and are where they were.
+    private func areRenamed(
+        _ entries: [ListChange.Entry], _ objects: [ListedObject], _ list: FetchedList
+    ) -> Bool {
+        // Those that are replaced have come in the order of the entries.
+        guard entries.count == objects.count else { return false }
+        var order = list.order
+        var newIDs: [ObjectID: ObjectID] = [:]
+        for (entry, object) in zip(entries, objects) {
+            guard entry.oldID != entry.id, !entry.isUpdated, entry.oldSection == entry.newSection,
+                let terms = list.terms(of: entry.oldID), order.areEqual(terms.keys, object.keys)
+            else { return false }
+            newIDs[entry.oldID] = entry.id
+        }
+        func terms(at index: Int) -> (id: ObjectID, keys: ContiguousArray<Value>)? {
+            guard index >= 0, index < list.count else { return nil }
+            let id = list.entry(at: index).id
+            return list.terms(of: id).map { (newIDs[id] ?? id, $0.keys) }
+        }
+        for (entry, object) in zip(entries, objects) {
+            guard let index = entry.old?.index else { return false }
+            if let before = terms(at: index - 1),
+                !order.precedes(before.keys, before.id, object.keys, object.id)
+            {
+                return false
+            }
+            if let after = terms(at: index + 1),
+                !order.precedes(object.keys, object.id, after.keys, after.id)
+            {
+                return false
+            }
+        }
+        return true
     }
 
     /// Whether a part of what matches may be another part now.

@@ -14,7 +14,7 @@ extension ManagedObjectContext {
     func description(of terms: FetchTerms) -> FetchEvent.Request {
         var request = FetchEvent.Request(entity: terms.entityName)
         // What is too deep to be asked is too deep to be told.
-        if (try? terms.predicate?.checkNesting()) != nil { request.predicate = terms.predicate }
+        request.predicate = try? terms.predicate?.walkable()
         request.nullSemantics = terms.nullSemantics
         request.sort = terms.sortDescriptors
         request.limit = terms.fetchLimit > 0 ? terms.fetchLimit : nil
@@ -92,9 +92,7 @@ extension ManagedObjectContext {
             let rarer = terms.rarer
             request.properties = rarer.properties(of: entity).map(\.name)
             request.groupedBy = rarer.propertiesToGroupBy.map(\.name)
-            if (try? rarer.havingPredicate?.checkNesting()) != nil {
-                request.having = rarer.havingPredicate
-            }
+            request.having = try? rarer.havingPredicate?.walkable()
             request.isDistinct = rarer.returnsDistinctResults
         }
         let result: FetchRequestResultType =

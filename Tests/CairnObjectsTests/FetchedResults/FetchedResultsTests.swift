@@ -22,6 +22,56 @@ struct FetchedResultsTests {
             sectionNameKeyPath: sectioned ? "note" : nil)
     }
 
+    /// What a view's model would be: no word of isolation but that it is on the main actor.
+    @MainActor
+    private final class MainList: MainFetchedResultsControllerDelegate {
+        var words: [String] = []
+
+        func controllerWillChangeContent(_ controller: FetchedResultsController<ManagedObject>) {
+            words.append("will")
+        }
+        func controller(
+            _ controller: FetchedResultsController<ManagedObject>, didChange object: ManagedObject,
+            at indexPath: IndexPath?, for type: FetchedResultsChangeType, newIndexPath: IndexPath?
+        ) {
+            words.append("\(type) \(object.string("name") ?? "")")
+        }
+        func controller(
+            _ controller: FetchedResultsController<ManagedObject>,
+            didChangeContentWith snapshot: FetchedResultsSnapshot
+        ) {
+            words.append("\(snapshot.itemIdentifiers.count)")
+        }
+        func controllerDidChangeContent(_ controller: FetchedResultsController<ManagedObject>) {
+            words.append("did")
+        }
+        func controller(
+            _ controller: FetchedResultsController<ManagedObject>,
+            sectionIndexTitleForSectionName name: String
+        ) -> String? { "-\(name)" }
+    }
+
+    @Test("A class on the main actor is told as any other, and no longer than it lives")
+    @MainActor func mainDelegates() throws {
+        let stack = try Stack(Models.shop, .log)
+        _ = try fill(stack)
+        let context = stack.context()
+        let controller = try products(context)
+        var list: MainList? = MainList()
+        controller.mainDelegate = list
+        try controller.performFetch()
+        #expect(controller.sectionIndexTitles == ["-x", "-y", "-z"])
+        context.make("Product", ["name": "new", "note": "x"])
+        context.processPendingChanges()
+        #expect(list?.words == ["will", "insert new", "6", "did"])
+        list = nil
+        #expect(controller.mainDelegate == nil)
+        context.make("Product", ["name": "newer", "note": "x"])
+        context.processPendingChanges()
+        controller.mainDelegate = nil
+        #expect(controller.delegate == nil)
+    }
+
     private func fill(_ stack: Stack) throws -> [ObjectID] {
         try stack.store { context in
             [("a", "x"), ("b", "x"), ("c", "y"), ("d", "y"), ("e", "z")].map {
@@ -67,6 +117,35 @@ struct FetchedResultsTests {
         context.processPendingChanges()
         try context.save()
         #expect(copy.changes == changes && copy.errors.isEmpty)
+    }
+
+    @Test(
+        "A save that only gives new objects their ids is told by the snapshot, and is no change",
+        arguments: Backend.allCases, [true, false])
+    func renaming(_ backend: Backend, _ sectioned: Bool) throws {
+        let stack = try Stack(Models.shop, backend)
+        _ = try fill(stack)
+        let context = stack.context()
+        let copy = try ListCopy(try products(context, sectioned: sectioned))
+        context.make("Product", ["name": "bb", "note": "x"])
+        context.make("Product", ["name": "cc", "note": "y"])
+        context.processPendingChanges()
+        let changes = copy.changes
+        #expect(copy.lastSnapshot?.itemIdentifiers.count { $0.isTemporary } == 2)
+        // Of another entity.
+        context.make("Shop", ["name": "s"])
+        try context.save()
+        #expect(copy.changes == changes && copy.errors.isEmpty)
+        #expect(copy.lastSnapshot?.itemIdentifiers.contains { $0.isTemporary } == false)
+        #expect(copy.lastSnapshot?.itemIdentifiers.count == 7)
+        context.make("Shop", ["name": "t"])
+        try context.save()
+        #expect(copy.changes == changes)
+        // It follows as before.
+        let new = try context.find("Product", "name", .string("bb"))[0]
+        new["name"] = "zz"
+        context.processPendingChanges()
+        #expect(copy.changes == changes + 1)
     }
 
     @Test(
@@ -160,8 +239,9 @@ struct FetchedResultsTests {
         let new = context.make("Product", ["name": "n", "note": nil])
         context.processPendingChanges()
         #expect(copy.insertedSections.map(\.name) == [""] && shown(copy.controller)[0] == ":n")
+        let changes = copy.changes
         try context.save()
-        #expect(copy.words.isEmpty)
+        #expect(copy.changes == changes, "a save that only gives ids changes nothing")
         #expect(copy.controller.indexPath(forObject: new) == IndexPath(item: 0, section: 0))
         #expect(copy.controller.object(at: IndexPath(item: 1, section: 2)) == objects[3])
         #expect(copy.controller.indexPath(forObject: objects[0]) == nil)

@@ -6,6 +6,11 @@ import Testing
 
 @testable import CairnObjects
 
+@Entity
+final class TypedGraded: ManagedObject {
+    var grade: TypedPredicateTests.Grade = TypedPredicateTests.Grade.good
+}
+
 @Suite("Predicates over typed classes")
 struct TypedPredicateTests {
     private func tree<T: PersistentEntity>(_ predicate: Predicate<T>) throws -> String {
@@ -100,6 +105,143 @@ struct TypedPredicateTests {
         #expect(try tree(#Predicate<TypedBoss> { $0.salary == 1 }) == "salary == 1")
     }
 
+    private struct Search: Codable {
+        var text = "x"
+        var tags: [String] = ["a"]
+        var prices: ClosedRange<Double> = 1...2
+        var shade = Shade.dark
+        var box: Box? = Box()
+        var noBox: Box?
+
+        struct Box: Codable {
+            var limit = 7
+        }
+    }
+
+    @Test("Parts of what was captured are values, and so is what is calculated of them")
+    func captured() throws {
+        let search = Search()
+        let limit = 2
+        #expect(try tree(#Predicate<TypedProduct> { $0.name == search.text }) == "name == 'x'")
+        #expect(
+            try tree(#Predicate<TypedProduct> { search.tags.contains($0.name) }) == "name IN {'a'}")
+        #expect(
+            try tree(#Predicate<TypedProduct> { search.prices.contains($0.price) })
+                == "price >= 1.0 AND price <= 2.0")
+        #expect(
+            try tree(#Predicate<TypedProduct> { $0.price > search.prices.lowerBound })
+                == "price > 1.0")
+        #expect(
+            try tree(#Predicate<TypedThing> { $0.shade == search.shade }) == "shade == 'dark'")
+        #expect(
+            try tree(#Predicate<TypedProduct> { $0.stock == (search.box?.limit ?? 0) })
+                == "stock == 7")
+        #expect(
+            try tree(#Predicate<TypedProduct> { $0.stock == (search.noBox?.limit ?? 3) })
+                == "stock == 3")
+        #expect(
+            try tree(#Predicate<TypedProduct> { search.text.isEmpty || $0.stock > 1 })
+                == "FALSEPREDICATE OR stock > 1")
+        #expect(
+            try tree(#Predicate<TypedProduct> { $0.stock == search.tags.count + limit })
+                == "stock == 3")
+        #expect(
+            try tree(#Predicate<TypedProduct> { (-1.0...1.0).contains($0.price) })
+                == "price >= -1.0 AND price <= 1.0")
+        #expect(
+            try tree(#Predicate<TypedProduct> { ((limit - 1)...(limit * 2)).contains($0.stock) })
+                == "stock >= 1 AND stock <= 4")
+        // What has no part that is a value is named.
+        let money = Money(amount: 1, currency: "EUR")
+        let error = storeError { _ = try FetchRequest<TypedThing>(#Predicate { $0.cost == money }) }
+        #expect(error?.message.contains("a constant of type Money is not supported") == true)
+    }
+
+    enum Grade: Int, CaseIterable {
+        case good = 1
+        case bad = 2
+        var opposite: Int { 3 - rawValue }
+    }
+
+    @Test("A raw value is what is stored; another property of the value is none")
+    func rawValues() throws {
+        #expect(try tree(#Predicate<TypedThing> { $0.level.rawValue == 3 }) == "level == 3")
+        #expect(
+            try tree(#Predicate<TypedThing> { $0.otherLevel?.rawValue == 3 })
+                == "otherLevel == 3")
+        #expect(try tree(#Predicate<TypedGraded> { $0.grade.rawValue > 1 }) == "grade > 1")
+        let error = storeError {
+            _ = try FetchRequest<TypedGraded>(#Predicate { $0.grade.opposite == 1 })
+        }
+        #expect(error?.message.contains("no persistent property, is not supported") == true)
+        // The cases of this one cannot be listed.
+        let unknown = storeError {
+            _ = try FetchRequest<TypedThing>(#Predicate { $0.shade.rawValue == "dark" })
+        }
+        #expect(unknown?.message.contains("let Shade be CaseIterable") == true)
+    }
+
+    @Test("A composite is nil if everything in it is")
+    func nilComposites() throws {
+        #expect(try tree(#Predicate<TypedThing> { $0.work == nil }) == "work == NULL")
+        #expect(
+            try tree(#Predicate<TypedThing> { $0.place?.second != nil }) == "place.second != NULL")
+        let container = try PersistentContainer(inMemoryFor: TypedThing.self)
+        let context = ManagedObjectContext(store: container.store, classes: container.classes)
+        let things = (0..<3).map { number in
+            let thing = context.insert(TypedThing.self)
+            thing.work = number > 0 ? Address(street: "S") : nil
+            thing.place = number > 1 ? Place(second: Address(street: "T")) : nil
+            return thing
+        }
+        func places(_ predicate: Predicate<TypedThing>, _ context: ManagedObjectContext) throws
+            -> [Int]
+        {
+            try context.fetch(FetchRequest(predicate)).map { found in
+                things.firstIndex { $0.objectID == found.objectID } ?? -1
+            }
+        }
+        func check(_ context: ManagedObjectContext) throws {
+            #expect(try places(#Predicate { $0.work == nil }, context) == [0])
+            #expect(try places(#Predicate { $0.work != nil }, context) == [1, 2])
+            #expect(try places(#Predicate { $0.place?.second != nil }, context) == [2])
+            #expect(try places(#Predicate { !($0.place == nil) }, context) == [2])
+        }
+        try check(context)
+        try context.save()
+        try check(ManagedObjectContext(store: container.store, classes: container.classes))
+    }
+
+    @Test("Conditions that a loop puts together may be any number")
+    func loops() throws {
+        typealias Parts = PredicateExpressions
+        func or<Product: StandardPredicateExpression<TypedProduct>>(
+            _ one: some StandardPredicateExpression<Bool>, _ product: Product, _ stock: Int
+        ) -> any StandardPredicateExpression<Bool> {
+            Parts.build_Disjunction(
+                lhs: one,
+                rhs: Parts.build_Equal(
+                    lhs: Parts.build_KeyPath(root: product, keyPath: \TypedProduct.stock),
+                    rhs: Parts.build_Arg(stock)))
+        }
+        let request = try FetchRequest<TypedProduct>(
+            Predicate { product in
+                var any: any StandardPredicateExpression<Bool> = Parts.build_Arg(false)
+                for stock in 0..<600 { any = or(any, product, stock) }
+                return any
+            })
+        let container = try PersistentContainer(inMemoryFor: TypedProduct.self)
+        let context = ManagedObjectContext(store: container.store, classes: container.classes)
+        for stock in [5, 599, 600] {
+            let product = context.insert(TypedProduct.self)
+            product.serialCode = "\(stock)"
+            product.stock = stock
+        }
+        #expect(try context.fetch(request).map(\.stock) == [5, 599])
+        try context.save()
+        #expect(try context.fetch(request).map(\.stock) == [5, 599])
+    }
+
     @Test("Objects are named by their ids")
     func identities() throws {
         let store = try LogStore.inMemory(
@@ -117,6 +259,10 @@ struct TypedPredicateTests {
             product.maker = index == 2 ? nil : makers[index]
         }
         try context.save()
+        let byObject = try FetchRequest<TypedProduct>(where: "maker == %@", makers[0])
+        #expect(try context.fetch(byObject).map(\.serialCode) == ["x"])
+        let byObjects = try FetchRequest<TypedProduct>(where: "maker IN %@", makers)
+        #expect(try context.fetch(byObjects).map(\.serialCode) == ["x", "y"])
         let id = makers[0].objectID
         func codes(_ predicate: Predicate<TypedProduct>) throws -> [String] {
             try context.fetch(FetchRequest(predicate, sortBy: [SortDescriptor(\.serialCode)]))

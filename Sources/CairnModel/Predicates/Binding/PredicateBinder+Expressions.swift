@@ -155,7 +155,7 @@ extension PredicateBinder {
             if type == .composite {
                 throw PredicateFormatError(
                     isLast
-                        ? "\(name) of \(entity.name) is composite: name one of its elements"
+                        ? "\(name) of \(entity.name) is composite: name one of its elements, or compare it with nil"
                         : "\(name) of \(entity.name) has no such element", key: name)
             }
             if entity.attributes[index].description.isTransient {

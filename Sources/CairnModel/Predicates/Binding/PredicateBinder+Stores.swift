@@ -7,10 +7,10 @@ extension PredicateNode {
     package func boundForStore(
         to entity: SchemaEntity, in schema: Schema, nullSemantics: NullSemantics = .twoValued
     ) throws(PredicateFormatError) -> PredicateNode {
-        try checkNesting()
+        let node = try walkable()
         var binder = PredicateBinder(
             schema: schema, entity: entity, isOfStore: true, nullSemantics: nullSemantics)
-        return try binder.bindWhole(self)
+        return try binder.bindWhole(node)
     }
 
     /// Whether an expression in it gives a value a name: then one part means what it means only after those before it.

@@ -24,10 +24,10 @@ extension PredicateNode {
     public func bound(
         to entity: SchemaEntity, in schema: Schema, nullSemantics: NullSemantics = .twoValued
     ) throws(PredicateFormatError) -> PredicateNode {
-        try checkNesting()
+        let node = try walkable()
         var binder = PredicateBinder(
             schema: schema, entity: entity, nullSemantics: nullSemantics)
-        return try binder.bindWhole(self)
+        return try binder.bindWhole(node)
     }
 }
 
@@ -45,7 +45,7 @@ struct PredicateBinder {
     /// Whether what is bound is a side of a comparison with the nil of SQL.
     var isInCondition = false
     /// What both sides of the last comparison are that was bound; unknown for an attribute and a value of its type.
-    private(set) var kinds: Kinds = (.unknown, .unknown)
+    var kinds: Kinds = (.unknown, .unknown)
     /// What variables stand for that whoever wrote the predicate does not know: errors name that.
     var written: [String: ExpressionNode] = [:]
 
@@ -120,6 +120,7 @@ struct PredicateBinder {
         throws(PredicateFormatError) -> PredicateNode
     {
         if let truth = comparison.constantTruth { return .constant(truth) }
+        if let whole = try boundComposite(comparison) { return whole }
         var (left, leftKind) = try bind(comparison.left)
         var (right, rightKind) = try bind(comparison.right)
         let relation = comparison.operator

@@ -18,8 +18,7 @@ extension PredicateNode {
     /// - Throws: `PredicateFormatError` naming the key, if the entity has no such column, the operator makes no
     ///   sense for it, or a value is none of its type.
     public func bound(to entity: SchemaEntity) throws(PredicateFormatError) -> PredicateNode {
-        try checkNesting()
-        return try boundToColumns(of: entity)
+        try walkable().boundToColumns(of: entity)
     }
 
     private func boundToColumns(of entity: SchemaEntity) throws(PredicateFormatError)

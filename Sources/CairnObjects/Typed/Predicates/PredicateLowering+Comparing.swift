@@ -33,13 +33,31 @@ extension PredicateLowering {
                 default: .constant(false)
                 }
             return .condition(operation == .equal ? equal : .not(equal))
-        case (.composite(let node, _), .constant(.null)):
-            throw unsupported("whether all of \(node) is nil")
+        case (.composite(let node, _), .constant(.null)), (.collection(let node), .constant(.null)):
+            guard operation == .equal || operation == .notEqual else { break }
+            // The model knows what it has in it; a collection is nil if no way leads to it.
+            let whole =
+                if case .composite = left { node } else {
+                    ExpressionNode.collection(.count, of: node, path: nil)
+                }
+            return .condition(.compare(whole, operation, .constant(.null)))
         default:
             guard let one = left.node, let other = right.node else { break }
             return .condition(.compare(one, operation, other))
         }
-        throw unsupported("a comparison of parts that are neither property nor constant")
+        throw unsupported(
+            incomparable(left) ?? incomparable(right)
+                ?? "a comparison of parts that are neither property nor constant")
+    }
+
+    /// What is wrong with a side that nothing can be compared with.
+    private func incomparable(_ part: LoweredExpression) -> String? {
+        switch part {
+        case .captured(let value): "a constant of type \(type(of: value))"
+        case .composite(let node, _):
+            "\(node) as a whole, which is composite and can only be compared with nil,"
+        default: nil
+        }
     }
 
     /// Whether a value is one of a list.
@@ -77,9 +95,15 @@ extension PredicateLowering {
             return .condition(
                 Self.coalesced(
                     node, operation, value,
-                    whenNil: ValueComparison(operator: operation).holds(.string(text), value)))
+                    whenNil: Self.matches(.string(text), operation, value)))
         }
         return .condition(.compare(one, operation, other))
+    }
+
+    /// What a question of two texts that are known is answered. What is no pattern is an error when the fetch is made ready.
+    private static func matches(_ text: Value, _ operation: Operator, _ part: Value) -> Bool {
+        let question = PredicateNode.compare(.constant(text), operation, .constant(part))
+        return (try? PredicateEvaluator(question))?.matches(.null) ?? false
     }
 
     static func coalesced(

@@ -37,16 +37,25 @@ enum LoweredExpression {
     case list([Value])
     /// A range whose ends are known; the lower end belongs to it.
     case range(Value, Value, includesUpper: Bool)
+    /// Something that was captured, of which a part may be a value.
+    case captured(Any)
 
     /// The part as a single value; nil if it is none.
     var node: ExpressionNode? {
         switch self {
+        case .condition(let condition): Self.truth(of: condition)
+        case .optionalCondition(let condition, let present):
+            .conditional(present, Self.truth(of: condition), .constant(.null))
         case .value(let node), .object(let node): node
         case .constant(let value): .constant(value)
         case .coalesced(let node, let other):
             .conditional(.compare(node, .notEqual, .constant(.null)), node, .constant(other))
         default: nil
         }
+    }
+
+    private static func truth(of condition: PredicateNode) -> ExpressionNode {
+        .conditional(condition, .constant(.boolean(true)), .constant(.boolean(false)))
     }
 }
 
@@ -82,10 +91,6 @@ struct PredicateLowering {
         lowering.variables[expression.variable.key] = .object(.evaluatedObject)
         let lowered = try lowering.lower(expression.expression)
         if let node = lowered.node { return node }
-        if case .condition(let condition) = lowered {
-            return .conditional(
-                condition, .constant(.boolean(true)), .constant(.boolean(false)))
-        }
         throw lowering.unsupported("an expression that gives no value")
     }
 
@@ -104,6 +109,7 @@ struct PredicateLowering {
     mutating func condition(_ node: Any) throws(StoreError) -> PredicateNode {
         switch try lower(node) {
         case .condition(let condition): return condition
+        case .optionalCondition(let condition, let present): return present && condition
         case .constant(.boolean(let truth)): return .constant(truth)
         case .value(let node): return .compare(node, .equal, .constant(.boolean(true)))
         case .coalesced(let node, .boolean(let other)):
@@ -166,9 +172,10 @@ struct PredicateLowering {
             let leaf = ExpressionNode.path(element, of: node)
             if let type = Self.compositeType(path) { return .composite(leaf, type) }
             return .value(leaf)
+        case .value where try isRawValue(path): return root
         default: break
         }
-        throw unsupported("\(path), which is no persistent property,")
+        throw unsupported("\(path.words), which is no persistent property,")
     }
 
     private static func compositeType(_ path: AnyKeyPath) -> (any CompositeValue.Type)? {
