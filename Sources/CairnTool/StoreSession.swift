@@ -102,7 +102,7 @@ struct StoreSession {
         var fetch = StoreFetch(entity: entity.index)
         fetch.nullSemantics = which.nullSemantics
         guard let format = which.condition else { return fetch }
-        let predicate = try PredicateNode(format: format)
+        let predicate = try condition(format, of: entity)
         do {
             fetch.predicate = try predicate.bound(
                 to: entity, in: schema, nullSemantics: which.nullSemantics)
@@ -110,6 +110,17 @@ struct StoreSession {
         } catch {
             throw Failure("the condition: \(error.description)")
         }
+    }
+
+    /// A condition that a person wrote, in which objects are named as everywhere else: p17, or a URI.
+    func condition(_ format: String, of entity: SchemaEntity) throws -> PredicateNode {
+        var naming = naming(of: entity)
+        return try naming.named(PredicateNode(format: format))
+    }
+
+    /// What finds the objects that are named in a condition.
+    func naming(of entity: SchemaEntity) -> ObjectNaming {
+        ObjectNaming(of: entity, in: schema) { text, entity in try objectID(text, of: entity) }
     }
 
     /// The index of a column.

@@ -67,6 +67,49 @@ struct ReadingCommandsTests {
                 .contains("unique index"))
     }
 
+    @Test("A key may say where objects without a value come")
+    func nullsPosition() throws {
+        let work = try filled()
+        func codes(_ sort: String) -> [String] {
+            cairn("query", work.store, "Thing", "--sort", sort, "--columns", "code", "--json").lines
+                .compactMap { $0.dropFirst(9).first.map(String.init) }
+        }
+        #expect(codes("name") == ["c", "a", "b"])
+        #expect(codes("name nulls last") == ["a", "b", "c"])
+        #expect(codes("-name NULLS FIRST,code") == ["c", "b", "a"])
+    }
+
+    @Test("An object is named in a condition as it is everywhere: by its number or a URI")
+    func objectsInConditions() throws {
+        let work = try filled()
+        func codes(_ condition: String) -> [String] {
+            let run = cairn(
+                "query", work.store, "Thing", "--where", condition, "--columns", "code", "--json")
+            return run.lines.compactMap { $0.dropFirst(9).first.map(String.init) }
+        }
+        #expect(codes("SELF == 'p2'") == ["b"])
+        #expect(codes("SELF != 'p2'") == ["a", "c"])
+        #expect(codes("SELF IN {'p1', 'p3'}") == ["a", "c"])
+        #expect(codes("objectID == \"p3\" OR code == 'p1'") == ["c"])
+        let identifier = try #require(
+            try cairn("info", work.store, "--json").json.first?["id"] as? String)
+        #expect(codes("SELF == 'x-coredata://\(identifier)/Thing/p2'") == ["b"])
+        #expect(
+            cairn("count", work.store, "Thing", "--where", "NOT SELF IN {'p1'}").output == "2\n")
+        let table = cairn(
+            "query", work.store, "Thing", "--columns",
+            "code,is=TERNARY(SELF == 'p2', 'yes', 'no')", "--json")
+        #expect(table.lines[1] == #"{"code":"b","is":"yes"}"#)
+        let other = "x-coredata://\(UUID().uuidString)/Thing/p2"
+        let refused = cairn("query", work.store, "Thing", "--where", "SELF == '\(other)'")
+        #expect(
+            refused.code == 1
+                && refused.errors == "cairn: \(other) is an object of another store\n")
+        #expect(
+            cairn("query", work.store, "Thing", "--where", "SELF == 'x'").errors
+                .contains("\"x\" is not an object id for SELF"))
+    }
+
     @Test("count prints the number alone")
     func count() throws {
         let work = try filled()

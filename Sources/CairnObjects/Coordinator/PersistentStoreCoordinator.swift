@@ -141,12 +141,25 @@ public final class PersistentStoreCoordinator: PersistentStore {
 
     /// The id that a URI stands for; nil if it is none, or none of a store of the coordinator.
     ///
-    /// The object need not be there: ``ManagedObjectContext/existingObject(with:)`` looks.
+    /// Of an object that was imported from Core Data the URI that it had there (`x-coredata://UUID/Person/p7`) will do, too. The
+    /// object need not be there: ``ManagedObjectContext/existingObject(with:)`` looks.
     public func managedObjectID(forURIRepresentation url: URL) -> ObjectID? {
-        guard let id = ObjectID(uriRepresentation: url), !id.isTemporary,
+        guard let id = ObjectID(uriRepresentation: url) ?? importedID(url), !id.isTemporary,
             store(id.store) != nil, place(of: id) != nil
         else { return nil }
         return id
+    }
+
+    /// The id of the object that has a URI of Core Data. A store that was closed has none.
+    private func importedID(_ url: URL) -> ObjectID? {
+        for attached in attached {
+            if let store = attached.store as? any MetadataStore,
+                let id = try? store.objectID(forCoreDataURI: url)
+            {
+                return id
+            }
+        }
+        return nil
     }
 
     /// Whether the id of some object that is gone may lead to another one.

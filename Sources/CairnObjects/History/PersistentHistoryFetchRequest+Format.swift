@@ -12,11 +12,15 @@ extension PersistentHistoryTransaction {
     /// let transactions = try context.execute(.fetchHistory(withFetch: mine)).transactions
     /// ```
     ///
+    /// The key `token` can be compared with a token, also one of several stores: `token > %@` means what came after it. It does
+    /// not say that some of that was deleted: ``PersistentHistoryChangeRequest/fetchHistory(after:)-(PersistentHistoryToken?)``
+    /// does.
+    ///
     /// - Throws: `PredicateFormatError` with the place.
     public static func fetchRequest(
         where format: String, _ arguments: (any PredicateArgument)?...
     ) throws(PredicateFormatError) -> PersistentHistoryFetchRequest {
-        fetchRequest(where: try PredicateNode(format: format, filledWith: arguments))
+        fetchRequest(where: try HistoryTokens.predicate(format, arguments))
     }
 }
 
@@ -32,15 +36,6 @@ extension PersistentHistoryChange {
     public static func fetchRequest(
         where format: String, _ arguments: (any PredicateArgument)?...
     ) throws(PredicateFormatError) -> PersistentHistoryFetchRequest {
-        fetchRequest(where: try PredicateNode(format: format, filledWith: arguments))
-    }
-}
-
-extension PredicateNode {
-    fileprivate init(format: String, filledWith arguments: [(any PredicateArgument)?])
-        throws(PredicateFormatError)
-    {
-        try self.init(
-            format: format, arguments: arguments.map { $0?._predicateArgument ?? .value(.null) })
+        fetchRequest(where: try HistoryTokens.predicate(format, arguments))
     }
 }

@@ -56,6 +56,12 @@ struct TableQuery {
         } catch {
             throw Failure("--having: \(error.explanation)", code: .usage)
         }
+        var naming = session.naming(of: entity)
+        for index in terms.columns.indices {
+            terms.columns[index].expression = try naming.named(terms.columns[index].expression)
+        }
+        terms.groupBy = try terms.groupBy.map { try naming.named($0) }
+        terms.having = try terms.having.map { try naming.named($0) }
         terms.isDistinct = options.isDistinct
         self.entity = entity
         request = StoreTableFetch(fetch, terms)

@@ -225,6 +225,14 @@ struct CoordinatorTests {
         #expect(id == product.objectID)
         #expect(try stores.context().existingObject(with: id).string("name") == "pan")
         #expect(stores.coordinator.persistentStore(for: id) === stores.second)
+        if backend == .log {
+            // As Core Data wrote it.
+            let text = "x-coredata://\(id.store.uuidString)/Product/p\(id.reference)"
+            let old = try #require(URL(string: text))
+            #expect(stores.coordinator.managedObjectID(forURIRepresentation: old) == id)
+            let other = try #require(URL(string: text.replacing("Product", with: "Nothing")))
+            #expect(stores.coordinator.managedObjectID(forURIRepresentation: other) == nil)
+        }
         let stranger = try TwoStores(backend)
         #expect(stranger.coordinator.managedObjectID(forURIRepresentation: uri) == nil)
         #expect(

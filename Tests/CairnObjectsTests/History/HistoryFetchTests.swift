@@ -71,6 +71,39 @@ struct HistoryFetchTests {
         }
     }
 
+    @Test(
+        "A token in a condition stands for what came before it in each store that it names",
+        arguments: Backend.allCases)
+    func tokens(_ backend: Backend) throws {
+        let scene = try Scene(backend)
+        let all = scene.transactions
+        func places(_ format: String, _ token: PersistentHistoryToken) throws -> [Int] {
+            let fetch = try PersistentHistoryTransaction.fetchRequest(where: format, token)
+            return try scene.found(.fetchHistory(withFetch: fetch))
+        }
+        #expect(try places("token > %@", all[0].token) == [1, 2])
+        #expect(try places("token >= %@", all[1].token) == [1, 2])
+        #expect(try places("%@ < token", all[1].token) == [2])
+        #expect(try places("token <= %@", all[1].token) == [0, 1])
+        #expect(try places("token == %@", all[1].token) == [1])
+        #expect(try places("token != %@", all[1].token) == [0, 2])
+        #expect(try places("author == 'bo' AND NOT token <= %@", all[0].token) == [1])
+        let changes = try PersistentHistoryChange.fetchRequest(
+            where: "transaction.token > %@", all[1].token)
+        #expect(try scene.found(.fetchHistory(withFetch: changes)) == [2])
+        // Of a store that it does not name everything is new.
+        let stranger = try Scene(backend).transactions[2].token
+        #expect(try places("token > %@", stranger) == [0, 1, 2])
+        #expect(try places("token <= %@", stranger).isEmpty)
+        let both = stranger.merging(all[1].token)
+        #expect(try places("token > %@", both) == [2])
+        #expect(try places("token <= %@", both) == [0, 1])
+        let error = #expect(throws: PredicateFormatError.self) {
+            _ = try places("author == %@", all[0].token)
+        }
+        #expect(error?.message.contains("a token is compared with the key token") == true)
+    }
+
     @Test("B134: transactions by author, context name and all else", arguments: Backend.allCases)
     func transactions(_ backend: Backend) throws {
         let scene = try Scene(backend)

@@ -6,8 +6,9 @@ public import FoundationEssentials
 
 /// A value, or a list of values, for `%@` in a predicate format. Nil is one, too.
 ///
-/// An object is given by its id (`"shop == %@", shop.objectID`): requests are Sendable, objects are not.
-public protocol PredicateArgument: Sendable {
+/// An object stands for its id, which is what the request has then: `"shop == %@", shop` is `"shop == %@", shop.objectID`. So
+/// it may be used wherever the object may.
+public protocol PredicateArgument {
     /// The argument as the format's reader takes it.
     var _predicateArgument: PredicateParser.Argument { get }
 }
@@ -34,6 +35,11 @@ extension URL: PredicateArgument {}
 extension ObjectID: PredicateArgument {
     /// The argument as the format's reader takes it.
     public var _predicateArgument: PredicateParser.Argument { .value(.objectID(self)) }
+}
+
+extension ManagedObject: PredicateArgument {
+    /// The object's id as the format's reader takes it.
+    public final var _predicateArgument: PredicateParser.Argument { .value(.objectID(objectID)) }
 }
 
 extension Optional: PredicateArgument where Wrapped: PredicateArgument {
